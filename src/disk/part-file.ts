@@ -19,6 +19,11 @@ export function createPartPath(folder: string): string {
   return join(folder, name);
 }
 
+/** Whether a file is the temporary file of this or another process. */
+export function isPartFile(name: string): boolean {
+  return PATTERN.test(name);
+}
+
 function removeLeftovers(folder: string): void {
   for (const name of readdirSync(folder)) {
     const [, host, pid, start] = PATTERN.exec(name) ?? [];

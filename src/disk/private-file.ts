@@ -1,8 +1,24 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
-
-const require = createRequire(import.meta.url);
+import { createPartPath } from './part-file.js';
 
 /** Only the owner may read and write. */
 const PRIVATE_MODE = 0o600;
@@ -10,9 +26,52 @@ const PRIVATE_MODE = 0o600;
 /** Writes a file atomically and durably, readable only by its owner. */
 export function writePrivateFile(path: string, content: string | Buffer): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // Loaded here because most commands only read.
-  const writeFileAtomic: typeof import('write-file-atomic') = require('write-file-atomic');
-  writeFileAtomic.sync(path, content, { mode: PRIVATE_MODE, fsync: true });
+  replaceFile(path, content, PRIVATE_MODE);
+}
+
+/**
+ * Writes a file atomically and durably. If that fails, as on a full disk, the file stays as it was. It keeps its owner,
+ * and its mode unless one is given; a symbolic link stays one.
+ */
+export function replaceFile(path: string, content: string | Buffer, mode?: number): void {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  const before = statSync(target, { throwIfNoEntry: false });
+  const temporary = createPartPath(dirname(target));
+  try {
+    const file = openSync(temporary, 'wx', mode);
+    try {
+      // Unlike writeSync, it continues after the disk took a part, and then fails.
+      writeFileSync(file, content);
+      if (before) keepOwner(file, before);
+      if (before && mode === undefined) fchmodSync(file, before.mode);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, target);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+function keepOwner(file: number, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
+  try {
+    fchownSync(file, uid, gid);
+  } catch {
+    // Only root may give a file away.
+  }
+}
+
+/** Appends to an open file: all of the text or, if that fails, nothing. */
+export function appendWhole(file: number, text: string): void {
+  const { size } = fstatSync(file);
+  try {
+    appendFileSync(file, text);
+  } catch (error) {
+    ftruncateSync(file, size);
+    throw error;
+  }
 }
 
 /**

@@ -1,7 +1,8 @@
-import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { dirname, extname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { createPartPath } from '../disk/part-file.js';
 import { type DeflateKind, deflatePart, limitDeflated } from './deflate.js';
 import type { PackFile } from './files.js';
 import { PackError } from './problem.js';
@@ -50,7 +51,7 @@ export async function createArchive(
 ): Promise<BuiltArchive> {
   options.signal?.throwIfAborted();
   if (files.length === 0) throw new PackError('There are no files to pack.');
-  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+  const temporary = createPartPath(dirname(target));
   try {
     const built = await writeZip(sortByPath(files), temporary, options);
     await rename(temporary, target);

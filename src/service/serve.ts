@@ -34,6 +34,7 @@ import { routeUploads } from './http/uploads.js';
 import { createJobKinds } from './jobs/job-kinds.js';
 import { schedulePruning } from './jobs/prune.js';
 import type { Lookup } from './network/guarded-agent.js';
+import { awaitWithin, TimedOut } from './network/run-within.js';
 import type { Context } from './operation/context.js';
 import type { Engines } from './operation/engine.js';
 import type { TokenSubject } from './operation/identity.js';
@@ -287,11 +288,14 @@ async function stopListening(server: Server): Promise<void> {
   await new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
+/** How long queries may take that began within `graceMs`. */
+const LAST_QUERIES_MS = 10_000;
+
 async function endService(
   { folder, context, app, socketServer, state, closeDatabase }: EndServiceOptions,
   draining: AbortSignal,
 ): Promise<void> {
-  const { graceMs, drainMs } = context.configuration;
+  const { database, graceMs, drainMs } = context.configuration;
   state.ready = false;
   app.server.keepAliveTimeout = LAST_IDLE_MS;
   context.log('info', 'The service is stopping.');
@@ -299,10 +303,18 @@ async function endService(
   const drain = drainMs ?? (isExposed(context.configuration) ? DEFAULT_DRAIN_MS : 0);
   await pause(drain, undefined, { signal: draining }).catch(() => {});
   const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
-  try {
+  const endWork = async () => {
     await Promise.all([stopListening(app.server), stopListening(socketServer)]);
     await Promise.all([app.close(), stoppingQueue]);
     await context.installs.write();
+  };
+  try {
+    // Queries to a database that does not answer cannot be cut off.
+    if (database) await awaitWithin(graceMs + LAST_QUERIES_MS, endWork());
+    else await endWork();
+  } catch (error) {
+    if (!(error instanceof TimedOut)) throw error;
+    context.log('warn', 'The database does not answer; the service stops without it.');
   } finally {
     clearTimeout(cutting);
     await Promise.all(Object.values(context.packReaders).map((reader) => reader.close()));

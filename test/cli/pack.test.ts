@@ -1,6 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createPartPath } from '../../src/disk/part-file.js';
+import { createArchive } from '../../src/pack/archive.js';
+import { chooseFiles } from '../../src/pack/files.js';
 import { regen } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
 import { folderForTest } from '../support/service.js';
@@ -18,6 +21,26 @@ test('what pack wrote before is in no later archive', async () => {
   expect((await regen(['version', 'pack'], { cwd })).exit).toBe(0);
   expect(existsSync(join(cwd, 'pack-1.0.0.zip'))).toBe(true);
   expect(await listed(cwd)).toEqual(before);
+});
+
+test('what a killed pack left in its folder is in no later archive', async () => {
+  const cwd = packForTest();
+  const before = await listed(cwd);
+  writeFileSync(createPartPath(cwd), 'half');
+  expect(await listed(cwd)).toEqual(before);
+});
+
+test('an archive that is written has the name of a temporary file that a later command removes', async () => {
+  const to = folderForTest();
+  const names = new Set<string>();
+  const { files } = await chooseFiles(packForTest());
+  await createArchive(files, join(to, 'node.zip'), {
+    onProgress: () => {
+      for (const name of readdirSync(to)) names.add(name);
+    },
+  });
+  const pattern = basename(createPartPath(to)).replace(/\w+\.part$/, '');
+  expect([...names]).toEqual([expect.stringContaining(pattern)]);
 });
 
 test('an archive goes into the folder that --output names, made if need be', async () => {

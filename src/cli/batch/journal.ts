@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fdatasyncSync, fstatSync, openSync, truncateSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, openSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Lock, LockTimeout, takeLock } from '../../disk/lock.js';
-import { readPrivateFile } from '../../disk/private-file.js';
+import { appendWhole, readPrivateFile } from '../../disk/private-file.js';
 import { serviceKey, type Target } from '../../flows/tasks/task.js';
 import { Failure, usage } from '../terminal/failure.js';
 
@@ -72,8 +72,8 @@ export class Journal {
 
   /** Records a change of a job. `durable`: it is on disk when this returns. */
   change(job: string, change: JobState, { durable = false } = {}): void {
-    this.#apply(job, change);
     this.#append({ job, ...change });
+    this.#apply(job, change);
     if (durable) fdatasyncSync(this.#file as number);
   }
 
@@ -93,9 +93,9 @@ export class Journal {
       this.#file = openSync(this.path, 'a', 0o600);
       const { profile } = this.target;
       const first: FirstLine = { batch: 1, service: serviceKey(this.target), profile };
-      if (fstatSync(this.#file).size === 0) writeSync(this.#file, `${JSON.stringify(first)}\n`);
+      if (fstatSync(this.#file).size === 0) appendWhole(this.#file, `${JSON.stringify(first)}\n`);
     }
-    writeSync(this.#file, `${JSON.stringify(line)}\n`);
+    appendWhole(this.#file, `${JSON.stringify(line)}\n`);
   }
 
   #read(line: string): unknown {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import inc from 'semver/functions/inc.js';
 import lte from 'semver/functions/lte.js';
 import valid from 'semver/functions/valid.js';
-import writeFileAtomic from 'write-file-atomic';
+import { replaceFile } from '../../disk/private-file.js';
 import { readManifest } from '../../pack/manifest.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
@@ -31,7 +31,7 @@ export async function run({ args, system, output }: CommandContext): Promise<voi
       `${path} has no version in [project].`,
       `Change it where it is defined; the next one is ${version}.`,
     );
-  writeFileAtomic.sync(path, text);
+  replaceFile(path, text);
   await output.answer({ path, from, version }, { only: 'version' });
   await output.note(`${from} -> ${version}. Next: regen version publish`);
 }

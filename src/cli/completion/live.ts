@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
+import { createPartPath } from '../../disk/part-file.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { Ledger } from '../../flows/tasks/ledger.js';
 import type { Target } from '../../flows/tasks/task.js';
@@ -217,8 +218,8 @@ class CompletionCache {
 
   /** Writes at once, but without waiting for the disk: lost values are read again. */
   write(cached: CachedValues): void {
-    const temporary = `${this.#path}.${randomUUID()}`;
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    const temporary = createPartPath(dirname(this.#path));
     writeFileSync(temporary, JSON.stringify(cached), { mode: 0o600 });
     renameSync(temporary, this.#path);
   }

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { getOwnIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
@@ -77,6 +78,17 @@ export function createSystem(entry: string): System {
 }
 
 function openStdout(): System['stdout'] {
+  // Into a file, Node.js ignores that a full disk takes only a part of what is written.
+  if ('_type' in process.stdout && process.stdout._type === 'fs') {
+    process.stdout._write = (chunk, _, done) => {
+      try {
+        writeFileSync(process.stdout.fd, chunk);
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
+    };
+  }
   // A closed reader, such as `head`, is not an error.
   return process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);

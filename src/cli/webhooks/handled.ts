@@ -1,6 +1,6 @@
-import { appendFileSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
+import { appendWhole, readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 
 const MAX_KEPT = 10_000;
 
@@ -31,6 +31,11 @@ export class Handled {
     const fresh = names.map((name) => encodeURI(name)).filter((name) => !this.#names.has(name));
     if (fresh.length === 0) return;
     for (const name of fresh) this.#names.add(name);
-    appendFileSync(this.#path, fresh.map((name) => `${name}\n`).join(''), { mode: 0o600 });
+    const file = openSync(this.#path, 'a', 0o600);
+    try {
+      appendWhole(file, fresh.map((name) => `${name}\n`).join(''));
+    } finally {
+      closeSync(file);
+    }
   }
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import valid from 'semver/functions/valid.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
+import { isPartFile } from '../../disk/part-file.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
 import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.js';
 import { type Manifest, type ManifestOptions, readManifest } from '../../pack/manifest.js';
@@ -84,11 +85,12 @@ function requireFolder(path: string): void {
   }
 }
 
-/** Matches the archives that `version pack` wrote into the folder. */
+/** Matches the archives that `version pack` wrote into the folder, also those it could not complete. */
 function matchArchives(nodeId: string): (path: string) => boolean {
   const start = `${nodeId}-`;
   return (path) =>
-    path.startsWith(start) && path.endsWith('.zip') && valid(path.slice(start.length, -4)) !== null;
+    isPartFile(path) ||
+    (path.startsWith(start) && path.endsWith('.zip') && valid(path.slice(start.length, -4)) !== null);
 }
 
 /** Lists the first 5 paths. */

@@ -10,7 +10,13 @@ import { requireCleanUrl } from '../operation/validation.js';
 import { getRequestFacts, logRequests } from './access-log.js';
 import { acceptJsonBodies, watchBody } from './bodies.js';
 import { COMMON_HEADERS } from './common-headers.js';
-import { applyCors, createHostCheck, hostNotAllowed, requireOneHost } from './cross-origin.js';
+import {
+  applyCors,
+  createHostCheck,
+  findRepeatedHeader,
+  hostNotAllowed,
+  toRepeatedHeaderError,
+} from './cross-origin.js';
 import { routeDownloads } from './downloads.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
 import { PublicAnswers, replayPublicAnswers } from './public-answers.js';
@@ -53,7 +59,7 @@ export function createApp(
   app.server.on('connect', refuseConnect);
   // An unknown Expect header is ignored; Node would answer it with an empty 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  acceptJsonBodies(app);
+  acceptJsonBodies(app, context.configuration.limits);
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
   guardRequests(app, context, isReady);
   app.get('/health', async () => ({ status: 'ok' }));
@@ -70,13 +76,15 @@ export function createApp(
   routeDownloads(app, context, takeRequest);
   const isHostAllowed = createHostCheck(context);
   const isBehindProxy = [context.configuration.trustedProxies].flat().some((proxy) => proxy !== 0);
+  const { apiKeyHeader } = context.naming?.behaviors ?? {};
   replayPublicAnswers(app.server, {
     answers,
-    isAdmitted: ({ headers, headersDistinct, socket }) => {
-      if (headers[context.naming?.behaviors.apiKeyHeader ?? ''] !== undefined) return false;
+    isAdmitted: (request) => {
+      const { headers, socket } = request;
+      if (headers[apiKeyHeader ?? ''] !== undefined) return false;
       // The framework finds the client behind proxies.
       if (scenario || isBehindProxy || !isReady() || !isHostAllowed(headers.host)) return false;
-      if (headersDistinct.host?.length !== 1) return false;
+      if (headers.host === undefined || findRepeatedHeader(request, apiKeyHeader) !== undefined) return false;
       return takeRequest(nameByAddress(socket.remoteAddress)) === 0;
     },
   });
@@ -134,7 +142,8 @@ function guardRequests(app: FastifyInstance, context: Context, isReady: () => bo
     facts.client = request.ip;
     if (request.routeOptions.url !== undefined) facts.route = request.routeOptions.url;
     if (closing) throw new Refused('unavailable', 'The service is stopping.');
-    requireOneHost(request.raw);
+    const repeated = findRepeatedHeader(request.raw, context.naming?.behaviors.apiKeyHeader);
+    if (repeated !== undefined) throw toRepeatedHeaderError(repeated);
     if (!isHostAllowed(request.headers.host)) throw hostNotAllowed();
     if (applyCors(origins, request, reply)) return reply.code(204).send();
     requireCleanUrl(request.url, request.params, request.query);

@@ -1,26 +1,30 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { refuseOversizedJson } from '../operation/json-limits.js';
+import type { Limits } from '../../contract/schema/limits.js';
+import { chooseAnonymousMaxValues, refuseOversizedJson } from '../operation/json-limits.js';
 import { Refused } from '../operation/refused.js';
 import { SLOW_REQUEST, sendClientError } from './errors.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Accepts JSON bodies and refuses all others. */
-export function acceptJsonBodies(app: FastifyInstance): void {
+export function acceptJsonBodies(app: FastifyInstance, limits: Limits): void {
+  const anonymousMaxValues = chooseAnonymousMaxValues(limits);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (request: unknown, body: Buffer) => {
-      const { headers } = request as { headers: Record<string, unknown> };
+    async (request: FastifyRequest, body: Buffer) => {
+      const { headers, caller } = request;
       if (headers['idempotency-key'] !== undefined) {
         // The body itself may be large and would be held until the answer.
-        (request as { bodyHash: Buffer }).bodyHash = createHash('sha256').update(body).digest();
+        request.bodyHash = createHash('sha256').update(body).digest();
       }
       // Decided: an empty body with Content-Type: application/json counts as no body.
-      return body.length === 0 ? undefined : parseJson(body);
+      return body.length === 0
+        ? undefined
+        : parseJson(body, caller?.kind === 'none' ? anonymousMaxValues : undefined);
     },
   );
   app.addContentTypeParser('*', async ({ headers }: { headers: Record<string, unknown> }) => {
@@ -32,8 +36,8 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   });
 }
 
-function parseJson(body: Buffer): unknown {
-  refuseOversizedJson(body);
+function parseJson(body: Buffer, maxValues: number | undefined): unknown {
+  refuseOversizedJson(body, maxValues);
   try {
     return JSON.parse(utf8.decode(body));
   } catch {

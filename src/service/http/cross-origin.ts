@@ -59,10 +59,28 @@ export function createHostCheck({
   };
 }
 
-/** A proxy may believe the other of two. */
-export function requireOneHost({ headersDistinct }: IncomingMessage): void {
-  if ((headersDistinct.host?.length ?? 0) < 2) return;
-  throw invalidField('Host', 'must not appear twice', 'The header Host');
+const SINGLE_HEADERS = [
+  'Host',
+  'Authorization',
+  'Idempotency-Key',
+  'Content-Type',
+  'Content-Range',
+  'Range',
+  'If-Range',
+  'Origin',
+];
+
+/** Finds a header that appears twice and is not a list. A proxy may believe the other of two. */
+export function findRepeatedHeader(
+  { headersDistinct }: IncomingMessage,
+  apiKeyHeader: string | undefined,
+): string | undefined {
+  const names = apiKeyHeader === undefined ? SINGLE_HEADERS : [...SINGLE_HEADERS, apiKeyHeader];
+  return names.find((name) => (headersDistinct[name.toLowerCase()]?.length ?? 0) > 1);
+}
+
+export function toRepeatedHeaderError(name: string): Refused {
+  return invalidField(name, 'must not appear twice', `The header ${name}`);
 }
 
 export function hostNotAllowed(): Refused {

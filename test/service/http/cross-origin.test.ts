@@ -48,13 +48,35 @@ describe('a check of hosts', () => {
   });
 });
 
-it('a request with two Host headers is refused, also where the answer is kept', async () => {
+it.each([
+  'Host',
+  'Authorization',
+  'Idempotency-Key',
+  'Content-Type',
+  'Content-Range',
+  'Range',
+  'If-Range',
+  'Origin',
+])('a request with two %s headers is refused, also where the answer is kept', async (name) => {
   const { url } = await serviceForTest();
   const { host, hostname, port } = new URL(url);
   await fetch(`${url}/nodes`);
   for (const path of ['/nodes', '/health']) {
     const socket = connect(Number(port), hostname);
-    socket.end(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 .*The header Host must not appear twice/s);
+    const headers = [`Host: ${host}`, `${name}: ${host}`, ...(name === 'Host' ? [] : [`${name}: other`])];
+    socket.end(`GET ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\nConnection: close\r\n\r\n`);
+    expect(await text(socket)).toMatch(
+      new RegExp(`^HTTP/1\\.1 400 .*The header ${name} must not appear twice`, 's'),
+    );
   }
+});
+
+it('a request with two keys in the header of another service is refused', async () => {
+  const { url } = await serviceForTest({ naming: 'comfy' });
+  const { host, hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.end(
+    `GET /nodes HTTP/1.1\r\nHost: ${host}\r\nX-API-KEY: a\r\nX-API-Key: b\r\nConnection: close\r\n\r\n`,
+  );
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 .*must not appear twice/s);
 });

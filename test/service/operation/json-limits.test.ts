@@ -63,6 +63,25 @@ describe('a body of 20 MB of empty lists', () => {
   });
 });
 
+describe('a body of many values', () => {
+  it('is refused before it is checked if it comes from a stranger', async () => {
+    const { url, ownerToken } = await serviceForTest({ limits: { bulkPairs: 6000 } });
+    const post = async (body: object, headers = {}) => {
+      const answer = await fetch(`${url}/bulk/nodes/versions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+      return [answer.status, await answer.text()];
+    };
+    const many = Object.fromEntries(Array.from({ length: 25_000 }, (_, at) => [at, 1]));
+    expect(await post(many)).toEqual([413, expect.stringContaining('more than 24000 values')]);
+    expect((await post(many, { authorization: `Bearer ${ownerToken}` }))[0]).toBe(400);
+    const pairs = Array(6000).fill({ node_id: 'a', version: '1.0.0' });
+    expect((await post({ node_versions: pairs }))[0]).toBe(200);
+  });
+});
+
 describe('a body of more entries than a list may hold', () => {
   it.each([
     ['pairs', '/bulk/nodes/versions', 'node_versions', Array(20_000).fill({})],
