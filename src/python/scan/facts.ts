@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter';
 import { Expressions, getField, listParts, readName } from '../definitions/expressions.js';
-import type { Expression, Source } from '../definitions/syntax.js';
+import { type Expression, findLine, type Source } from '../definitions/syntax.js';
 
 /** A call, and the function it stands in: 0 for the module itself. */
 export interface Call {
@@ -26,7 +26,7 @@ const MAX_ARGUMENTS = 100;
 
 /** What gets another name by an assignment: it is known by the name that it has otherwise. */
 const SECOND_NAMED =
-  /^(?:(?:exec|eval|compile|getattr|__import__|__builtins__|builtins|requests|httpx|urllib|aiohttp|subprocess|os|posix|importlib|base64|pickle|marshal|codecs|zlib)(?:\.\w+)*|(?:requests\.[sS]ession|aiohttp\.ClientSession|httpx\.(?:Async)?Client|http\.client\.HTTPS?Connection|urllib3\.PoolManager|socket\.socket|zlib\.decompressobj)\(\))(?:\[\])?$/;
+  /^(?:(?:exec|eval|compile|getattr|__import__|__builtins__|builtins|requests|httpx|urllib|aiohttp|subprocess|os|posix|importlib|base64|pickle|marshal|codecs|zlib)(?:\.\w+)*|(?:requests\.[sS]ession|aiohttp\.ClientSession|httpx\.(?:Async)?Client|http\.client\.HTTPS?Connection|urllib3\.PoolManager|socket\.socket|zlib\.decompressobj|code\.Interactive(?:Interpreter|Console))\(\))(?:\[\])?$/;
 
 /** What gives what it is given, or the names in it. */
 const WRAPPERS = /^(?:builtins\.)?(?:staticmethod|classmethod|vars)$/;
@@ -39,7 +39,7 @@ const BINDINGS = [
   ...['for_in_clause', 'default_parameter', 'typed_default_parameter', 'return_statement', 'yield'],
 ];
 const CALLS = ['call', 'decorated_definition'];
-const IMPORTS = ['import_statement', 'import_from_statement'];
+const IMPORTS = ['import_statement', 'import_from_statement', 'global_statement'];
 
 /** Functions around one another, and assignments in one line, that are followed. */
 const MAX_CHAIN = 5;
@@ -47,10 +47,7 @@ const MAX_CHAIN = 5;
 const MAX_VALUES = 20;
 
 /** A value, and the function in which its names mean something. */
-export interface Value {
-  readonly value: Expression;
-  readonly scope: number;
-}
+export type Value = Pick<Call, 'scope'> & { readonly value: Expression };
 
 /** What a file says, as far as the rules ask: who is called with what, and which names stand for which values. */
 export class Facts {
@@ -69,13 +66,7 @@ export class Facts {
     // Asking each node for its parents would be quadratic; nodes come in the order of the text, so a stack suffices.
     const within: { id: number; end: number; isClass: boolean }[] = [];
     const found: { node: Node; scope: number; isInClass: boolean }[] = [];
-    for (const node of root.descendantsOfType([
-      ...SCOPES,
-      ...BINDINGS,
-      ...IMPORTS,
-      ...CALLS,
-      'global_statement',
-    ])) {
+    for (const node of root.descendantsOfType([...SCOPES, ...BINDINGS, ...IMPORTS, ...CALLS])) {
       if (!node || found.length >= MAX_NODES) {
         this.#isWhole = false;
         break;
@@ -88,11 +79,7 @@ export class Facts {
       within.push({ id: isClass ? scope : this.#function(node, scope), end: node.endIndex, isClass });
     }
     // Imports first, wherever they stand: they say what every other name means. Then all names, before they are called.
-    for (const { node, scope } of found) {
-      if (IMPORTS.includes(node.type)) this.#import(node);
-      else if (node.type === 'global_statement')
-        for (const name of listParts(node)) this.#globals.add(`${scope} ${readName(name)}`);
-    }
+    for (const { node, scope } of found) if (IMPORTS.includes(node.type)) this.#import(node, scope);
     for (const { node, scope, isInClass } of found)
       if (BINDINGS.includes(node.type)) this.#assign(node, scope, isInClass);
     for (const { node, scope } of found)
@@ -150,7 +137,7 @@ export class Facts {
       values
         .slice(0, MAX_VALUES)
         .map(nameIn)
-        .find((name) => SECOND_NAMED.test(name));
+        .find((name) => SECOND_NAMED.test(name)) ?? '';
     switch (callee.kind) {
       case 'name':
         return this.#modules.get(callee.id) ?? callee.id;
@@ -163,16 +150,13 @@ export class Facts {
         return joinName(nameIn(callee.object), getPlainText(callee.key));
       case 'list':
       case 'tuple':
-      case 'set':
       case 'dict': {
-        const items = callee.kind === 'dict' ? callee.entries.map(({ value }) => value) : callee.items;
-        const name = firstOf(items);
-        return name ? `${name}[]` : '';
+        const name = firstOf(listInner(callee));
+        return name && `${name}[]`;
       }
       case 'conditional':
-        return firstOf([callee.value, callee.otherwise]) ?? '';
       case 'boolean':
-        return firstOf([callee.left, callee.right]) ?? '';
+        return firstOf(listInner(callee));
       case 'call': {
         const name = nameIn(callee.callee);
         const [first, second] = callee.args;
@@ -217,7 +201,9 @@ export class Facts {
     });
   }
 
-  #import(node: Node): void {
+  #import(node: Node, scope: number): void {
+    if (node.type === 'global_statement')
+      for (const name of listParts(node)) this.#globals.add(`${scope} ${readName(name)}`);
     const module = getField(node, 'module_name');
     const from = module && readName(module);
     for (const child of node.childrenForFieldName('name')) {
@@ -260,6 +246,9 @@ export class Facts {
         return;
       case 'attribute':
         this.#name(`.${target.name}`, 0, { value, scope });
+        // What holds `exec` calls it in time, such as `sys.excepthook`.
+        if (/^(?:builtins\.)?(?:exec|eval)$/.test(this.nameOf(value)))
+          this.#keep({ ...target, kind: 'call', callee: target, args: [{ value }] }, scope, findLine(target));
         return;
       case 'item': {
         const isNames = /^(?:globals|locals|vars)\(\)$/.test(this.nameOf(target.object));
@@ -327,4 +316,16 @@ export function getPlainText(expression: Expression, depth = 0): string | undefi
     return left === undefined || right === undefined ? undefined : left + right;
   }
   return undefined;
+}
+
+/** Parts of an expression from which its value does not come. */
+const NO_VALUES = ['source', 'key', 'test', 'from', 'to', 'parameters'];
+
+/** The expressions of which another is made: its value comes from theirs. */
+export function listInner(expression: Expression): Expression[] {
+  type Part = { readonly kind?: string; readonly value?: unknown; readonly iterable?: unknown } | undefined;
+  return Object.entries(expression)
+    .flatMap(([name, part]): Part[] => (NO_VALUES.includes(name) ? [] : part))
+    .map((part) => (part?.kind ? part : (part?.value ?? part?.iterable)) as Expression | undefined)
+    .filter((inner): inner is Expression => inner?.kind !== undefined);
 }

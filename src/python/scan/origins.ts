@@ -1,5 +1,6 @@
 import { type Expression, showPlace } from '../definitions/syntax.js';
-import { type Facts, getPlainText } from './facts.js';
+import { PROGRAMS, readCommand } from './commands.js';
+import { type Facts, getPlainText, listInner, type Value } from './facts.js';
 
 /** Where a value comes from, as far as it matters: the network, a file that was downloaded, or a decoder. */
 export type Origin = 'network' | 'downloaded' | 'decoded';
@@ -17,6 +18,8 @@ const DECODERS =
 const DECODING_METHODS = /^(?:translate|to_bytes|decrypt)$/;
 const NUMBERS = ['list', 'tuple', 'comprehension', 'map', 'reversed'];
 const REVERSED = /^\s*:\s*:\s*-\s*1\s*$/;
+/** Letters of code that are written as numbers. */
+const ESCAPED = /(?:\\(?:x|u00)[2-7][\da-f]){3}/i;
 const HIDING_CODEC = /^(?:rot|hex|base|zip|zlib|bz2|uu|quopri)/i;
 
 export function isNetwork(name: string): boolean {
@@ -48,28 +51,19 @@ export class Origins {
 
   /** Whether a path is one that this file downloads to. */
   isDownloaded(path: Expression): boolean {
-    if (path.kind === 'list' || path.kind === 'tuple')
-      return path.items.some((item) => this.isDownloaded(item));
-    if (path.kind === 'format')
-      return path.parts.some((part) => typeof part !== 'string' && this.isDownloaded(part));
-    if (path.kind === 'binary') return this.isDownloaded(path.left) || this.isDownloaded(path.right);
-    if (path.kind === 'call' && ['str', 'os.path.abspath'].includes(this.facts.nameOf(path.callee)))
-      return path.args.some((argument) => this.isDownloaded(argument.value));
+    const isPart = ['list', 'tuple', 'format', 'binary'].includes(path.kind);
+    const isPath =
+      path.kind === 'call' && ['str', 'os.path.abspath'].includes(this.facts.nameOf(path.callee));
+    if (isPart || isPath) return listInner(path).some((inner) => this.isDownloaded(inner));
     return this.#downloaded.has(showPlace(path));
   }
 
-  of(expression: Expression, scope: number): Set<Origin> {
+  /** @param skipsLists whether items are the arguments of a program, and not the program */
+  of(expression: Expression, scope: number, skipsLists = false): Set<Origin> {
     const found = new Set<Origin>();
     this.#steps = 0;
+    this.#skipsLists = skipsLists;
     this.#collect(expression, scope, found, 0, new Set());
-    return found;
-  }
-
-  /** As `of`, for what is run as a program: the items of a list are its arguments. */
-  ofProgram(expression: Expression, scope: number): Set<Origin> {
-    this.#skipsLists = true;
-    const found = this.of(expression, scope);
-    this.#skipsLists = false;
     return found;
   }
 
@@ -87,11 +81,6 @@ export class Origins {
     });
   }
 
-  #isText(expression: Expression, scope: number): boolean {
-    const values = expression.kind === 'name' ? this.facts.valuesOf(expression.id, scope) : [];
-    return [expression, ...values.map(({ value }) => value)].some((one) => getPlainText(one) !== undefined);
-  }
-
   #collect(
     expression: Expression,
     scope: number,
@@ -100,82 +89,56 @@ export class Origins {
     seen: Set<string>,
   ): void {
     if (depth > 40 || ++this.#steps > 2000) return;
-    const into = (inner: Expression | undefined, from = scope) => {
-      if (inner) this.#collect(inner, from, found, depth + 1, seen);
-    };
+    const into = ({ value, scope: from }: Value) => this.#collect(value, from, found, depth + 1, seen);
     const intoAll = (name: string) => {
       const key = `${scope} ${name}`;
       if (seen.has(key)) return;
       seen.add(key);
-      for (const { value, scope: from } of this.facts.valuesOf(name, scope)) into(value, from);
+      for (const value of this.facts.valuesOf(name, scope)) into(value);
     };
     switch (expression.kind) {
       case 'name':
         // `map(chr, …)`
         if (expression.id === 'chr') found.add('decoded');
         intoAll(expression.id);
-        return;
-      case 'call':
-        this.#call(expression, found);
-        // Whatever a call does to a value, the value still comes from where it came from.
-        if (expression.callee.kind === 'attribute') into(expression.callee.object);
-        else into(expression.callee);
-        if (expression.callee.kind === 'attribute') intoAll(`${expression.callee.name}()`);
-        else if (expression.callee.kind === 'name') intoAll(`${expression.callee.id}()`);
-        for (const { value } of expression.args)
-          for (const one of value.kind === 'list' ? value.items : [value]) into(one);
-        return;
+        break;
+      case 'call': {
+        this.#call(expression, scope, found);
+        const { callee } = expression;
+        if (callee.kind === 'attribute') intoAll(`${callee.name}()`);
+        else if (callee.kind === 'name') intoAll(`${callee.id}()`);
+        break;
+      }
       case 'attribute':
         intoAll(`.${expression.name}`);
-        into(expression.object);
-        return;
+        break;
       case 'item':
-        if (REVERSED.test(showPlace(expression.key)) && this.#isText(expression.object, scope))
-          found.add('decoded');
+        if (REVERSED.test(showPlace(expression.key))) {
+          const values = this.facts.valuesOf(showPlace(expression.object), scope).map(({ value }) => value);
+          if ([expression.object, ...values].some((one) => getPlainText(one) !== undefined))
+            found.add('decoded');
+        }
         if (expression.object.kind === 'name') intoAll(`${expression.object.id}[]`);
-        into(expression.object);
-        return;
-      case 'slice':
-        into(expression.object);
-        return;
-      case 'binary':
-      case 'boolean':
-        into(expression.left);
-        into(expression.right);
-        return;
-      case 'conditional':
-        into(expression.value);
-        into(expression.otherwise);
-        return;
-      case 'format':
-        for (const part of expression.parts) if (typeof part !== 'string') into(part);
-        return;
+        break;
       case 'list':
       case 'tuple':
-      case 'set':
-        if (!this.#skipsLists) for (const item of expression.items) into(item);
-        return;
-      case 'dict':
-        for (const entry of expression.entries) into(entry.value);
-        return;
-      case 'comprehension':
-        into(expression.value);
-        for (const clause of expression.clauses) into(clause.iterable);
-        return;
-      case 'spread':
-        into(expression.value);
-        return;
-      case 'lambda':
-        into(expression.body);
-        return;
-      default:
-        return;
+        if (this.#skipsLists) return;
+        break;
+      case 'constant':
+      case 'other':
+        if (ESCAPED.test(showPlace(expression))) found.add('decoded');
     }
+    // Whatever a call does to a value, the value still comes from where it came from.
+    const isCall = expression.kind === 'call';
+    for (const inner of listInner(expression))
+      for (const value of isCall && inner.kind === 'list' ? inner.items : [inner]) into({ value, scope });
   }
 
-  #call(expression: Expression & { kind: 'call' }, found: Set<Origin>): void {
+  #call(expression: Expression & { kind: 'call' }, scope: number, found: Set<Origin>): void {
     const name = this.facts.nameOf(expression.callee);
     if (NETWORK.test(name)) found.add('network');
+    if (PROGRAMS.test(name) && /\b(?:curl|wget)\b/.test(readCommand(expression, scope, this.facts)))
+      found.add('network');
     if (DECODERS.test(name) && !isPlainCodec(name, expression)) found.add('decoded');
     if (
       (OPENERS.test(name) || name === 'pathlib.Path') &&
