@@ -317,6 +317,13 @@ it('orders findings by file and line, each rule once a line', async () => {
   expect(findings.map(({ file, line }) => `${file}:${line}`)).toEqual(['a.py:2', 'b.py:1', 'b.py:3']);
 });
 
+it('says that it did not follow values that refer to one another without end', async () => {
+  const names = Array.from({ length: 2000 }, (_, n) => `a${n % 50} = a${(n * 7) % 50} + a${(n * 3) % 50}\n`);
+  const before = process.cpuUsage().user;
+  expect(await rulesOf(`${names.join('')}${'exec(a1)\n'.repeat(3000)}`)).toContain('unread-code');
+  expect((process.cpuUsage().user - before) / 1e6).toBeLessThan(10);
+});
+
 it('stays bounded on commands and calls without end', async () => {
   const { findings } = await codeOf({
     'a.py': `import subprocess\nsubprocess.run("${'curl powershell '.repeat(20_000)}")\n`,

@@ -305,17 +305,12 @@ function joinName(object: string, attribute: string | undefined): string {
 
 /** A text that is plain, or put together from plain pieces: `'ex' + 'ec'`. */
 export function getPlainText(expression: Expression, depth = 0): string | undefined {
-  if (depth > 30) return undefined;
   if (expression.kind === 'constant')
     return typeof expression.value === 'string' ? expression.value : undefined;
-  if (expression.kind === 'binary' && expression.operator === '+') {
-    const [left, right] = [
-      getPlainText(expression.left, depth + 1),
-      getPlainText(expression.right, depth + 1),
-    ];
-    return left === undefined || right === undefined ? undefined : left + right;
-  }
-  return undefined;
+  if (depth > 30 || expression.kind !== 'binary' || expression.operator !== '+') return undefined;
+  const left = getPlainText(expression.left, depth + 1);
+  const right = getPlainText(expression.right, depth + 1);
+  return left === undefined || right === undefined ? undefined : left + right;
 }
 
 /** Parts of an expression from which its value does not come. */

@@ -14,6 +14,8 @@ const DOWNLOADS =
 const OPENERS = /^(?:(?:io|builtins|codecs)\.)?open$/;
 const DECODERS =
   /^(?:base64\.(?=\w*decode)\w+|binascii\.(?:unhexlify|a2b_\w+)|zlib\.decompress|bz2\.decompress|lzma\.decompress|gzip\.decompress|marshal\.loads?|bytes\.fromhex|bytearray\.fromhex|codecs\.decode|codecs\.getdecoder\(\)|zlib\.decompressobj\(\)\.decompress|struct\.pack|chr)$/;
+/** Expressions that are followed in one file, about a second's worth. */
+const MAX_STEPS = 500_000;
 /** Methods that decode whatever object has them. */
 const DECODING_METHODS = /^(?:translate|to_bytes|decrypt)$/;
 const NUMBERS = ['list', 'tuple', 'comprehension', 'map', 'reversed'];
@@ -30,6 +32,7 @@ export function isNetwork(name: string): boolean {
 export class Origins {
   readonly #downloaded: Set<string>;
   #steps = 0;
+  #total = 0;
   #skipsLists = false;
 
   constructor(readonly facts: Facts) {
@@ -56,6 +59,11 @@ export class Origins {
       path.kind === 'call' && ['str', 'os.path.abspath'].includes(this.facts.nameOf(path.callee));
     if (isPart || isPath) return listInner(path).some((inner) => this.isDownloaded(inner));
     return this.#downloaded.has(showPlace(path));
+  }
+
+  /** Whether values were left out, because the file refers to itself without end. */
+  get isSpent(): boolean {
+    return this.#total > MAX_STEPS;
   }
 
   /** @param skipsLists whether items are the arguments of a program, and not the program */
@@ -88,7 +96,7 @@ export class Origins {
     depth: number,
     seen: Set<string>,
   ): void {
-    if (depth > 40 || ++this.#steps > 2000) return;
+    if (depth > 40 || ++this.#steps > 2000 || ++this.#total > MAX_STEPS) return;
     const into = ({ value, scope: from }: Value) => this.#collect(value, from, found, depth + 1, seen);
     const intoAll = (name: string) => {
       const key = `${scope} ${name}`;

@@ -56,7 +56,7 @@ export function scanPython(root: Node, source: Source): Finding[] {
     // Enough to flag it by; a file of nothing else would fill memory.
     if (found.size >= 2 * MAX_FINDINGS) break;
   }
-  if (!facts.isWhole)
+  if (!facts.isWhole || origins.isSpent)
     return [createUnreadFinding(source.path, 'it holds more code than one file may'), ...found.values()];
   return [...found.values()];
 }
