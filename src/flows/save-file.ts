@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { link, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, extname } from 'node:path';
 import { createPartPath } from '../disk/part-file.js';
 import { FlowError } from './flow-error.js';
 
@@ -13,9 +14,16 @@ export interface Saved {
   readonly mediaType?: string;
 }
 
-/** Makes a name safe: it stays in its folder and is not hidden, even if it comes from a service. */
+/** Leaves room for a task id, a number and endings: file systems take 255 bytes. */
+const MAX_NAME = 180;
+
+/** Makes a name safe: it stays in its folder, is not hidden or too long, even if it comes from a service. */
 export function sanitizeName(name: string): string {
-  return name.replace(/[^a-zA-Z0-9._+-]/g, '_').replace(/^\.+/, '_');
+  const safe = name.replace(/[^a-zA-Z0-9._+-]/g, '_').replace(/^\.+/, '_');
+  if (safe.length <= MAX_NAME) return safe;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const ending = `-${digest}${extname(safe).slice(0, 20)}`;
+  return safe.slice(0, MAX_NAME - ending.length) + ending;
 }
 
 export function isFolder(path: string): boolean {

@@ -188,6 +188,8 @@ describe('bad input is found before anything is sent', () => {
     [[...relight, 'other.png', '-o', 'one.png'], 'several results under the same name'],
     [[...relight, '-o', 'other.png'], 'already exists'],
     [[...relight, '-o', '{name}.{ext}'], 'already exists'],
+    [[...relight, '-o', `${'ü'.repeat(126)}.png`], 'too long for the file system'],
+    [[...relight, '-o', `${'a'.repeat(245)}.png`, '--receipt'], 'too long for the file system'],
     [[...relight, '--no-wait', '-o', 'out.png'], '--no-wait and --output cannot be used together'],
     [[...relight, '--timeout', 'soon'], '--timeout must be a duration'],
   ])('regen %j', async (argv, said) => {
@@ -397,3 +399,14 @@ describe('the ledger', () => {
 function readBase64(bytes: Buffer): string {
   return bytes.toString('base64');
 }
+
+test('results of images with the longest names are saved, each under its own name', async () => {
+  const { cwd, run } = await desk();
+  const images = ['one', 'two'].map((end) => `${'a'.repeat(240)}-${end}.png`);
+  for (const name of images) writeFileSync(join(cwd, name), png);
+  for (const output of ['out/', 'kept/{name}.{ext}']) {
+    const { exit, stderr } = await run(['image', 'relight', ...images, '-o', output, '--receipt']);
+    expect(exit, stderr).toBe(0);
+    expect(readdirSync(join(cwd, output.split('/')[0] as string))).toHaveLength(4);
+  }
+});

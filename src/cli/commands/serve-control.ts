@@ -75,7 +75,7 @@ async function stopService(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) return context.output.note(`No service runs on ${folder}.`);
-  await drainLocal(folder, service);
+  await drainLocal(folder, service, context.signal);
   await context.output.note(`Stopped the service at ${service.url}.`);
 }
 

@@ -167,7 +167,10 @@ export async function ensureLocal(
         // Only one process may start it; the others keep polling.
         const lock = takeLock(join(start.folder, 'start.lock'), 0);
         try {
-          if (running) await drainLocal(start.folder, running);
+          // Another command may have started or replaced it before the lock was taken.
+          const current = await findLocal(start.folder, connect, { signal });
+          if (current?.version === start.version) return { service: current, started: false };
+          if (current) await drainLocal(start.folder, current, signal);
           child = spawnService(system, start);
           // While it starts, and not when it is ready.
           await import('../../wire/undici.js');
@@ -320,12 +323,12 @@ export async function rotateSecret(
 }
 
 /** Asks a service to finish its work and stop, and waits until it has released its folder. */
-export async function drainLocal(folder: string, service: LocalService): Promise<void> {
-  await service.client.raw({ method: 'POST', path: `${OWNER_PATH}/stop`, retries: 0 });
+export async function drainLocal(folder: string, service: LocalService, signal: AbortSignal): Promise<void> {
+  await service.client.raw({ method: 'POST', path: `${OWNER_PATH}/stop`, retries: 0, signal });
   for (let tries = 0; tries < 600; tries++) {
     const recorded = readPrivateFile(join(folder, 'service.json'));
     if (!recorded || parseRecord(recorded)?.instance !== service.instance) return;
-    await pause(50);
+    await pause(50, undefined, { signal });
   }
   throw new Failure(`The service at ${service.url} (process ${service.pid}) did not stop.`, {
     code: 'local_service_unavailable',

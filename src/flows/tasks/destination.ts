@@ -37,6 +37,11 @@ export interface SaveOptions {
 
 /** The types that results may have: a file of any of them is in the way of a pattern with {ext}. */
 const RESULT_EXTENSIONS = ['png', 'jpg', 'webp', 'mp4'];
+const RECEIPT_ENDING = '.receipt.json';
+/** The limit of file systems. */
+const MAX_NAME_BYTES = 255;
+/** As long as the id of a task. */
+const UUID = '00000000-0000-0000-0000-000000000000';
 const PLACEHOLDER = /\{(\w+)\}/g;
 const PLACEHOLDER_NAMES = ['name', 'n', 'task_id', 'index', 'ext'];
 
@@ -84,8 +89,19 @@ export class Destination {
     }
   }
 
-  /** The path of the first result, except for its {ext}; `undefined` if the path contains the task id. */
+  #requireShortNames(name: string): void {
+    const path = this.#path({ name, task_id: UUID, index: 1 }, 'webp');
+    const names = (this.how.receipt ? `${path}${RECEIPT_ENDING}` : path).split(/[/\\]/);
+    if (names.every((one) => Buffer.byteLength(one) <= MAX_NAME_BYTES)) return;
+    throw new FlowError('usage', 'A name in the output path is too long for the file system.');
+  }
+
+  /**
+   * The path of the first result, except for its {ext}; `undefined` if the path contains the task id.
+   * @throws FlowError if no file can have it
+   */
   firstPath(name: string): string | undefined {
+    this.#requireShortNames(name);
     if (this.#pattern.includes('{task_id}')) return undefined;
     return this.#path({ name, task_id: '', index: 1 }, '{ext}');
   }
@@ -119,7 +135,7 @@ export class Destination {
    * @returns its path
    */
   async writeReceipt({ path }: Saved, receipt: object): Promise<string> {
-    const beside = `${path}.receipt.json`;
+    const beside = path + RECEIPT_ENDING;
     const text = `${JSON.stringify(receipt, null, 2)}\n`;
     if (await this.#isThere(beside, createHash('sha256').update(text).digest('hex'))) return beside;
     await saveFile(beside, this.how.force, async (temporary) =>
