@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:net';
+import { Server } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -263,8 +263,11 @@ function createStop(running: EndServiceOptions, before: () => void): Pick<Runnin
   return { stop, ended };
 }
 
-/** How long a connection may be idle after an answer that did not announce its end: its next request may be on its way. */
-const LAST_IDLE_MS = 1_000;
+/**
+ * How long a connection may be idle after an answer that did not announce its end: its next request may be on its way. A
+ * proxy that closes idle connections sooner never meets one that ends.
+ */
+const LAST_IDLE_MS = 2_000;
 
 /** Connections may come faster than the service accepts them. */
 const MAX_ACCEPTING_MS = 2_000;
@@ -285,7 +288,10 @@ async function stopListening(server: Server): Promise<void> {
     await immediate();
   }
   server.off('connection', accept);
-  await new Promise<void>((resolve) => server.close(() => resolve()));
+  // The method of an HTTP server also closes connections that are idle.
+  await new Promise<void>((resolve) => {
+    Server.prototype.close.call(server, () => resolve());
+  });
 }
 
 /** How long queries may take that began within `graceMs`. */
@@ -304,7 +310,10 @@ async function endService(
   await pause(drain, undefined, { signal: draining }).catch(() => {});
   const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
   const endWork = async () => {
-    await Promise.all([stopListening(app.server), stopListening(socketServer)]);
+    const closed = Promise.all([stopListening(app.server), stopListening(socketServer)]);
+    await Promise.race([closed, pause(drain && LAST_IDLE_MS, undefined, { ref: false })]);
+    app.server.closeIdleConnections();
+    await closed;
     await Promise.all([app.close(), stoppingQueue]);
     await context.installs.write();
   };
