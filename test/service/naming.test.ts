@@ -347,5 +347,7 @@ test('a naming file with mistakes stops the start, and all of them are named', a
   await expect(serviceForTest({ naming: file })).rejects.toThrow(
     /naming\.fields\.repo_star is not a field of the contract.*naming\.query\.serch/s,
   );
-  await expect(serviceForTest({ naming: `${file}.missing` })).rejects.toThrow(/naming.*no such file/s);
+  await expect(serviceForTest({ naming: `${file}.missing` })).rejects.toThrow(
+    /naming names .*\.missing, which cannot be read/,
+  );
 });

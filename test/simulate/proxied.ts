@@ -50,6 +50,7 @@ export async function runProxied({ clients, requests, waitsForJobs }: ProxiedOpt
     database: server.url,
     storage: join(folder, 'objects'),
     generation: { image },
+    quotas: { nodes: 1_000_000 },
     ...{ publicUrl, trustedProxies: ['127.0.0.1'], rateLimit: false, drainMs: 1_000, logLevel: 'error' },
   };
   const children: ChildProcess[] = [];

@@ -183,7 +183,8 @@ export class Expressions {
       if (child.type === ':') colons++;
       else if (colons === 0) bounds.from = this.read(child);
       else if (colons === 1) bounds.to = this.read(child);
-      else return { kind: 'other' };
+      // With a step: which items that are is not imitated.
+      else return { kind: 'item', object, key: this.read(key) };
     }
     return { kind: 'slice', object, ...bounds };
   }

@@ -1,18 +1,28 @@
 import { type Expression, showPlace } from '../definitions/syntax.js';
-import { type Facts, getPlainText } from './facts.js';
+import { PROGRAMS, readCommand } from './commands.js';
+import { type Facts, getPlainText, listInner, type Value } from './facts.js';
 
 /** Where a value comes from, as far as it matters: the network, a file that was downloaded, or a decoder. */
 export type Origin = 'network' | 'downloaded' | 'decoded';
 
 const NETWORK =
-  /^(?:requests\.(?:get|post|put|request|Session\(\)\.\w+)|urllib\.request\.urlopen|urllib2\.urlopen|urllib\.urlopen|urllib3\.(?:PoolManager\(\)\.)?request|httpx\.(?:get|post|request|stream)|http\.client\.HTTPS?Connection\(\)\.getresponse|socket\.(?:socket\(\)\.recv|create_connection))$/;
+  /^(?:(?:requests(?:\.[sS]ession\(\))?|httpx(?:\.(?:Async)?Client\(\))?|aiohttp(?:\.ClientSession\(\))?|urllib3(?:\.PoolManager\(\))?)\.(?:get|post|put|patch|delete|head|options|request|send|stream|urlopen)|(?:urllib\.request|urllib2|urllib)\.urlopen|http\.client\.HTTPS?Connection\(\)\.getresponse|socket\.(?:(?:socket|create_connection)\(\)\.(?:recv|makefile)|create_connection))$/;
 
 const DOWNLOADS =
   /^(?:urllib\.request\.urlretrieve|urllib\.urlretrieve|wget\.download|gdown\.download|torch\.hub\.download_url_to_file|torchvision\.datasets\.utils\.download_url|pooch\.retrieve)$/;
 
 const OPENERS = /^(?:(?:io|builtins|codecs)\.)?open$/;
 const DECODERS =
-  /^(?:base64\.(?=\w*decode)\w+|binascii\.(?:unhexlify|a2b_\w+)|zlib\.decompress|bz2\.decompress|lzma\.decompress|gzip\.decompress|marshal\.loads?|bytes\.fromhex|bytearray\.fromhex|codecs\.decode|codecs\.getdecoder\(\)|zlib\.decompressobj\(\)\.decompress|cryptography\.fernet\.Fernet\(\)\.decrypt)$/;
+  /^(?:base64\.(?=\w*decode)\w+|binascii\.(?:unhexlify|a2b_\w+)|zlib\.decompress|bz2\.decompress|lzma\.decompress|gzip\.decompress|marshal\.loads?|bytes\.fromhex|bytearray\.fromhex|codecs\.decode|codecs\.getdecoder\(\)|zlib\.decompressobj\(\)\.decompress|struct\.pack|chr)$/;
+/** Expressions that are followed in one file, about a second's worth. */
+const MAX_STEPS = 500_000;
+/** Methods that decode whatever object has them. */
+const DECODING_METHODS = /^(?:translate|to_bytes|decrypt)$/;
+const NUMBERS = ['list', 'tuple', 'comprehension', 'map', 'reversed'];
+const REVERSED = /^\s*:\s*:\s*-\s*1\s*$/;
+/** Letters of code that are written as numbers. */
+const ESCAPED = /(?:\\(?:x|u00)[2-7][\da-f]){3}/i;
+const HIDING_CODEC = /^(?:rot|hex|base|zip|zlib|bz2|uu|quopri)/i;
 
 export function isNetwork(name: string): boolean {
   return NETWORK.test(name) || DOWNLOADS.test(name);
@@ -22,6 +32,8 @@ export function isNetwork(name: string): boolean {
 export class Origins {
   readonly #downloaded: Set<string>;
   #steps = 0;
+  #total = 0;
+  #skipsLists = false;
 
   constructor(readonly facts: Facts) {
     this.#downloaded = new Set();
@@ -42,19 +54,23 @@ export class Origins {
 
   /** Whether a path is one that this file downloads to. */
   isDownloaded(path: Expression): boolean {
-    if (path.kind === 'list' || path.kind === 'tuple')
-      return path.items.some((item) => this.isDownloaded(item));
-    if (path.kind === 'format')
-      return path.parts.some((part) => typeof part !== 'string' && this.isDownloaded(part));
-    if (path.kind === 'binary') return this.isDownloaded(path.left) || this.isDownloaded(path.right);
-    if (path.kind === 'call' && ['str', 'os.path.abspath'].includes(this.facts.nameOf(path.callee)))
-      return path.args.some((argument) => this.isDownloaded(argument.value));
+    const isPart = ['list', 'tuple', 'format', 'binary'].includes(path.kind);
+    const isPath =
+      path.kind === 'call' && ['str', 'os.path.abspath'].includes(this.facts.nameOf(path.callee));
+    if (isPart || isPath) return listInner(path).some((inner) => this.isDownloaded(inner));
     return this.#downloaded.has(showPlace(path));
   }
 
-  of(expression: Expression, scope: number): Set<Origin> {
+  /** Whether values were left out, because the file refers to itself without end. */
+  get isSpent(): boolean {
+    return this.#total > MAX_STEPS;
+  }
+
+  /** @param skipsLists whether items are the arguments of a program, and not the program */
+  of(expression: Expression, scope: number, skipsLists = false): Set<Origin> {
     const found = new Set<Origin>();
     this.#steps = 0;
+    this.#skipsLists = skipsLists;
     this.#collect(expression, scope, found, 0, new Set());
     return found;
   }
@@ -65,8 +81,8 @@ export class Origins {
   }
 
   #opened(file: Expression, scope: number): Expression[] {
-    const values = file.kind === 'name' ? this.facts.valuesOf(file.id, scope) : [file];
-    return values.flatMap((value) => {
+    const values = file.kind === 'name' ? this.facts.valuesOf(file.id, scope) : [{ value: file }];
+    return values.flatMap(({ value }) => {
       if (value.kind !== 'call' || !OPENERS.test(this.facts.nameOf(value.callee))) return [];
       const [path] = value.args;
       return path ? [path.value] : [];
@@ -80,67 +96,57 @@ export class Origins {
     depth: number,
     seen: Set<string>,
   ): void {
-    if (depth > 40 || ++this.#steps > 2000) return;
-    const into = (inner: Expression | undefined, from = scope) => {
-      if (inner) this.#collect(inner, from, found, depth + 1, seen);
+    if (depth > 40 || ++this.#steps > 2000 || ++this.#total > MAX_STEPS) return;
+    const into = ({ value, scope: from }: Value) => this.#collect(value, from, found, depth + 1, seen);
+    const intoAll = (name: string) => {
+      const key = `${scope} ${name}`;
+      if (seen.has(key)) return;
+      seen.add(key);
+      for (const value of this.facts.valuesOf(name, scope)) into(value);
     };
     switch (expression.kind) {
-      case 'name': {
+      case 'name':
         // `map(chr, …)`
         if (expression.id === 'chr') found.add('decoded');
-        const key = `${scope} ${expression.id}`;
-        if (seen.has(key)) return;
-        seen.add(key);
-        for (const value of this.facts.valuesOf(expression.id, scope)) into(value);
-        for (const { value, scope: from } of this.facts.givenFor(expression.id, scope)) into(value, from);
-        return;
+        intoAll(expression.id);
+        break;
+      case 'call': {
+        this.#call(expression, scope, found);
+        const { callee } = expression;
+        if (callee.kind === 'attribute') intoAll(`${callee.name}()`);
+        else if (callee.kind === 'name') intoAll(`${callee.id}()`);
+        break;
       }
-      case 'call':
-        this.#call(expression, found);
-        // Whatever a call does to a value, the value still comes from where it came from.
-        if (expression.callee.kind === 'attribute') into(expression.callee.object);
-        else if (expression.callee.kind !== 'name') into(expression.callee);
-        for (const argument of expression.args) into(argument.value);
-        return;
       case 'attribute':
+        intoAll(`.${expression.name}`);
+        break;
       case 'item':
-      case 'slice':
-        into(expression.object);
-        return;
-      case 'binary':
-      case 'boolean':
-        into(expression.left);
-        into(expression.right);
-        return;
-      case 'conditional':
-        into(expression.value);
-        into(expression.otherwise);
-        return;
-      case 'format':
-        for (const part of expression.parts) if (typeof part !== 'string') into(part);
-        return;
+        if (REVERSED.test(showPlace(expression.key))) {
+          const values = this.facts.valuesOf(showPlace(expression.object), scope).map(({ value }) => value);
+          if ([expression.object, ...values].some((one) => getPlainText(one) !== undefined))
+            found.add('decoded');
+        }
+        if (expression.object.kind === 'name') intoAll(`${expression.object.id}[]`);
+        break;
       case 'list':
       case 'tuple':
-        for (const item of expression.items) into(item);
-        return;
-      case 'comprehension':
-        into(expression.value);
-        for (const clause of expression.clauses) into(clause.iterable);
-        return;
-      case 'spread':
-        into(expression.value);
-        return;
-      case 'lambda':
-        into(expression.body);
-        return;
-      default:
-        return;
+        if (this.#skipsLists) return;
+        break;
+      case 'constant':
+      case 'other':
+        if (ESCAPED.test(showPlace(expression))) found.add('decoded');
     }
+    // Whatever a call does to a value, the value still comes from where it came from.
+    const isCall = expression.kind === 'call';
+    for (const inner of listInner(expression))
+      for (const value of isCall && inner.kind === 'list' ? inner.items : [inner]) into({ value, scope });
   }
 
-  #call(expression: Expression & { kind: 'call' }, found: Set<Origin>): void {
+  #call(expression: Expression & { kind: 'call' }, scope: number, found: Set<Origin>): void {
     const name = this.facts.nameOf(expression.callee);
     if (NETWORK.test(name)) found.add('network');
+    if (PROGRAMS.test(name) && /\b(?:curl|wget)\b/.test(readCommand(expression, scope, this.facts)))
+      found.add('network');
     if (DECODERS.test(name) && !isPlainCodec(name, expression)) found.add('decoded');
     if (
       (OPENERS.test(name) || name === 'pathlib.Path') &&
@@ -149,8 +155,18 @@ export class Origins {
     )
       found.add('downloaded');
     if (name.startsWith('huggingface_hub.') && name.endsWith('_download')) found.add('downloaded');
-    // `''.join(chr(n) for n in …)` spells a text out in numbers.
-    if (name === 'chr') found.add('decoded');
+    const { callee, args } = expression;
+    const first = args[0]?.value;
+    // `bytes([112, 114])` spells a text out in numbers, as `''.join(chr(n) for n in …)` does.
+    const given = first?.kind === 'call' ? this.facts.nameOf(first.callee) : (first?.kind ?? '');
+    if (/^(?:bytes|bytearray)$/.test(name) && NUMBERS.includes(given)) found.add('decoded');
+    if (callee.kind !== 'attribute') return;
+    const text = first && getPlainText(first);
+    const isDecoded =
+      DECODING_METHODS.test(callee.name) ||
+      (callee.name === 'decode' && text !== undefined && HIDING_CODEC.test(text)) ||
+      (callee.name === 'join' && given === 'reversed');
+    if (isDecoded) found.add('decoded');
   }
 }
 

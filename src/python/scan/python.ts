@@ -1,17 +1,18 @@
 import type { Node } from 'web-tree-sitter';
 import type { Expression, Source } from '../definitions/syntax.js';
+import { MAX_WORDS, PROGRAMS, readCommand } from './commands.js';
 import { type Call, Facts, getPlainText } from './facts.js';
 import { createFinding, createUnreadFinding, type Finding, RULES, type RuleName } from './finding.js';
 import { isNetwork, Origins } from './origins.js';
 
 /** Words without which no rule applies, so that most files are skipped after one search. */
 const TELLING_WORDS =
-  /\b(?:exec|eval|compile|__import__|getattr|builtins|pickle|dill|cloudpickle|joblib|marshal|subprocess|system|popen|startfile|runpy|pty|rmtree|urlopen|urlretrieve|requests|httpx|pip|execfile|run_path|spawn\w*|exec[lv]\w*)\b/;
+  /\b(?:exec|eval|compile|__import__|getattr|builtins|(?:\w*_)?pickle|dill|__pyarmor__|runsource|runcode|push|cloudpickle|joblib|marshal|subprocess|system|popen|startfile|runpy|pty|rmtree|urlopen|urlretrieve|requests|httpx|pip|execfile|run_path|spawn\w*|exec[lv]\w*)\b/;
 
-const RUNNERS = /^(?:(?:.*\.)?(?:__builtins__|builtins)(?:\.__dict__)?\.)?(?:exec|eval|execfile)$/;
-const UNPICKLERS = /^(?:c?_?[Pp]ickle|dill|cloudpickle|joblib)\.(?:loads?|Unpickler\(\)\.load)$/;
-const PROGRAMS =
-  /^(?:subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|os\.(?:system|popen|startfile|exec[lv]\w*|spawn\w*)|pty\.spawn|commands\.getoutput|asyncio\.create_subprocess_(?:exec|shell))$/;
+const RUNNERS =
+  /^(?:(?:.*\.)?(?:__builtins__|builtins)(?:\.__dict__)?\.)?(?:exec|eval|execfile)$|^code\.Interactive\w+\(\)\.(?:runsource|runcode|push)$/;
+const UNPICKLERS =
+  /^(?:(?:c?_?[Pp]ickle|dill|cloudpickle|joblib)\.(?:loads?|Unpickler\(\)\.load)|pandas\.read_pickle)$/;
 const FILE_RUNNERS =
   /^(?:runpy\.run_path|importlib\.util\.spec_from_file_location|imp\.load_source|ctypes\.(?:CDLL|cdll\.LoadLibrary|WinDLL))$/;
 
@@ -30,15 +31,17 @@ function findPassedOn(call: Call, facts: Facts): Call | undefined {
 }
 
 const FETCH_AND_RUN =
-  /(?:curl|wget|fetch)\b[^|\n]{0,300}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?:curl|wget)\b[^|\n]{0,300}\|\s*python|powershell[^\n]{0,100}\s-e(?:nc|ncodedcommand)?\s|(?:DownloadString|DownloadFile)\s*\(|Invoke-Expression|\biex\s*\(|certutil[^\n]{0,60}-urlcache|\bmshta\s+https?:|bitsadmin\b[^\n]{0,60}\/transfer/i;
+  /(?:curl|wget|fetch)\b[^|\n]{0,300}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?:curl|wget)\b[^|\n]{0,300}\|\s*python|(?:powershell|pwsh)[^\n]{0,100}\s-e(?:c|nc|ncodedcommand)?\s|(?:\b(?:eval|source|(?:ba|z|da)?sh)|\s-c)[\s"']{0,9}(?:<\(|\$\(|`)\s*(?:curl|wget)\b|(?:curl|wget)\b[^|\n]{0,300}(?:;|&&)\s*(?:sudo\s+)?(?:(?:ba|z|da)?sh\s|chmod\s+[\w+]{0,9}[x7])|(?:DownloadString|DownloadFile)\s*\(|Invoke-Expression|\biex\s*\(|\|\s*iex\b|certutil[^\n]{0,60}-urlcache|\bmshta\s+https?:|bitsadmin\b[^\n]{0,60}\/transfer/i;
+
+/** Programs that run the text behind `-c`. */
+const INTERPRETS = /^\S*(?:sh|python[\d.]*)(?:\.exe)? -c\b/;
+const PIPED = /\|\s*(?:sudo\s+)?(?:(?:ba|z|da)?sh|python[\d.]*|iex)\b/;
 
 const RUNS_ARGUMENTS = [RUNNERS, UNPICKLERS, PROGRAMS];
 /** Arguments of one call that are searched for such a function. */
 const MAX_ARGUMENTS = 100;
 
 const MAX_FINDINGS = 100;
-/** Characters of a command that are searched; patterns take quadratic time over longer ones. */
-const MAX_WORDS = 2000;
 
 /** Looks at one file of Python for code that runs what it should not. */
 export function scanPython(root: Node, source: Source): Finding[] {
@@ -53,7 +56,7 @@ export function scanPython(root: Node, source: Source): Finding[] {
     // Enough to flag it by; a file of nothing else would fill memory.
     if (found.size >= 2 * MAX_FINDINGS) break;
   }
-  if (!facts.isWhole)
+  if (!facts.isWhole || origins.isSpent)
     return [createUnreadFinding(source.path, 'it holds more code than one file may'), ...found.values()];
   return [...found.values()];
 }
@@ -66,21 +69,25 @@ function findRule(call: Call, facts: Facts, origins: Origins): RuleName | undefi
   if (passedOn) return findRule(passedOn, facts, origins);
   if (UNPICKLERS.test(name)) {
     const from = first ? origins.of(first.value, scope) : new Set();
-    return from.has('network') ? 'remote-pickle' : 'pickle';
+    const isAddress = /^(?:https?|ftp):/.test(readCommand(expression, scope, facts));
+    return from.has('network') || (name.startsWith('pandas.') && isAddress) ? 'remote-pickle' : 'pickle';
   }
   if (PROGRAMS.test(name)) return judgeProgram(call, facts, origins);
   if (FILE_RUNNERS.test(name))
     return expression.args.some((argument) => origins.isDownloaded(argument.value))
       ? 'downloaded-program'
       : undefined;
-  if (/^types\.FunctionType$/.test(name) && first && origins.of(first.value, scope).has('decoded'))
-    return 'obfuscated-code';
+  if (/(?:^|\.)__pyarmor__$/.test(name)) return 'obfuscated-code';
+  if (name === 'types.FunctionType' && first) {
+    const rule = judgeExecution(first.value, call, origins);
+    return rule === 'dynamic-code' ? undefined : rule;
+  }
   if (/^pip\.(?:main|_internal\.main|_internal\.cli\.main\.main)$/.test(name)) return 'runtime-install';
   if (name === 'shutil.rmtree') return 'deletes-folders';
   return scope === 0 && isNetwork(name) ? 'network-at-import' : undefined;
 }
 
-function judgeExecution(code: Expression, call: Call, origins: Origins): RuleName | undefined {
+function judgeExecution(code: Expression, call: Call, origins: Origins): RuleName {
   const from = origins.of(code, call.scope);
   if (from.has('network')) return 'remote-code';
   if (from.has('decoded')) return 'obfuscated-code';
@@ -91,69 +98,43 @@ function judgeExecution(code: Expression, call: Call, origins: Origins): RuleNam
 function judgeProgram(call: Call, facts: Facts, origins: Origins): RuleName {
   const given = call.expression.args.map((argument) => argument.value);
   // What runs is the first argument; the others say how.
-  const [command, ...more] = given;
-  const words = command ? collectTexts(command, call.scope, facts).join(' ').slice(0, MAX_WORDS) : '';
+  const [command] = given;
+  const words = readCommand(call.expression, call.scope, facts, /\.(?:exec|spawn)[lv]/.test(call.name));
   if (FETCH_AND_RUN.test(words)) return 'download-command';
   const parts =
     call.name.startsWith('os.') || call.name.startsWith('asyncio.') ? given : command ? [command] : [];
   // The program itself, not a downloaded picture that ffmpeg is given to read.
-  if (command && origins.isDownloaded(findProgram(command))) return 'downloaded-program';
+  const program = command && findProgram(command);
+  if (program && origins.isDownloaded(program)) return 'downloaded-program';
   if (
     /^(?:ba|z|da)?sh$|python/.test(words.split(' ')[0] ?? '') &&
     parts.some((part) => origins.isDownloaded(part))
   )
     return 'downloaded-program';
-  const from = command ? origins.of(command, call.scope) : new Set();
-  // Text from the network inside of a list is an argument; as the whole command it is the program.
-  if (command?.kind !== 'list' && (from.has('network') || from.has('decoded'))) return 'hidden-command';
-  const all = [words, ...more.flatMap((one) => collectTexts(one, call.scope, facts))]
-    .join(' ')
-    .slice(0, MAX_WORDS);
+  // Text from the network inside of a list, or behind a program, is an argument; in its place it is the program.
+  const text = command?.kind !== 'list' ? command : INTERPRETS.test(words) ? command.items[2] : undefined;
+  const run = text && (PIPED.test(words) ? text : findProgram(text));
+  const from = run ? origins.of(run, call.scope, true) : new Set();
+  if (from.has('network') || from.has('decoded')) return 'hidden-command';
+  const all = readCommand(call.expression, call.scope, facts, true);
   if (/\b(?:pip3?|uv)\b[\s\S]*\binstall\b/.test(all)) return 'runtime-install';
   return /^\s*(?:sudo )?rm\s+-\w*r|\brmdir\s+\/s/i.test(words) ? 'deletes-folders' : 'subprocess';
 }
 
-function findProgram(command: Expression): Expression {
-  const first = command.kind === 'list' || command.kind === 'tuple' ? command.items[0] : undefined;
-  return first ?? command;
-}
+/** What stands before a path that is run: nothing, or another program that runs it. */
+const LAUNCHES =
+  /(?:^|[;&|])\s*(?:(?:sudo|nohup|exec|env|cmd|start|open|chmod|wine|mono|perl|node|(?:ba|z|da)?sh)\b[^;&|]*|python[^;&|]*|["'./\\]*)$/;
 
-/** Expressions that are read for the words of one command; names can refer to each other without end. */
-const MAX_EXPRESSIONS = 500;
-
-/** The plain words of a command, through names and lists. */
-function collectTexts(
-  expression: Expression,
-  scope: number,
-  facts: Facts,
-  depth = 0,
-  left = { expressions: MAX_EXPRESSIONS },
-): string[] {
-  if (depth > 10 || --left.expressions < 0) return [];
-  const plain = getPlainText(expression);
-  if (plain !== undefined) return [plain];
-  switch (expression.kind) {
-    case 'list':
-    case 'tuple':
-      return expression.items
-        .slice(0, 50)
-        .flatMap((item) => collectTexts(item, scope, facts, depth + 1, left));
-    case 'binary':
-      return [expression.left, expression.right].flatMap((one) =>
-        collectTexts(one, scope, facts, depth + 1, left),
-      );
-    case 'format':
-      return expression.parts.slice(0, 50).map((part) => (typeof part === 'string' ? part : '…'));
-    case 'spread':
-      return collectTexts(expression.value, scope, facts, depth + 1, left);
-    case 'attribute':
-      return expression.name === 'executable' ? ['python'] : [];
-    case 'name':
-      return facts
-        .valuesOf(expression.id, scope)
-        .slice(0, 5)
-        .flatMap((one) => collectTexts(one, scope, facts, depth + 1, left));
-    default:
-      return [];
+function findProgram(command: Expression): Expression | undefined {
+  if (command.kind === 'list' || command.kind === 'tuple') return command.items[0];
+  if (command.kind === 'format') {
+    const [first, second] = command.parts;
+    if (typeof first !== 'string') return first;
+    return typeof second !== 'string' && LAUNCHES.test(first.slice(0, MAX_WORDS)) ? second : undefined;
   }
+  if (command.kind !== 'binary') return command;
+  const text = getPlainText(command.left);
+  if (text === undefined) return findProgram(command.left);
+  const before = command.operator === '%' ? text.replace(/%[\s\S]*/, '') : text;
+  return LAUNCHES.test(before.slice(0, MAX_WORDS)) ? command.right : undefined;
 }

@@ -1,9 +1,10 @@
 import { EventEmitter } from 'node:events';
+import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Client } from 'pg';
 import type { Tx } from './database.js';
-import { isPostgres, KEEP_ALIVE, SERVICE_LOCK, WATCH_CONNECTION } from './postgres.js';
+import { endConnections, isPostgres, KEEP_ALIVE, SERVICE_LOCK, WATCH_CONNECTION } from './postgres.js';
 
 /** What services that share a database tell each other. */
 export type NoticeTopic = 'jobs' | 'keys' | 'callback';
@@ -20,6 +21,7 @@ export async function sendNotice(tx: Tx, topic: NoticeTopic, subject = ''): Prom
 export class Notices {
   readonly #heard = new EventEmitter().setMaxListeners(0);
   #client: Client | undefined;
+  #socket: Socket | undefined;
   #isClosed = false;
 
   /** @param hear its subject is undefined if notices may have been missed */
@@ -31,8 +33,9 @@ export class Notices {
   /** Listens from now on, over a connection of its own, and again after it was lost. */
   async listen(url: string, onError: (error: Error) => void): Promise<void> {
     const { default: pg } = await import('pg');
-    const client = new pg.Client({ connectionString: url, ...KEEP_ALIVE });
-    this.#client = client;
+    const socket = new Socket();
+    const client = new pg.Client({ connectionString: url, stream: () => socket, ...KEEP_ALIVE });
+    [this.#client, this.#socket] = [client, socket];
     const lost = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('error', onError);
     client.on('notification', ({ payload = '' }) => {
@@ -63,6 +66,6 @@ export class Notices {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#client?.end();
+    if (this.#client && this.#socket) await endConnections(this.#client.end(), [this.#socket]);
   }
 }

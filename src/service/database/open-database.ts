@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { followDatabaseClock } from './clock.js';
 import type { Database, QueryObserver } from './database.js';
 import { Notices } from './notices.js';
@@ -25,9 +24,6 @@ interface OpenedDatabase {
   close(): Promise<void>;
 }
 
-/** How long transactions may go on when the database is closed. */
-const LAST_TRANSACTIONS_MS = 1_000;
-
 /**
  * Opens and migrates a database.
  * @throws DataUnusable
@@ -46,9 +42,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     const clock = await followDatabaseClock(database, now);
     const close = async () => {
       clock.stop();
-      // They wait for transactions that run and for the server; one that is gone would keep them waiting.
-      const closed = Promise.all([notices.close(), database.destroy()]);
-      await Promise.race([closed, pause(LAST_TRANSACTIONS_MS, undefined, { ref: false })]);
+      await Promise.all([notices.close(), database.destroy()]);
     };
     return { database, notices, now: clock.now, close };
   } catch (error) {

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   Kysely,
+  type KyselyConfig,
   PostgresAdapter,
   PostgresDialect,
   PostgresDriver,
@@ -59,6 +60,15 @@ export const KEEP_ALIVE = {
   connectionTimeoutMillis: 10_000,
 };
 
+/** How long transactions may go on when the database is closed. */
+const LAST_TRANSACTIONS_MS = 1_000;
+
+/** Waits for the orderly end of connections, and cuts those off that still wait for a server which does not answer. */
+export async function endConnections(end: Promise<void>, sockets: Iterable<Socket>): Promise<void> {
+  await Promise.race([end, pause(LAST_TRANSACTIONS_MS, undefined, { ref: false })]);
+  for (const socket of sockets) socket.destroy();
+}
+
 /** Connections of one service. */
 const MAX_CONNECTIONS = 10;
 
@@ -96,7 +106,7 @@ export async function openPostgres({ url, migrates, onError, onQuery }: Postgres
   const driver = new PostgresDriver({ pool });
   const dialect = new PostgresDialect({ pool });
   dialect.createDriver = () => driver;
-  const database = new PostgresDatabase({ dialect, ...toKyselyLog(onQuery) });
+  const database = new PostgresDatabase({ dialect, ...toKyselyLog(onQuery) }, sockets);
   try {
     await requireByteOrder(database);
     if (migrates === false) await requireNewestSchema(database);
@@ -104,9 +114,8 @@ export async function openPostgres({ url, migrates, onError, onQuery }: Postgres
     if (migrates !== 'unchecked') watchSchema(driver);
     return database;
   } catch (error) {
+    // Also what failed between the connection and the sign-in, which the driver leaves open.
     await database.destroy();
-    // The driver leaves open what failed between the connection and the sign-in.
-    for (const socket of sockets) socket.destroy();
     throw toDataUnusable(error, url);
   }
 }
@@ -118,7 +127,17 @@ export function isPostgres(database: Database): boolean {
 
 /** Transactions have the effect of running one after the other; those that conflict are run again. */
 class PostgresDatabase extends Kysely<Schema> {
+  readonly #sockets: Iterable<Socket>;
   #lastTurn: Promise<unknown> = Promise.resolve();
+
+  constructor(config: KyselyConfig, sockets: Iterable<Socket>) {
+    super(config);
+    this.#sockets = sockets;
+  }
+
+  override destroy(): Promise<void> {
+    return endConnections(super.destroy(), this.#sockets);
+  }
 
   override transaction(): TransactionBuilder<Schema> {
     const builder = super.transaction().setIsolationLevel('serializable');

@@ -2,12 +2,15 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { sql } from 'kysely';
 import { isPostgres } from '../database/postgres.js';
+import { awaitWithin, TimedOut } from '../network/run-within.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { StorageMissing } from '../storage/storage.js';
 
 /** How often it writes at most, so that anonymous requests cannot keep the disk busy. */
 const WRITE_INTERVAL_MS = 1_000;
+/** A server that is paused accepts queries and answers none. */
+const MAX_ANSWER_MS = 5_000;
 
 /**
  * Checks whether the service can take work: the database can be written, and its disk has space.
@@ -21,7 +24,7 @@ export function createReadinessCheck(context: Context, isRunning: () => boolean)
     if (!isRunning()) throw new Refused('unavailable', 'The service is starting or stopping.');
     await requireFreeDisk(context);
     // Fails if the file is lost or locked.
-    await database.transaction().execute(async (tx) => {
+    const writing = database.transaction().execute(async (tx) => {
       if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return;
       // The number of a transaction that writes: on PostgreSQL a change of rows would be in the way of others.
       if (isPostgres(tx)) await sql`select txid_current()`.execute(tx);
@@ -31,6 +34,9 @@ export function createReadinessCheck(context: Context, isRunning: () => boolean)
           .updateTable('totals')
           .set(({ ref }) => ({ value: ref('value') }))
           .execute();
+    });
+    await awaitWithin(MAX_ANSWER_MS, writing).catch((error) => {
+      throw error instanceof TimedOut ? new Refused('unavailable', 'The database does not answer.') : error;
     });
     if (performance.now() - writtenAt >= WRITE_INTERVAL_MS) writtenAt = performance.now();
   };

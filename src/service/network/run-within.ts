@@ -31,3 +31,16 @@ export async function runWithin<Result>(
     clearInterval(timer);
   }
 }
+
+/**
+ * Waits for work that cannot be aborted, with a limit on the time; the work goes on.
+ * @throws TimedOut
+ */
+export function awaitWithin<Result>(ms: number, work: Promise<Result>): Promise<Result> {
+  return runWithin(ms, undefined, (signal) => {
+    const aborted = new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason)),
+    );
+    return Promise.race([work, aborted]);
+  });
+}

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
 import { openDatabase } from '../../../src/service/database/open-database.js';
 import { isDatabaseAway, maskPassword, openPostgres } from '../../../src/service/database/postgres.js';
 import { databaseForFolder, testDatabase } from '../../support/postgres.js';
-import { folderForTest, serviceForTest } from '../../support/service.js';
+import { ask, folderForTest, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 async function openForTest(url: string): Promise<Database> {
@@ -18,6 +19,29 @@ async function openForTest(url: string): Promise<Database> {
 const newUrl = async () => (await databaseForFolder(folderForTest())).database as string;
 const key = (id: string, secret = 'x') =>
   ({ id, use: 'url', secret, created_at: '2026-01-01T00:00:00.000Z' }) as const;
+
+/** A new database, and what makes its connections silent, as a server that is paused or gone without closing them. */
+async function databaseBehindProxy(): Promise<{ readonly url: string; silence(): void }> {
+  const url = new URL(await newUrl());
+  const [host, port] = [url.hostname, Number(url.port || 5432)];
+  const sockets: Socket[] = [];
+  const between = createServer({ allowHalfOpen: true }, (socket) => {
+    const server = createConnection({ host, port });
+    sockets.push(socket, server);
+    socket.pipe(server).on('error', () => {});
+    server.pipe(socket).on('error', () => {});
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    between.close();
+  });
+  await once(between, 'listening');
+  Object.assign(url, { hostname: '127.0.0.1', port: `${(between.address() as { port: number }).port}` });
+  const silence = () => {
+    for (const socket of sockets) socket.unpipe().pause();
+  };
+  return { url: url.href, silence };
+}
 
 describe('a database of PostgreSQL', () => {
   it('is refused, with its address but without its password, if it cannot be reached', async () => {
@@ -170,26 +194,22 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
   });
 
   it('is closed although its server is gone without closing the connections', async () => {
-    const url = new URL(await newUrl());
-    const [host, port] = [url.hostname, Number(url.port || 5432)];
-    const sockets: Socket[] = [];
-    const between = createServer({ allowHalfOpen: true }, (socket) => {
-      const server = createConnection({ host, port });
-      sockets.push(socket, server);
-      socket.pipe(server).on('error', () => {});
-      server.pipe(socket).on('error', () => {});
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy();
-      between.close();
-    });
-    await once(between, 'listening');
-    Object.assign(url, { hostname: '127.0.0.1', port: `${(between.address() as { port: number }).port}` });
+    const { url, silence } = await databaseBehindProxy();
     const embedded = { file: '', durable: true };
     const parts = { embedded, now: Date.now, onError: () => {}, onQuery: undefined };
-    const opened = await openDatabase({ url: url.href, ...parts });
-    for (const socket of sockets) socket.unpipe().pause();
+    const opened = await openDatabase({ url, ...parts });
+    silence();
     await opened.close();
+  });
+
+  it('that does not answer makes its service not ready, and does not keep it from stopping', async () => {
+    const { url: database, silence } = await databaseBehindProxy();
+    const [data, graceMs] = [folderForTest(), 100];
+    const service = await serviceForTest({ database, data, storage: join(data, 'objects'), graceMs });
+    silence();
+    const { status, body } = await ask(`${service.url}/ready`);
+    expect([status, body.message]).toEqual([503, 'The database does not answer.']);
+    await service.stop();
   });
 
   it('ends the connections of a service within half a minute if its machine is gone without closing them', async () => {
