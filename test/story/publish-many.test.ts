@@ -21,7 +21,10 @@ test('of several packs all that can be are published, in one report, under one p
   const home = homeWithService();
   const cwd = packsForTest({ one: 'pack-one', two: 'pack-two', three: 'pack-three', none: undefined });
   const dirs = ['one', 'two', 'three', 'none'].map((name) => `packs/${name}`);
-  const mixed = await start(['version', 'publish', ...dirs, '--concurrency', '4'], { cwd, home }).ended;
+  const mixed = await start(['version', 'publish', ...dirs, './packs/one/', '--concurrency', '4'], {
+    cwd,
+    home,
+  }).ended;
   expect(mixed.exit, mixed.stderr).toBe(9);
   expect(mixed.stdout.split('\n')).toEqual([
     'packs/one\tpack-one\t1.0.0\tNodeVersionStatusActive\t',

@@ -16,7 +16,9 @@ import { presentAnswer } from './call-operation.js';
 /** Publishes one or more folders. */
 export async function run(context: CommandContext): Promise<number | undefined> {
   const { flags } = context;
-  const dirs = [...new Set(context.args.dir as readonly string[] | undefined)];
+  const given = (context.args.dir ?? []) as readonly string[];
+  const paths = given.map((dir) => resolve(context.system.cwd, dir));
+  const dirs = given.filter((_, at) => paths.indexOf(paths[at] as string) === at);
   if (dirs.length < 2 && flags.concurrency !== undefined)
     throw usage('--concurrency requires several folders.');
   const timeoutMs = durationMs(readText(context.flags, 'timeout') ?? '30m', '--timeout');

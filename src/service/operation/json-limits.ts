@@ -24,8 +24,8 @@ export function tooManyValues(maxValues = MAX_VALUES): Refused {
 }
 
 /**
- * How many values a body of a stranger may hold: 70,000 different names take 400 ms to parse and check. A pair of the
- * bulk request is three.
+ * How many values a body of a stranger may hold: parsing and checking tens of thousands of names holds up other requests.
+ * A pair of the bulk request is three.
  */
 export function chooseAnonymousMaxValues({ bulkPairs }: { readonly bulkPairs: number }): number {
   return Math.max(20_000, 4 * bulkPairs);
