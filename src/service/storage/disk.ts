@@ -139,17 +139,22 @@ async function writeFile(
   return { size, sha256: hash.digest('hex') };
 }
 
+/** Each may meet another removal. */
+const MAX_MOVES = 100;
+
 /** @returns the first folder that was created for it */
 async function moveFile(from: string, to: string): Promise<string | undefined> {
-  for (let first: string | undefined; ; ) {
+  let first: string | undefined;
+  for (let attempt = 1; ; attempt += 1) {
     try {
       const created = await mkdir(dirname(to), { recursive: true, mode: 0o700 });
       if (first === undefined || (created && created.length < first.length)) first = created;
       await rename(from, to);
       return first;
     } catch (error) {
-      // A folder was removed since, because its last file was.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(from)) throw error;
+      // A folder was removed since, because its last file was. Making folders fails with any of these then.
+      const isRemoved = ['ENOENT', 'ENOTDIR', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '');
+      if (!isRemoved || attempt === MAX_MOVES || !existsSync(from)) throw error;
     }
   }
 }

@@ -418,6 +418,11 @@ describe('a registered version', () => {
       expect(status_reason).toMatch(/will retry/);
     });
     Object.assign(service.context.storage, { borrow });
+    const failed = service.context.database
+      .selectFrom('jobs')
+      .select('kind')
+      .where('last_error', 'is not', null);
+    await waitFor(async () => expect(await failed.execute()).toHaveLength(1));
     time += 60_000;
     expect((await becomes(publisher, 'Active')).status_reason).toBeUndefined();
   });
