@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createWriteStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -128,11 +129,14 @@ async function writeFile(
       done(null, chunk);
     },
   });
+  const file = createWriteStream(temp, { flags: 'wx', mode: 0o600, flush: true });
   try {
-    await pipeline(source, measure, createWriteStream(temp, { flags: 'wx', mode: 0o600, flush: true }));
+    await pipeline(source, measure, file);
     const firstCreated = await moveFile(temp, target);
     await syncFolders(dirname(target), firstCreated);
   } catch (error) {
+    // It may still be opened, which would create it after its removal.
+    if (!file.closed) await once(file, 'close').catch(() => {});
     await rm(temp, { force: true });
     throw error;
   }
