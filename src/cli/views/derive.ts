@@ -75,9 +75,11 @@ const WITHOUT_COMMAND: readonly OperationName[] = [
 
 /** Combines the views and the contract into the whole command tree, as plain data. */
 export function commandTree(): CommandTree {
-  const commands = [...views, ...deriveViews()].map(toCommand);
+  const unsorted = [...views, ...deriveViews()].map(toCommand);
+  const words = [...new Set(unsorted.map(({ words }) => words[0] as string))];
+  const commands = words.flatMap((word) => unsorted.filter((command) => command.words[0] === word));
   return {
-    words: [...new Set(commands.map(({ words }) => words[0] as string))],
+    words,
     topics: Object.fromEntries(Object.entries(topics).map(([name, { summary }]) => [name, summary])),
     ...{ groups, globals, commands },
   };
