@@ -14,7 +14,7 @@ const LIMITS: Parameters = {
   ...{ attackLimit: 3_000_000, maxAttackStringSize: 10_000 },
 };
 
-/** What may take more than linear time, and why nobody can make that long. */
+/** What may take more than linear time, and why that text stays short. */
 const BOUNDED: Readonly<Record<string, string>> = {
   'cli/api/fields.ts \\[([^\\]]*)\\]': 'an argument of the command line',
   'cli/command/help.ts \\s*\\S+': 'the help of this program',
@@ -111,7 +111,7 @@ test.each(rooms)(
   300_000,
 );
 
-test('regular expressions are put together only where nobody else can write them, or their steps are counted', () => {
+test('regular expressions are built at run time only from text that is trusted, or their steps are counted', () => {
   expect(repeating.length).toBeGreaterThan(150);
   expect([...builders].sort()).toEqual(Object.keys(BUILT).sort());
 });
