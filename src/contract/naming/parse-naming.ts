@@ -1,10 +1,80 @@
+import { z } from 'zod';
+import { errorCodes } from '../error-codes.js';
 import { contract } from '../index.js';
 import { listOperations } from '../operation.js';
 import { checkValue } from '../schema/check.js';
 import { createOutline } from '../schema/create-outline.js';
 import type { Outline } from '../schema/outline.js';
 import type { Problem } from '../schema/schema-types.js';
-import { NamingFile, type NamingMap, type Rewrite } from './naming-map.js';
+import type { NamingMap, Rewrite } from './naming-map.js';
+
+const word = z.string().min(1).max(200);
+const words = z.record(word, word);
+/** Free text for readers of a file. */
+const notes = z.unknown().optional();
+
+const request = z.string().regex(/^(GET|POST|PUT|DELETE) \/\S*$/, { error: 'must be like GET /nodes' });
+
+const RewriteEntry = z.strictObject({
+  about: notes,
+  regen: request,
+  real: request,
+  with: z.array(word).optional(),
+  query: words.optional(),
+  body: words.optional(),
+  answer: word.optional(),
+});
+
+const Behaviors = z.strictObject({
+  publishWithoutBearer: z.boolean().optional(),
+  apiKeyHeader: z
+    .string()
+    .regex(/^[a-z0-9-]+$/, { error: 'must be the name of a header in lower case' })
+    .optional(),
+  completeVersions: z.boolean().optional(),
+  extendWithEither: z.boolean().optional(),
+  assumedFields: z.record(word, z.record(word, z.boolean())).optional(),
+  ignoredFields: z.record(word, z.array(word)).optional(),
+  alwaysSent: z.record(word, z.union([z.literal(''), z.tuple([])])).optional(),
+  wrappedAnswers: words.optional(),
+  openValues: z.array(word).optional(),
+  ignoredQuery: z.array(word).optional(),
+  addedQuery: z.record(word, words).optional(),
+});
+
+const Meaning = z.strictObject({
+  status: z.union([z.int(), z.array(z.int())]),
+  contains: word,
+  code: z
+    .string()
+    .refine((code) => Object.hasOwn(errorCodes, code), { error: 'must be an error code of the contract' }),
+});
+
+// `statuses` and `beyondNames` are notes as well: what is the same, and what names cannot express.
+const NamingFile = z.strictObject({
+  about: notes,
+  version: z.literal(1).optional(),
+  paths: z
+    .strictObject({
+      about: notes,
+      segments: words.optional(),
+      rewrites: z.array(RewriteEntry).optional(),
+      unsupported: z.record(request, z.string().min(1).max(1000)).optional(),
+    })
+    .optional(),
+  fields: words.optional(),
+  operations: z.record(word, words).optional(),
+  query: words.optional(),
+  values: z.record(word, words).optional(),
+  valueKeyed: z.array(word).optional(),
+  opaque: z.array(word).optional(),
+  statuses: notes,
+  errors: z
+    .strictObject({ about: notes, bodies: notes, texts: notes, meaningFromText: z.array(Meaning).optional() })
+    .optional(),
+  beyondNames: notes,
+  behaviors: Behaviors.optional(),
+});
 
 /** A naming, or everything that is wrong with it. */
 export type ParsedNaming =
