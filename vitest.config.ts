@@ -6,7 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const HANGS_MS = 300_000;
 
 /** Files that take long begin first, so that no worker is left alone with one at the end. */
-const TAKE_LONG = /test\/(story|fuzz|simulate|preview|python\/reader-process|service\/registry\/query-plans)/;
+const TAKE_LONG =
+  /test\/(regular-expressions|story|fuzz|simulate|preview|python\/reader-process|service\/registry\/query-plans)/;
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
