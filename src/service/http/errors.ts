@@ -24,7 +24,10 @@ const MAX_HEARD_CHARACTERS = 100_000;
 /** Where both services have a path, the words of the request decide in whose words it is refused. */
 function findSpeech({ naming }: Context, { side, url, body }: FastifyRequest) {
   if (!naming || side === 'ours') return undefined;
-  const text = () => `${url} ${JSON.stringify(body ?? '').slice(0, MAX_HEARD_CHARACTERS)}`;
+  // A body may be an image of many megabytes.
+  const shorten = (_: string, value: unknown) =>
+    typeof value === 'string' ? value.slice(0, MAX_HEARD_CHARACTERS) : value;
+  const text = () => `${url} ${JSON.stringify(body ?? '', shorten).slice(0, MAX_HEARD_CHARACTERS)}`;
   const isTheirs = side === 'theirs' || naming.isHeardIn(side === 'both' ? text() : url);
   return isTheirs ? (sentence: string) => naming.speak(sentence) : undefined;
 }
