@@ -140,6 +140,12 @@ export function refuseDeletedNode({ id, status }: NodeRow): void {
   throw new Refused('node_deleted', `The node ${id} was deleted, and its id cannot be used again.`);
 }
 
+/** Refuses what changes a node or its versions while it is banned, or once it is deleted. */
+export function refuseClosedNode(node: NodeRow): void {
+  refuseBannedNode(node);
+  refuseDeletedNode(node);
+}
+
 // Decided: {versionId} is NodeVersion.id, and the version string is accepted too.
 /** @throws Refused not_found, also if the version belongs to another node or publisher */
 export async function getOwnVersion(
