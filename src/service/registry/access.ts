@@ -1,4 +1,4 @@
-import { coversNode } from '../auth/personal-access-tokens.js';
+import { coversNode } from '../auth/random-tokens.js';
 import { type Database, findRow } from '../database/database.js';
 import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { refuseOtherNodes } from '../auth/personal-access-tokens.js';
-import { findToken, parseTokenLimit, recordUse } from '../auth/random-tokens.js';
+import { findToken, parseTokenLimit, recordUse, refuseOtherNodes } from '../auth/random-tokens.js';
 import { findRow, getRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
