@@ -1,12 +1,13 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { OperationName } from '../../contract/index.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { type Configuration, isExposed } from '../configuration/configuration.js';
-import { parseScenario, type ScenarioRule } from '../configuration/scenario-settings.js';
+import { isTaskRule, parseScenario, type ScenarioRule } from '../configuration/scenario-settings.js';
 import { InvalidConfiguration } from '../configuration/start-errors.js';
-import type { Engines } from '../operation/engine.js';
+import { type Engine, EngineFailure, type Engines } from '../operation/engine.js';
 import { Refused } from '../operation/refused.js';
-import { disturbEngines, Scenario } from '../operation/scenario.js';
 
 export interface ScenarioInput {
   /** The parsed content of the file. */
@@ -63,4 +64,58 @@ function disturbRequests(app: FastifyInstance, scenario: Scenario): void {
     // The signature no longer fits either; both are answered alike.
     return rule?.expire && typeof body === 'string' ? body.replace(/(?<=[?&]expires=)\d+/g, '0') : body;
   });
+}
+
+/** Chooses what goes wrong. With the same seed, the same calls of an operation go wrong in the same way. */
+class Scenario {
+  readonly #rules: readonly ScenarioRule[];
+  readonly #seed: number;
+  /** Calls so far, by rule and operation. */
+  readonly #calls = new Map<string, number>();
+  /** How often each rule was chosen. */
+  readonly #uses = new Map<ScenarioRule, number>();
+
+  constructor(rules: readonly ScenarioRule[], seed: number) {
+    this.#rules = rules;
+    this.#seed = seed;
+  }
+
+  /** Chooses the first rule that applies to this call, which all rules count. */
+  choose(of: 'request' | 'task', operation: OperationName): ScenarioRule | undefined {
+    let chosen: ScenarioRule | undefined;
+    for (const [index, rule] of this.#rules.entries()) {
+      if (isTaskRule(rule) !== (of === 'task') || rule.operations?.includes(operation) === false) continue;
+      const key = `${index} ${operation}`;
+      const call = (this.#calls.get(key) ?? 0) + 1;
+      this.#calls.set(key, call);
+      const uses = this.#uses.get(rule) ?? 0;
+      if (chosen || uses >= (rule.times ?? Number.POSITIVE_INFINITY)) continue;
+      if (call !== (rule.nth ?? call) || this.#draw(`${key} ${call}`) >= (rule.chance ?? 1)) continue;
+      this.#uses.set(rule, uses + 1);
+      chosen = rule;
+    }
+    return chosen;
+  }
+
+  /** @returns from 0 to 1. Not from a sequence: how often a client polls would change all that follows. */
+  #draw(call: string): number {
+    return createHash('sha256').update(`${this.#seed} ${call}`).digest().readUInt32BE() / 2 ** 32;
+  }
+}
+
+/** Creates engines that delay and fail tasks as a scenario says. A task is counted when it first runs. */
+function disturbEngines({ image, video }: Engines, scenario: Scenario): Engines {
+  return { image: disturbEngine(image, scenario), video: disturbEngine(video, scenario) };
+}
+
+function disturbEngine<Some extends Engine>(engine: Some, scenario: Scenario): Some {
+  const chosen = new Map<string, ScenarioRule | undefined>();
+  const run: Engine['run'] = async (job, signal, ...rest) => {
+    if (!chosen.has(job.id)) chosen.set(job.id, scenario.choose('task', job.operation));
+    const { taskDelayMs, fail } = chosen.get(job.id) ?? {};
+    if (taskDelayMs !== undefined) await pause(taskDelayMs, undefined, { signal });
+    if (fail) throw new EngineFailure(fail.reason, { code: fail.code });
+    return engine.run(job, signal, ...rest);
+  };
+  return { ...engine, run };
 }

@@ -12,8 +12,7 @@ import {
   type UploadGrant,
   verifyUpload,
 } from '../operation/signed-urls.js';
-import { getUploadTarget } from '../registry/upload-target.js';
-import { findRegistrant, markUploaded } from '../registry/version-states.js';
+import { findRegistrant, getUploadTarget, markUploaded } from '../registry/version-states.js';
 import { type StoredObject, TooLarge } from '../storage/storage.js';
 import { wasRefused } from './errors.js';
 import { requireFreeDisk } from './readiness.js';
