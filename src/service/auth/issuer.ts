@@ -32,7 +32,10 @@ export function createVerifier(settings: IssuerSettings, parts: Pick<Context, 'n
       logSignIn(token, identity);
       return identity;
     } catch (error) {
-      if (error instanceof IssuerUnavailable) throw issuerUnavailable(issuer);
+      if (error instanceof IssuerUnavailable) {
+        const message = `The identity provider ${issuer} does not answer; try again soon.`;
+        throw new Refused('unavailable', message, undefined, RETRY_AFTER_SECONDS);
+      }
       throw error instanceof Refused ? error : invalidToken(error);
     }
   };
@@ -51,11 +54,6 @@ function createSignInLog(log: Context['log']): (token: string, identity: Identit
     logged.add(signature);
     log('info', 'sign-in', { issuer, subject, admin, expiresAt: new Date(expiresAt * 1000).toISOString() });
   };
-}
-
-function issuerUnavailable(issuer: string): Refused {
-  const message = `The identity provider ${issuer} does not answer; try again soon.`;
-  return new Refused('unavailable', message, undefined, RETRY_AFTER_SECONDS);
 }
 
 function toIdentity(claims: JWTPayload, { issuer, rolesClaim, adminRole }: IssuerSettings): Identity {

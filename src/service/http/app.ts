@@ -22,18 +22,14 @@ import { COMMON_HEADERS, PublicAnswers, replayPublicAnswers } from './public-ans
 import { createRateLimit, nameByAddress } from './rate-limit.js';
 import { createReadinessCheck } from './readiness.js';
 import { routeOperations } from './routes.js';
-import type { OpenScenario } from './scenario.js';
+import type { Scenario } from './scenario.js';
 
 /**
  * Creates the HTTP server, not yet listening: every operation of the contract and the few paths beside it.
  * @param isReady whether the service accepts work, which `GET /ready` reports
  * @param scenario what happens to requests to test their callers
  */
-export function createApp(
-  context: Context,
-  isReady: () => boolean,
-  scenario?: OpenScenario,
-): FastifyInstance {
+export function createApp(context: Context, isReady: () => boolean, scenario?: Scenario): FastifyInstance {
   const app: FastifyInstance = fastify({
     logger: false,
     bodyLimit: context.configuration.limits.anonymousBody,

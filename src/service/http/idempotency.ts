@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { compileOnce } from '../database/compile-once.js';
 import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
@@ -114,6 +115,10 @@ export async function findStoredAnswer(
   );
 }
 
+const removeOld = compileOnce((database, oldest: string) =>
+  database.deleteFrom('idempotency').where('created_at', '<=', oldest),
+);
+
 function getOldestTime(now: Context['now']): string {
   return new Date(now() - KEPT_MS).toISOString();
 }
@@ -126,7 +131,7 @@ export async function storeAnswer(
   status: number,
   answer: unknown,
 ): Promise<void> {
-  await tx.deleteFrom('idempotency').where('created_at', '<=', getOldestTime(now)).execute();
+  await removeOld(tx, getOldestTime(now));
   await insertRow(tx, 'idempotency', {
     ...match,
     request_hash: hash,
