@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { compileOnce } from '../database/compile-once.js';
 import { type Database, deleteRows, insertRow, type Tx, updateRows } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
@@ -105,14 +106,8 @@ export async function findStoredAnswer(
   now: Context['now'],
   request: KeyedRequest,
 ): Promise<unknown> {
-  const row = await database
-    .selectFrom('idempotency')
-    .select(['request_hash', 'body'])
-    .where('caller', '=', request.caller)
-    .where('operation', '=', request.operation)
-    .where('key', '=', request.key)
-    .where('created_at', '>', getOldestTime(now))
-    .executeTakeFirst();
+  const { caller, operation, key } = request;
+  const [row] = await findKept(database, caller, operation, key, getOldestTime(now));
   if (!row) return undefined;
   if (row.request_hash === request.hash) return JSON.parse(row.body);
   throw new Refused(
@@ -120,6 +115,20 @@ export async function findStoredAnswer(
     'This Idempotency-Key was already used for a different request; use a new key.',
   );
 }
+
+const findKept = compileOnce((database, caller: string, operation: string, key: string, oldest: string) =>
+  database
+    .selectFrom('idempotency')
+    .select(['request_hash', 'body'])
+    .where('caller', '=', caller)
+    .where('operation', '=', operation)
+    .where('key', '=', key)
+    .where('created_at', '>', oldest),
+);
+
+const removeOld = compileOnce((database, oldest: string) =>
+  database.deleteFrom('idempotency').where('created_at', '<=', oldest),
+);
 
 function getOldestTime(now: Context['now']): string {
   return new Date(now() - KEPT_MS).toISOString();
@@ -133,7 +142,7 @@ export async function storeAnswer(
   status: number,
   answer: unknown,
 ): Promise<void> {
-  await tx.deleteFrom('idempotency').where('created_at', '<=', getOldestTime(now)).execute();
+  await removeOld(tx, getOldestTime(now));
   await insertRow(tx, 'idempotency', {
     caller: request.caller,
     operation: request.operation,
