@@ -17,6 +17,11 @@ export interface SendFileOptions {
   readonly sha256: string;
 }
 
+export interface ArchiveFile extends Pick<SendFileOptions, 'key' | 'size' | 'sha256'> {
+  /** Hex; null until the archive is checked. */
+  readonly tree: string | null;
+}
+
 const FIRST_BYTE: Range = { start: 0, end: 0 };
 /** Larger files are streamed: many clients may be slow at the same time. */
 const MAX_WHOLE_BYTES = 64 * 1024;
@@ -73,6 +78,20 @@ async function readForAnswer(
   const file = await storage.readWhole(key);
   if (file.length === size) return file;
   throw new Error(`The stored file ${key} has ${file.length} bytes instead of ${size}.`);
+}
+
+/** Answers with the archive of a version, which may be banned or deleted at any time. */
+export function sendArchiveFile(
+  context: Pick<Context, 'storage'>,
+  request: FastifyRequest<{ Params: { nodeId: string; version: string } }>,
+  reply: FastifyReply,
+  { tree, ...file }: ArchiveFile,
+): Promise<FastifyReply> {
+  reply.header('cache-control', 'no-cache');
+  if (tree) reply.header('x-archive-tree', `sha256=${tree}`);
+  const { nodeId, version } = request.params;
+  const disposition = `attachment; filename="${nodeId}-${version}.zip"`;
+  return sendFile(context, request, reply, { type: 'application/zip', disposition, ...file });
 }
 
 /** RFC 9110, 13.1.2: proxies that compress make ETags weak, which still match here. */
