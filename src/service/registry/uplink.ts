@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import rcompare from 'semver/functions/rcompare.js';
-import type { z } from 'zod';
 import { getOperation, type OperationName } from '../../contract/index.js';
 import { removeNulls } from '../../contract/json.js';
-import type { Node } from '../../contract/node.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { findRow } from '../database/database.js';
@@ -15,9 +13,7 @@ import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { foldNodeId } from './access.js';
 import { toPlainId } from './names.js';
-import type { VersionView } from './version-view.js';
-
-type NodeView = z.output<typeof Node>;
+import type { NodeView, VersionView } from './views.js';
 
 /** The reads that another registry answers for nodes that are not held here. */
 const READS = ['node.get', 'node.install', 'version.list', 'version.get', 'hostNodes.list', 'hostNodes.get'];
