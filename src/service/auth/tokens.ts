@@ -148,11 +148,8 @@ interface KeyPair {
 const keyPairs = new WeakMap<object, Promise<KeyPair>>();
 
 function loadKeyPair(key: SigningKey): Promise<KeyPair> {
-  let pair = keyPairs.get(key.jwk);
-  if (!pair) {
-    pair = importKeyPair(key.jwk);
-    keyPairs.set(key.jwk, pair);
-  }
+  const pair = keyPairs.get(key.jwk) ?? importKeyPair(key.jwk);
+  keyPairs.set(key.jwk, pair);
   return pair;
 }
 

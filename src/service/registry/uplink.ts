@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import rcompare from 'semver/functions/rcompare.js';
 import { getOperation, type OperationName } from '../../contract/index.js';
 import { removeNulls } from '../../contract/json.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
@@ -13,6 +12,7 @@ import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { foldNodeId } from './access.js';
 import { toPlainId } from './names.js';
+import { compareVersions } from './version-order.js';
 import type { NodeView, VersionView } from './views.js';
 
 /** The reads that another registry answers for nodes that are not held here. */
@@ -104,16 +104,14 @@ async function readRemote(
   const { uplinkNaming: naming } = context;
   const path = naming ? naming.choosePath(operation, query) : operation.path;
   const names = Object.entries(query).filter(([, value]) => value !== undefined && value !== false);
-  const added = naming?.behaviors.addedQuery?.[name] ?? {};
-  const renamed = {
-    ...(naming?.renameQuery(Object.fromEntries(names), 'theirs') ?? Object.fromEntries(names)),
-    ...added,
-  };
+  const given = Object.fromEntries(names);
+  const renamed = naming?.renameQuery(given, 'theirs') ?? given;
+  const added = naming?.behaviors.addedQuery?.[name];
   const filled = path.replace(/\{(\w+)\}/g, (_, key: string) =>
     encodeURIComponent((params as Record<string, string>)[key] as string),
   );
   const url = new URL(getUplinkUrl(context) + filled);
-  for (const [key, value] of Object.entries(renamed))
+  for (const [key, value] of Object.entries({ ...renamed, ...added }))
     for (const one of [value].flat()) url.searchParams.append(key, String(one));
   const folder = await createScratchFolder(context);
   try {
@@ -175,7 +173,7 @@ async function readKept(
     .select(['version', 'node', 'details'])
     .where('node_id', '=', params.nodeId as string)
     .execute();
-  const sorted = rows.sort((one, other) => rcompare(one.version, other.version));
+  const sorted = rows.sort((one, other) => compareVersions(other.version, one.version));
   const versions = sorted.map(({ details }) => JSON.parse(details) as VersionView);
   const [latest] = versions;
   if (!latest) return undefined;
