@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, decodeJwt, errors, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { Context } from '../operation/context.js';
-import type { Identity, TokenSubject, VerifierContext } from '../operation/identity.js';
-import type { SigningKey } from '../operation/keys.js';
+import type { Identity, SigningKey, TokenSubject, VerifierContext } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
 
 /** Issuer and audience of the tokens that the service issues. */
