@@ -10,7 +10,7 @@ export interface Saved {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** Detected from its bytes, such as image/png, whatever the extension of its path; absent if it is unknown. */
+  /** Detected from its bytes, not from its path, such as image/png; absent if it is unknown. */
   readonly mediaType?: string;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { Server } from 'node:net';
+import type { Server } from 'node:net';
 import { join } from 'node:path';
-import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { loadSharp } from '../preview/sharp.js';
 import { PackReader, QUICK_LIMITS } from '../python/reader-process.js';
@@ -24,9 +24,8 @@ import { maskPassword } from './database/postgres.js';
 import { createEngines, listPreviews } from './engines/create-engines.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
 import { createApp } from './http/app.js';
-import { formatUrl, listenOn, listenOnSocket } from './http/listen.js';
+import { closeServers, formatUrl, LAST_IDLE_MS, listenOn, listenOnSocket } from './http/listen.js';
 import { loadScenario } from './http/load-scenario.js';
-import type { Metrics } from './http/metrics.js';
 import { routeOwner } from './http/owner-routes.js';
 import type { ScenarioInput } from './http/scenario.js';
 import { routeCallbacks, routeResults } from './http/task-routes.js';
@@ -104,8 +103,10 @@ export async function startService(
 }
 
 /** prom-client is loaded only where metrics are read. */
-async function loadMetrics({ metrics: { port, token } }: Configuration) {
-  return port === undefined && token === undefined ? undefined : await import('./http/metrics.js');
+async function createMetrics({ metrics: { port, token } }: Configuration) {
+  if (port === undefined && token === undefined) return undefined;
+  const { Metrics } = await import('./http/metrics.js');
+  return new Metrics();
 }
 
 async function startInFolder(
@@ -117,8 +118,7 @@ async function startInFolder(
   const lines = createLineLog(givenNow, (line) => void process.stderr.write(line));
   const log = limitLog(getLogLevel(configuration), givenLog ?? lines);
   const scenario = played && (await loadScenario(played, configuration));
-  const measuring = await loadMetrics(configuration);
-  const metrics = measuring && new measuring.Metrics();
+  const metrics = await createMetrics(configuration);
   const count = metrics?.count ?? (() => {});
   const { path, durable, endedUncleanly: verify } = folder;
   const opened = await openDatabase({
@@ -180,8 +180,7 @@ async function startInFolder(
     routeOwner(app, { keys, instance, version, stop: () => endSoon(), rotateKey, rotateToken });
     const kinds = createJobKinds(context);
     const { token } = configuration.metrics;
-    const metricsServer = await measuring?.routeMetrics(app, {
-      metrics: metrics as Metrics,
+    const metricsServer = await metrics?.route(app, {
       store: { database, now, scratch, instance, kinds: Object.keys(kinds) },
       configuration,
       token: token && readSecret(token, process.env),
@@ -263,37 +262,6 @@ function createStop(running: EndServiceOptions, before: () => void): Pick<Runnin
   return { stop, ended };
 }
 
-/**
- * How long a connection may be idle after an answer that did not announce its end: its next request may be on its way. A
- * proxy that closes idle connections sooner never meets one that ends.
- */
-const LAST_IDLE_MS = 2_000;
-
-/** Connections may come faster than the service accepts them. */
-const MAX_ACCEPTING_MS = 2_000;
-
-/**
- * Refuses new connections, so that a proxy turns to another service, and serves those that were accepted to their end. The
- * kernel resets connections that wait to be accepted, so this begins after a turn in which none came.
- */
-async function stopListening(server: Server): Promise<void> {
-  let isWaiting = true;
-  const accept = () => {
-    isWaiting = true;
-  };
-  server.on('connection', accept);
-  for (const start = performance.now(); isWaiting && performance.now() - start < MAX_ACCEPTING_MS; ) {
-    isWaiting = false;
-    // One connection is accepted in each turn of the event loop.
-    await immediate();
-  }
-  server.off('connection', accept);
-  // The method of an HTTP server also closes connections that are idle.
-  await new Promise<void>((resolve) => {
-    Server.prototype.close.call(server, () => resolve());
-  });
-}
-
 /** How long queries may take that began within `graceMs`. */
 const LAST_QUERIES_MS = 10_000;
 
@@ -310,10 +278,7 @@ async function endService(
   await pause(drain, undefined, { signal: draining }).catch(() => {});
   const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
   const endWork = async () => {
-    const closed = Promise.all([stopListening(app.server), stopListening(socketServer)]);
-    await Promise.race([closed, pause(drain && LAST_IDLE_MS, undefined, { ref: false })]);
-    app.server.closeIdleConnections();
-    await closed;
+    await closeServers(app.server, socketServer, drain && LAST_IDLE_MS);
     await Promise.all([app.close(), stoppingQueue]);
     await context.installs.write();
   };

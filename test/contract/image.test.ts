@@ -63,6 +63,19 @@ describe('an image', () => {
     expect(listProblems(UpscalerRequest, {})).toEqual(['image is required']);
   });
 
+  it('and every other URL is refused for its length before it is parsed, which may take seconds', () => {
+    const host = Array.from({ length: 100_000 }, (_, at) =>
+      String.fromCodePoint(0x4e00 + ((at * 7919) % 20_000)),
+    );
+    const url = `http://${host.join('')}`;
+    const before = process.cpuUsage().user;
+    expect(relights({ image: url })).toEqual(['image must have at most 4096 characters']);
+    expect(relights({ webhook_url: url })).toEqual(['webhook_url must have at most 4096 characters']);
+    const asked = checkValue(SkinEnhancerRequest, { image: url }, { service: 'https://regen.example' });
+    expect(asked.ok ? [] : asked.problems).toHaveLength(1);
+    expect((process.cpuUsage().user - before) / 1e6).toBeLessThan(1);
+  });
+
   it('of many megabytes is checked like a small one', () => {
     const large = 'A'.repeat(30 * 1024 ** 2);
     expect(relights({ image: large })).toEqual([]);

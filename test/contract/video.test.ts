@@ -268,6 +268,8 @@ describe.each([
 
   it('accepts only JSON as metadata', () => {
     expect(told({ meta_data: '{"scene":4}' })).toEqual([]);
+    const long = told({ meta_data: '['.repeat(3_000_000) });
+    expect(long).toEqual(['meta_data must have at most 1048576 characters']);
     expect(told({ meta_data: 'scene 4' })).toEqual(['meta_data must be JSON, such as {"scene": 4}']);
   });
 

@@ -26,7 +26,7 @@ describe('comes to an end, and keeps what is plain, when a file', () => {
       `import re\nfor i in range(999):\n  re.sub("(a+)+b", "", "${'a'.repeat(60)}")\n  re.findall("a*a*a*a*b", "${'a'.repeat(90)}")\n${plain}`,
     ],
     [
-      'has bytes that are no UTF-8',
+      'has bytes that are not UTF-8',
       Buffer.concat([Buffer.from(plain), Buffer.from([0x23, 0xff, 0xfe, 0xc3, 0x28, 0x0a])]),
     ],
   ])('%s', async (_, source) => {

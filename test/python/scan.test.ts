@@ -240,7 +240,7 @@ describe('has nothing to say about', () => {
   });
 });
 
-it('runs a downloaded picture through ffmpeg without a flag, for the picture is no program', async () => {
+it('runs a downloaded picture through ffmpeg without a flag, for the picture is not a program', async () => {
   const source =
     'import urllib.request, subprocess\ndef go():\n  urllib.request.urlretrieve(u, picture)\n  subprocess.run(["ffmpeg", "-i", picture])';
   expect(await rulesOf(source)).toEqual(['subprocess']);
@@ -262,7 +262,7 @@ it.each([
   'os.system("git clone %s %s" % (u, folder))',
   'os.system(f"ffmpeg -i {picture}")',
   'subprocess.run(commands["git"])',
-])('starts %s without a flag, for what comes from the network is no program', async (call) => {
+])('starts %s without a flag, for text from the network is not a program', async (call) => {
   const source = `import os, subprocess, requests, urllib.request\ndef go():
   u = requests.get(index).text
   urllib.request.urlretrieve(u, picture)

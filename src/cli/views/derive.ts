@@ -1,15 +1,15 @@
-import { getOperation } from '../../contract/index.js';
+import { contract, getOperation, type OperationName } from '../../contract/index.js';
 import comfy from '../../contract/naming/comfy.json' with { type: 'json' };
 import { Naming } from '../../contract/naming/naming.js';
 import type { NamingMap } from '../../contract/naming/naming-map.js';
-import type { Operation } from '../../contract/operation.js';
+import { listOperations, type Operation } from '../../contract/operation.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
 import type { Models as ContractModels } from '../../contract/schema/model-rules.js';
 import { getRules } from '../../contract/schema/rule.js';
 import { videoModels } from '../../contract/video-models.js';
 import type { Argument, Command, CommandTree, Flag, Models } from '../command/command.js';
-import { deriveFlags, flag } from '../command/flags.js';
+import { deriveFlags, flag, toKebabCase } from '../command/flags.js';
 import { adminViews } from './admin.js';
 import { apiViews } from './api.js';
 import { authViews } from './auth.js';
@@ -32,7 +32,7 @@ import { videoViews } from './video.js';
 import type { View } from './view.js';
 import { webhookViews } from './webhook.js';
 
-const views = [
+const views: readonly View[] = [
   ...publisherViews,
   ...nodeViews,
   ...versionViews,
@@ -53,14 +53,49 @@ const views = [
   ...serveViews,
 ];
 
+/** Operations that are a part of other commands, or are only for programs. */
+const WITHOUT_COMMAND: readonly OperationName[] = [
+  'publisher.validate',
+  'node.install',
+  'version.publish',
+  'hostNodes.list',
+  'hostNodes.define',
+  'user.me',
+  'image.relightStatus',
+  'image.styleTransferStatus',
+  'image.skinEnhancerStatus',
+  'image.upscalerStatus',
+  'video.creations',
+  'task.get',
+  'task.cancel',
+  'webhook.secret',
+  'webhook.rotateSecret',
+  'service.protectedResource',
+];
+
 /** Combines the views and the contract into the whole command tree, as plain data. */
 export function commandTree(): CommandTree {
-  const commands = views.map(toCommand);
+  const unsorted = [...views, ...deriveViews()].map(toCommand);
+  const words = [...new Set(unsorted.map(({ words }) => words[0] as string))];
+  const commands = words.flatMap((word) => unsorted.filter((command) => command.words[0] === word));
   return {
-    words: [...new Set(commands.map(({ words }) => words[0] as string))],
+    words,
     topics: Object.fromEntries(Object.entries(topics).map(([name, { summary }]) => [name, summary])),
     ...{ groups, globals, commands },
   };
+}
+
+/** Lists the views of the operations that no view names: `node.get` is `node get <nodeId>`. */
+function deriveViews(): View[] {
+  const known = new Set([...WITHOUT_COMMAND, ...views.map(({ operation }) => operation)]);
+  return [...listOperations(contract)].flatMap(([name, { params }]) => {
+    if (known.has(name as OperationName)) return [];
+    const words = [
+      ...name.split('.').map(toKebabCase),
+      ...Object.keys(params?.shape ?? {}).map((key) => `<${key}>`),
+    ];
+    return [{ usage: words.join(' '), operation: name as OperationName }];
+  });
 }
 
 /** A field of a request and its path in the request. */

@@ -1,7 +1,6 @@
 import type { View } from './view.js';
 
 export const hostNodeViews: readonly View[] = [
-  { usage: 'host-nodes get <nodeId> <version> <hostNodeName>', operation: 'hostNodes.get' },
   {
     usage: 'host-nodes find <hostNodeName>',
     operation: 'hostNodes.findNode',

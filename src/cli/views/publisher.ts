@@ -83,7 +83,6 @@ export const publisherViews: readonly View[] = [
     operation: 'publisher.member.list',
     shape: { columns: ['user.id', 'user.email', 'user.name', 'role'], less: ['user.name', 'user.email'] },
   },
-  { usage: 'publisher member set <publisherId> <userId>', operation: 'publisher.member.set' },
   {
     usage: 'publisher member remove <publisherId> <userId>',
     operation: 'publisher.member.remove',

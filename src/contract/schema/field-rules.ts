@@ -2,6 +2,9 @@ import type { Rule } from './rule.js';
 
 const keepName = (field: string) => field;
 
+/** No text of a request may be longer, so it is refused for its length, whatever takes long to find in it. */
+const MAX_CHECKED = 2 * 1_048_576;
+
 /** An empty string or list counts as absent. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
@@ -57,7 +60,7 @@ export function requireJson(field: string): Rule {
     schema: { properties: { [field]: { contentMediaType: 'application/json' } } },
     problems(value) {
       const text = value[field];
-      if (typeof text !== 'string' || isJson(text)) return [];
+      if (typeof text !== 'string' || text.length > MAX_CHECKED || isJson(text)) return [];
       return [{ path: [field], message: 'must be JSON, such as {"scene": 4}' }];
     },
   };
@@ -86,7 +89,7 @@ export function limitEmphasis(field: string): Rule {
     sentence: `Emphasis in ${field}, such as (warm light:1.2), must be a number from ${MIN_WEIGHT} to ${MAX_WEIGHT}.`,
     problems(value) {
       const text = value[field];
-      if (typeof text !== 'string') return [];
+      if (typeof text !== 'string' || text.length > MAX_CHECKED) return [];
       const wrong = findWeights(text).find(
         (weight) => !(Number(weight) >= MIN_WEIGHT && Number(weight) <= MAX_WEIGHT),
       );

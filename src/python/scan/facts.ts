@@ -52,7 +52,7 @@ export type Value = Pick<Call, 'scope'> & { readonly value: Expression };
 /** What a file says, as far as the rules ask: who is called with what, and which names stand for which values. */
 export class Facts {
   readonly calls: Call[] = [];
-  /** By scope and name, with `name[]` for items; attributes are `.name` and results `name()` of whatever object. */
+  /** By scope and name, with `name[]` for items; attributes are `.name` and results `name()` of any object. */
   readonly #assigned = new Map<string, Value[]>();
   readonly #globals = new Set<string>();
   readonly #modules = new Map<string, string>();

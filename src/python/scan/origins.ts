@@ -16,7 +16,7 @@ const DECODERS =
   /^(?:base64\.(?=\w*decode)\w+|binascii\.(?:unhexlify|a2b_\w+)|zlib\.decompress|bz2\.decompress|lzma\.decompress|gzip\.decompress|marshal\.loads?|bytes\.fromhex|bytearray\.fromhex|codecs\.decode|codecs\.getdecoder\(\)|zlib\.decompressobj\(\)\.decompress|struct\.pack|chr)$/;
 /** Expressions that are followed in one file, about a second's worth. */
 const MAX_STEPS = 500_000;
-/** Methods that decode whatever object has them. */
+/** Methods that decode, on any object. */
 const DECODING_METHODS = /^(?:translate|to_bytes|decrypt)$/;
 const NUMBERS = ['list', 'tuple', 'comprehension', 'map', 'reversed'];
 const REVERSED = /^\s*:\s*:\s*-\s*1\s*$/;
@@ -136,7 +136,7 @@ export class Origins {
       case 'other':
         if (ESCAPED.test(showPlace(expression))) found.add('decoded');
     }
-    // Whatever a call does to a value, the value still comes from where it came from.
+    // A value that a call changes still comes from where it came from.
     const isCall = expression.kind === 'call';
     for (const inner of listInner(expression))
       for (const value of isCall && inner.kind === 'list' ? inner.items : [inner]) into({ value, scope });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Limits } from '../../contract/schema/limits.js';
 import { chooseAnonymousMaxValues, refuseOversizedJson } from '../operation/json-limits.js';
@@ -22,9 +23,8 @@ export function acceptJsonBodies(app: FastifyInstance, limits: Limits): void {
         request.bodyHash = createHash('sha256').update(body).digest();
       }
       // Decided: an empty body with Content-Type: application/json counts as no body.
-      return body.length === 0
-        ? undefined
-        : parseJson(body, caller?.kind === 'none' ? anonymousMaxValues : undefined);
+      if (body.length === 0) return undefined;
+      return parseJson(body, caller?.kind === 'none' ? anonymousMaxValues : undefined);
     },
   );
   app.addContentTypeParser('*', async ({ headers }: { headers: Record<string, unknown> }) => {
@@ -36,10 +36,19 @@ export function acceptJsonBodies(app: FastifyInstance, limits: Limits): void {
   });
 }
 
-function parseJson(body: Buffer, maxValues: number | undefined): unknown {
+/** Between the steps of a larger body, each of which takes tens of milliseconds, other requests are served. */
+const LARGE_BODY = 1024 ** 2;
+
+async function parseJson(body: Buffer, maxValues: number | undefined): Promise<unknown> {
+  const letOthersPass = () => (body.length > LARGE_BODY ? immediate() : undefined);
+  await letOthersPass();
   refuseOversizedJson(body, maxValues);
   try {
-    return JSON.parse(utf8.decode(body));
+    const text = utf8.decode(body);
+    await letOthersPass();
+    const value: unknown = JSON.parse(text);
+    await letOthersPass();
+    return value;
   } catch {
     // The parser's message quotes the body, which may hold a secret.
     throw new Refused('malformed_json', 'The body is not valid JSON in UTF-8.');

@@ -25,6 +25,13 @@ interface ScrapedStore extends Pick<Context, 'database' | 'now' | 'scratch'> {
   readonly kinds: readonly string[];
 }
 
+interface MetricsRoute {
+  readonly store: ScrapedStore;
+  readonly configuration: Context['configuration'];
+  /** What scrapes must send as a Bearer token; undefined if anyone who reaches the address may read. */
+  readonly token: string | undefined;
+}
+
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 const QUERY_SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 
@@ -74,8 +81,51 @@ export class Metrics {
     this.#queries.observe({ statement }, ms / 1000);
   };
 
+  /** Adds GET /metrics to a server, or to one of its own if the configuration names a port. @returns that server */
+  async route(
+    app: FastifyInstance,
+    { store, configuration, token }: MetricsRoute,
+  ): Promise<Server | undefined> {
+    const { port, host } = configuration.metrics;
+    this.#watchRequests(app.server);
+    if (port === undefined) {
+      app.get('/metrics', async ({ headers }, reply) => {
+        if (!isAuthorized(headers, token))
+          throw new Refused(
+            'unauthenticated',
+            'Metrics require their token as `Authorization: Bearer <token>`.',
+          );
+        const { type, text } = await this.#scrape(store);
+        return reply.type(type).send(text);
+      });
+      return undefined;
+    }
+    const isHostAllowed = createHostCheck({ configuration: { ...configuration, host } });
+    const answer = async ({ method, url, headers }: IncomingMessage, response: ServerResponse) => {
+      if (method !== 'GET' || url !== '/metrics') return response.writeHead(404).end();
+      if (!isHostAllowed(headers.host)) return response.writeHead(403).end();
+      if (!isAuthorized(headers, token)) return response.writeHead(401).end();
+      const { type, text } = await this.#scrape(store);
+      return response.writeHead(200, { 'content-type': type }).end(text);
+    };
+    const server = createServer((request, response) => {
+      answer(request, response).catch(() => response.headersSent || response.writeHead(503).end());
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error: NodeJS.ErrnoException) =>
+        reject(error.code === 'EADDRINUSE' ? new PortTaken(host, port) : error),
+      );
+      server.listen(port, host, resolve);
+    });
+    app.addHook('onClose', async () => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return server;
+  }
+
   /** Measures the requests of a server. */
-  watchRequests(server: Server): void {
+  #watchRequests(server: Server): void {
     server.prependListener('request', (request, response: ServerResponse) => {
       const start = performance.now();
       response.once('close', () => {
@@ -89,7 +139,7 @@ export class Metrics {
   }
 
   /** Reads the store and writes all metrics as text. */
-  async scrape(store: ScrapedStore): Promise<{ readonly type: string; readonly text: string }> {
+  async #scrape(store: ScrapedStore): Promise<{ readonly type: string; readonly text: string }> {
     await Promise.all([this.#readJobs(store), this.#readCredits(store), this.#readDisk(store)]);
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
@@ -159,55 +209,6 @@ async function listJobStates(database: Database, instance: string, now: number):
       min(case when ${isDue} then case when run_at > created_at then run_at else created_at end end) as since
     from jobs group by kind`.execute(database);
   return rows;
-}
-
-interface MetricsRoute {
-  readonly metrics: Metrics;
-  readonly store: ScrapedStore;
-  readonly configuration: Context['configuration'];
-  /** What scrapes must send as a Bearer token; undefined if anyone who reaches the address may read. */
-  readonly token: string | undefined;
-}
-
-/** Adds GET /metrics to a server, or to one of its own if the configuration names a port. @returns that server */
-export async function routeMetrics(app: FastifyInstance, route: MetricsRoute): Promise<Server | undefined> {
-  const { metrics, store, configuration, token } = route;
-  const { port, host } = configuration.metrics;
-  metrics.watchRequests(app.server);
-  if (port === undefined) {
-    app.get('/metrics', async ({ headers }, reply) => {
-      if (!isAuthorized(headers, token))
-        throw new Refused(
-          'unauthenticated',
-          'Metrics require their token as `Authorization: Bearer <token>`.',
-        );
-      const { type, text } = await metrics.scrape(store);
-      return reply.type(type).send(text);
-    });
-    return undefined;
-  }
-  const isHostAllowed = createHostCheck({ configuration: { ...configuration, host } });
-  const answer = async ({ method, url, headers }: IncomingMessage, response: ServerResponse) => {
-    if (method !== 'GET' || url !== '/metrics') return response.writeHead(404).end();
-    if (!isHostAllowed(headers.host)) return response.writeHead(403).end();
-    if (!isAuthorized(headers, token)) return response.writeHead(401).end();
-    const { type, text } = await metrics.scrape(store);
-    return response.writeHead(200, { 'content-type': type }).end(text);
-  };
-  const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.headersSent || response.writeHead(503).end());
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? new PortTaken(host, port) : error),
-    );
-    server.listen(port, host, resolve);
-  });
-  app.addHook('onClose', async () => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return server;
 }
 
 function isAuthorized({ authorization = '' }: IncomingHttpHeaders, token: string | undefined): boolean {

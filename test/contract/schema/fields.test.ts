@@ -112,7 +112,7 @@ describe('a text', () => {
     for (const text of ['1', 'yes', 'TRUE', '']) expect(parseText(leaf('loud'), text)).toBe(text);
   });
 
-  it('remains text if the field is a string, whatever it looks like', () => {
+  it('remains text if the field is a string, even if it looks like a number', () => {
     expect(parseText(leaf('secret'), '12')).toBe('12');
     expect(parseText(leaf('flavor'), 'true')).toBe('true');
   });

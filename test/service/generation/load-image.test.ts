@@ -184,7 +184,7 @@ test('fetches from loopback only for a service on loopback', async () => {
   expect(await taken(picture, { serviceOrigin: origin })).toMatchObject({ width: 320 });
 });
 
-test('a service that others reach does not fetch from loopback, whatever its own URL is', () => {
+test('a service that others reach does not fetch from loopback, even if its own URL is on loopback', () => {
   const decide = (host: string, baseUrl: string, trustedProxies: number | string[] = 0) =>
     getOwnOrigin({ configuration: Configuration.parse({ host, trustedProxies }), baseUrl: () => baseUrl })
       .loopbackAllowed;

@@ -46,6 +46,17 @@ describe('a JSON text', () => {
     expect(refused(`{"changelog":"${text}\\\\","version":"1.0.0"}`)).toBe(false);
     expect(refused(`{"never ends":"${text}`)).toBe(false);
   });
+
+  it.each(['"', '\\', '\n'])('may contain long strings with %j anywhere', (one) => {
+    const value = `[${'1,'.repeat(MAX_VALUES)}1]`;
+    for (const length of [4090, 4094, 4095, 4096, 4097, 10_000]) {
+      const text = JSON.stringify(`${'A'.repeat(length)}${one}${'A'.repeat(length)}${one}`);
+      expect(refused(text + value)).toBe(false);
+      expect(refused(`${text}${value},1`)).toBe(true);
+      // All of this is one string that never ends.
+      expect(refused(`${text.slice(0, -1)}${'[,'.repeat(MAX_VALUES)}`)).toBe(false);
+    }
+  });
 });
 
 describe('a body of 20 MB of empty lists', () => {
