@@ -58,18 +58,14 @@ const PublisherVerdict = defineRequest('PublisherVerdict', {
 });
 
 export const admin = {
-  generateToken: operation({
-    method: 'POST',
-    path: '/admin/generate-token',
+  generateToken: operation('POST /admin/generate-token', {
     summary: 'Issue an admin token that is valid for an hour',
     who: 'admin in person',
     response: AdminToken,
     secret: true,
   }),
   node: {
-    set: operation({
-      method: 'PUT',
-      path: '/admin/nodes/{nodeId}',
+    set: operation('PUT /admin/nodes/{nodeId}', {
       summary: "Set a node's status, ranking and admin tags",
       who: 'admin',
       body: NodeVerdict,
@@ -77,9 +73,7 @@ export const admin = {
       extension: 'status NodeStatusBanned and admin tags are shown',
     }),
   },
-  review: operation({
-    method: 'GET',
-    path: '/versions',
+  review: operation('GET /versions', {
     summary: 'List the versions of all nodes that wait for a verdict, oldest first',
     who: 'admin',
     query: HostNodePaging.extend({
@@ -101,9 +95,7 @@ export const admin = {
     extension: 'a version may wait for the verdict of an admin',
   }),
   version: {
-    setStatus: operation({
-      method: 'PUT',
-      path: '/admin/nodes/{nodeId}/versions/{version}',
+    setStatus: operation('PUT /admin/nodes/{nodeId}/versions/{version}', {
       summary: "Set a version's status and admin tags",
       who: 'admin',
       body: VersionVerdict,
@@ -112,9 +104,7 @@ export const admin = {
     }),
   },
   hostNode: {
-    setPolicy: operation({
-      method: 'PUT',
-      path: '/admin/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}',
+    setPolicy: operation('PUT /admin/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', {
       summary: 'Set the policy of a node definition',
       who: 'admin',
       body: defineRequest('PolicyVerdict', { policy: HostNodePolicy }),
@@ -123,9 +113,7 @@ export const admin = {
     }),
   },
   publisher: {
-    set: operation({
-      method: 'PUT',
-      path: '/admin/publishers/{publisherId}',
+    set: operation('PUT /admin/publishers/{publisherId}', {
       summary: 'Ban a publisher, or lift the ban',
       who: 'admin',
       body: PublisherVerdict,
@@ -134,9 +122,7 @@ export const admin = {
     }),
   },
   user: {
-    set: operation({
-      method: 'PUT',
-      path: '/admin/users/{userId}',
+    set: operation('PUT /admin/users/{userId}', {
       summary: 'Set the credits that a user may spend per month',
       who: 'admin',
       body: NewUserBudget,
@@ -144,18 +130,14 @@ export const admin = {
       extension: 'limits what a user spends',
     }),
   },
-  usage: operation({
-    method: 'GET',
-    path: '/admin/usage',
+  usage: operation('GET /admin/usage', {
     summary: 'Show what the tasks of all users cost, by user, key, model and day',
     who: 'admin',
     query: UsageQuery,
     response: Usage,
     extension: 'says what was spent',
   }),
-  audit: operation({
-    method: 'GET',
-    path: '/admin/audit',
+  audit: operation('GET /admin/audit', {
     summary: 'List who changed what, newest first',
     who: 'admin',
     query: AuditQuery,
@@ -163,17 +145,13 @@ export const admin = {
     extension: 'who did what',
   }),
   token: {
-    list: operation({
-      method: 'GET',
-      path: '/admin/tokens',
+    list: operation('GET /admin/tokens', {
       summary: 'List the valid admin tokens',
       who: 'admin',
       response: z.array(ValidAdminToken),
       extension: 'admin tokens that are still valid',
     }),
-    revoke: operation({
-      method: 'DELETE',
-      path: '/admin/tokens/{jti}',
+    revoke: operation('DELETE /admin/tokens/{jti}', {
       summary: 'Revoke an admin token',
       who: 'admin',
       status: 204,

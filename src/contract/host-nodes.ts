@@ -67,40 +67,30 @@ const Definitions = defineRequest('Definitions', {
 });
 
 export const hostNodes = {
-  get: operation({
-    method: 'GET',
-    path: '/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}',
+  get: operation('GET /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', {
     summary: 'Show one node definition of a version',
     who: 'anyone',
     response: HostNode,
   }),
-  listAll: operation({
-    method: 'GET',
-    path: '/host-nodes',
+  listAll: operation('GET /host-nodes', {
     summary: 'List node definitions of all nodes',
     who: 'anyone',
     query: Filters,
     response: z.object({ host_nodes: z.array(HostNode), total: z.int() }),
   }),
-  list: operation({
-    method: 'GET',
-    path: '/nodes/{nodeId}/versions/{version}/host-nodes',
+  list: operation('GET /nodes/{nodeId}/versions/{version}/host-nodes', {
     summary: 'List the node definitions of a version',
     who: 'anyone',
     query: Paging,
     response: z.object({ host_nodes: z.array(HostNode), totalNumberOfPages: z.int() }),
   }),
-  findNode: operation({
-    method: 'GET',
-    path: '/host-nodes/{hostNodeName}/node',
+  findNode: operation('GET /host-nodes/{hostNodeName}/node', {
     summary: 'Find the node that has a node definition',
     who: 'anyone',
     response: Node,
     extension: 'says which node to install for a definition of a workflow',
   }),
-  define: operation({
-    method: 'POST',
-    path: '/nodes/{nodeId}/versions/{version}/host-nodes',
+  define: operation('POST /nodes/{nodeId}/versions/{version}/host-nodes', {
     summary: 'Store the node definitions of a version whose extraction is pending',
     who: 'admin in person',
     status: 204,

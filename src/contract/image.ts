@@ -15,69 +15,49 @@ function imageTask(verb: string, noun: string): TaskFacts<'image'> {
 }
 
 export const image = {
-  relight: taskOperation({
-    method: 'POST',
-    path: `${vendor}/image-relight`,
+  relight: taskOperation(`POST ${vendor}/image-relight`, {
     summary: 'Start a relight task',
-    who: 'person',
     body: RelightRequest,
     response: WrappedImageTask,
     task: imageTask('relight', 'relight'),
   }),
-  relightStatus: operation({
-    method: 'GET',
-    path: `${vendor}/image-relight/{task_id}`,
+  relightStatus: operation(`GET ${vendor}/image-relight/{task_id}`, {
     summary: 'Show the status of a relight task',
     who: 'bearer',
     response: WrappedImageTask,
   }),
-  styleTransfer: taskOperation({
-    method: 'POST',
-    path: `${vendor}/image-style-transfer`,
+  styleTransfer: taskOperation(`POST ${vendor}/image-style-transfer`, {
     summary: 'Start a style transfer task',
-    who: 'person',
     body: StyleTransferRequest,
     response: ImageTask,
     task: imageTask('styleTransfer', 'style transfer'),
   }),
-  styleTransferStatus: operation({
-    method: 'GET',
-    path: `${vendor}/image-style-transfer/{task_id}`,
+  styleTransferStatus: operation(`GET ${vendor}/image-style-transfer/{task_id}`, {
     summary: 'Show the status of a style transfer task',
     who: 'bearer',
     response: ImageTask,
     extension: 'reads the task that 4.1.4 starts',
   }),
-  skinEnhancer: taskOperation({
-    method: 'POST',
-    path: `${vendor}/skin-enhancer/creative`,
+  skinEnhancer: taskOperation(`POST ${vendor}/skin-enhancer/creative`, {
     summary: 'Start a skin enhancement task',
-    who: 'person',
     body: SkinEnhancerRequest,
     response: WrappedImageTask,
     task: imageTask('skinEnhancer', 'skin enhancement'),
   }),
-  skinEnhancerStatus: operation({
-    method: 'GET',
-    path: `${vendor}/skin-enhancer/{task_id}`,
+  skinEnhancerStatus: operation(`GET ${vendor}/skin-enhancer/{task_id}`, {
     summary: 'Show the status of a skin enhancement task',
     who: 'bearer',
     response: WrappedImageTask,
     extension: 'reads the task that 4.1.5 starts',
   }),
-  upscaler: taskOperation({
-    method: 'POST',
-    path: `${vendor}/image-upscaler-precision-v2`,
+  upscaler: taskOperation(`POST ${vendor}/image-upscaler-precision-v2`, {
     summary: 'Start a precision upscaler task',
-    who: 'person',
     body: UpscalerRequest,
     response: WrappedImageTask,
     task: imageTask('upscaler', 'upscaling'),
     extension: 'starts the task that 4.1.3 reads',
   }),
-  upscalerStatus: operation({
-    method: 'GET',
-    path: `${vendor}/image-upscaler-precision-v2/{task_id}`,
+  upscalerStatus: operation(`GET ${vendor}/image-upscaler-precision-v2/{task_id}`, {
     summary: 'Show the status of a precision upscaler task',
     who: 'bearer',
     response: WrappedImageTask,

@@ -50,9 +50,7 @@ const NewApiKey = defineRequest('NewApiKey', {
 const extension = 'scripts generate without the credential of a person';
 
 export const key = {
-  create: operation({
-    method: 'POST',
-    path: '/users/keys',
+  create: operation('POST /users/keys', {
     summary: 'Create an API key with which a script starts image and video tasks',
     who: 'person',
     status: 201,
@@ -61,17 +59,13 @@ export const key = {
     extension,
     secret: true,
   }),
-  list: operation({
-    method: 'GET',
-    path: '/users/keys',
+  list: operation('GET /users/keys', {
     summary: 'List your API keys, masked',
     who: 'person',
     response: z.array(ApiKey),
     extension,
   }),
-  revoke: operation({
-    method: 'DELETE',
-    path: '/users/keys/{keyId}',
+  revoke: operation('DELETE /users/keys/{keyId}', {
     summary: 'Revoke an API key of yours, or as an admin of anyone',
     who: 'person',
     status: 204,

@@ -75,18 +75,14 @@ const NODE_ORDERS = [
 const NodePage = definePage({ nodes: z.array(Node) });
 
 export const node = {
-  create: operation({
-    method: 'POST',
-    path: '/publishers/{publisherId}/nodes',
+  create: operation('POST /publishers/{publisherId}/nodes', {
     summary: 'Create a node under a publisher',
     who: 'owner writes',
     status: 201,
     body: NewNode,
     response: Node,
   }),
-  get: operation({
-    method: 'GET',
-    path: '/nodes/{nodeId}',
+  get: operation('GET /nodes/{nodeId}', {
     summary: 'Show a node',
     who: 'anyone',
     query: z.object({
@@ -94,17 +90,13 @@ export const node = {
     }),
     response: Node,
   }),
-  list: operation({
-    method: 'GET',
-    path: '/publishers/{publisherId}/nodes/v2',
+  list: operation('GET /publishers/{publisherId}/nodes/v2', {
     summary: "List a publisher's nodes",
     who: 'bearer',
     query: Paging,
     response: NodePage,
   }),
-  search: operation({
-    method: 'GET',
-    path: '/nodes',
+  search: operation('GET /nodes', {
     summary: 'Search the nodes of all publishers',
     who: 'anyone',
     query: Paging.extend({
@@ -127,26 +119,20 @@ export const node = {
     response: NodePage,
     extension: 'finds nodes without knowing their publisher',
   }),
-  update: operation({
-    method: 'PUT',
-    path: '/publishers/{publisherId}/nodes/{nodeId}',
+  update: operation('PUT /publishers/{publisherId}/nodes/{nodeId}', {
     summary: "Update a node's details",
     who: 'owner writes',
     body: NodeUpdate,
     response: Node,
     extension: 'changes what 4.3.3 creates',
   }),
-  delete: operation({
-    method: 'DELETE',
-    path: '/publishers/{publisherId}/nodes/{nodeId}',
+  delete: operation('DELETE /publishers/{publisherId}/nodes/{nodeId}', {
     summary: 'Delete a node; its id cannot be used again',
     who: 'owner writes',
     status: 204,
     extension: 'status NodeStatusDeleted is shown',
   }),
-  install: operation({
-    method: 'GET',
-    path: '/nodes/{nodeId}/install',
+  install: operation('GET /nodes/{nodeId}/install', {
     summary: 'Find the version to install, and count the download',
     who: 'anyone',
     query: z.object({

@@ -34,15 +34,12 @@ export type Who =
   | 'owner reads'
   | 'owner writes';
 
-/** The declaration of an operation, to which `operation()` adds the path parameters. */
-export interface Declaration<
-  Path extends string,
+/** The declaration of an operation, to which `operation()` adds its route and the path parameters. */
+interface Declaration<
   Query extends z.ZodObject | undefined,
   Body extends z.ZodType | undefined,
   Response extends z.ZodType | undefined,
 > {
-  readonly method: Method;
-  readonly path: Path;
   /** One line, imperative, without a full stop: the summary of the command and in documents. */
   readonly summary: string;
   /** The authorization rule; nothing else repeats it. */
@@ -86,7 +83,9 @@ export interface Operation<
   Query extends z.ZodObject | undefined = z.ZodObject | undefined,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
   Response extends z.ZodType | undefined = z.ZodType | undefined,
-> extends Declaration<Path, Query, Body, Response> {
+> extends Declaration<Query, Body, Response> {
+  readonly method: Method;
+  readonly path: Path;
   readonly params: z.ZodObject<PathShape<Path>>;
   /** Present if it starts a task. */
   readonly task?: TaskFacts;
@@ -95,28 +94,36 @@ export interface Operation<
 /** Decided: path parameters have 1 to 1024 characters. */
 const PathParameter = z.string().min(1).max(1024);
 
-/** Declares an operation of the contract. Its path in the tree of `contract/index.ts` is its only name. */
+/**
+ * Declares an operation of the contract. Its path in the tree of `contract/index.ts` is its only name.
+ * @param route method and path, such as `GET /nodes/{nodeId}`
+ */
 export function operation<
   const Path extends string,
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
   Response extends z.ZodType | undefined = undefined,
->(declaration: Declaration<Path, Query, Body, Response>): Operation<Path, Query, Body, Response> {
-  const names = Array.from(declaration.path.matchAll(/\{(\w+)\}/g), (match) => match[1] as string);
+>(
+  route: `${Method} ${Path}`,
+  declaration: Declaration<Query, Body, Response>,
+): Operation<Path, Query, Body, Response> {
+  const [method, path] = route.split(' ') as [Method, Path];
+  const names = Array.from(path.matchAll(/\{(\w+)\}/g), (match) => match[1] as string);
   const shape: unknown = Object.fromEntries(names.map((name) => [name, PathParameter]));
-  return { ...declaration, params: z.object(shape as PathShape<Path>) };
+  return { method, path, ...declaration, params: z.object(shape as PathShape<Path>) };
 }
 
-/** Declares an operation that starts a task. */
+/** Declares an operation that starts a task, which is billed: so it takes the credential of a user. */
 export function taskOperation<
   const Path extends string,
   Body extends z.ZodType,
   Response extends z.ZodType,
   Kind extends TaskKind,
 >(
-  declaration: Declaration<Path, undefined, Body, Response> & { readonly task: TaskFacts<Kind> },
+  route: `POST ${Path}`,
+  { task, ...rest }: Omit<Declaration<undefined, Body, Response>, 'who'> & { readonly task: TaskFacts<Kind> },
 ): Operation<Path, undefined, Body, Response> & { readonly task: TaskFacts<Kind> } {
-  return { ...operation<Path, undefined, Body, Response>(declaration), task: declaration.task };
+  return { ...operation<Path, undefined, Body, Response>(route, { who: 'person', ...rest }), task };
 }
 
 /** Whether caches may keep the answer to a request without a credential. */

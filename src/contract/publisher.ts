@@ -86,9 +86,7 @@ const NewPersonalAccessToken = defineRequest('NewPersonalAccessToken', {
 });
 
 export const publisher = {
-  create: operation({
-    method: 'POST',
-    path: '/publishers',
+  create: operation('POST /publishers', {
     summary: 'Create a publisher and become its first owner',
     who: 'person',
     status: 201,
@@ -96,50 +94,38 @@ export const publisher = {
     response: Publisher,
     extension: 'nodes need a publisher to be published under',
   }),
-  get: operation({
-    method: 'GET',
-    path: '/publishers/{publisherId}',
+  get: operation('GET /publishers/{publisherId}', {
     summary: 'Show a publisher',
     who: 'anyone',
     response: Publisher,
     extension: 'reads what 4.3.1 updates',
   }),
-  list: operation({
-    method: 'GET',
-    path: '/users/publishers',
+  list: operation('GET /users/publishers', {
     summary: 'List the publishers you belong to',
     who: 'bearer',
     response: z.array(Publisher),
     extension: 'finds the publishers that you belong to',
   }),
-  update: operation({
-    method: 'PUT',
-    path: '/publishers/{publisherId}',
+  update: operation('PUT /publishers/{publisherId}', {
     summary: 'Update a publisher',
     who: 'owner writes',
     body: Publisher,
     response: Publisher,
   }),
-  validate: operation({
-    method: 'GET',
-    path: '/publishers/validate',
+  validate: operation('GET /publishers/validate', {
     summary: 'Say whether a publisher id is free',
     who: 'anyone',
     query: z.object({ username: z.string().min(1).max(200).describe('The id to try') }),
     response: z.object({ isAvailable: z.boolean() }),
     extension: 'says whether an id is free before a form is sent',
   }),
-  delete: operation({
-    method: 'DELETE',
-    path: '/publishers/{publisherId}',
+  delete: operation('DELETE /publishers/{publisherId}', {
     summary: 'Delete a publisher that never had a node',
     who: 'owner writes',
     status: 204,
     extension: 'undoes the creation of a publisher',
   }),
-  audit: operation({
-    method: 'GET',
-    path: '/publishers/{publisherId}/audit',
+  audit: operation('GET /publishers/{publisherId}/audit', {
     summary: 'List who changed what of a publisher, newest first',
     who: 'owner reads',
     query: AuditQuery,
@@ -147,9 +133,7 @@ export const publisher = {
     extension: 'who did what on a publisher',
   }),
   token: {
-    create: operation({
-      method: 'POST',
-      path: '/publishers/{publisherId}/tokens',
+    create: operation('POST /publishers/{publisherId}/tokens', {
       summary: 'Create a personal access token for publishing',
       who: 'owner writes',
       status: 201,
@@ -158,17 +142,13 @@ export const publisher = {
       extension: 'publishing needs a personal access token',
       secret: true,
     }),
-    list: operation({
-      method: 'GET',
-      path: '/publishers/{publisherId}/tokens',
+    list: operation('GET /publishers/{publisherId}/tokens', {
       summary: "List a publisher's personal access tokens, masked",
       who: 'owner reads',
       response: z.array(PersonalAccessToken),
       extension: 'publishing needs a personal access token',
     }),
-    revoke: operation({
-      method: 'DELETE',
-      path: '/publishers/{publisherId}/tokens/{tokenId}',
+    revoke: operation('DELETE /publishers/{publisherId}/tokens/{tokenId}', {
       summary: 'Revoke a personal access token',
       who: 'owner writes',
       status: 204,
@@ -176,35 +156,27 @@ export const publisher = {
     }),
   },
   member: {
-    add: operation({
-      method: 'POST',
-      path: '/publishers/{publisherId}/members',
+    add: operation('POST /publishers/{publisherId}/members', {
       summary: 'Add a member by e-mail address',
       who: 'owner writes',
       body: Invitation,
       response: PublisherMember,
       extension: 'a publisher has members',
     }),
-    list: operation({
-      method: 'GET',
-      path: '/publishers/{publisherId}/members',
+    list: operation('GET /publishers/{publisherId}/members', {
       summary: "List a publisher's members",
       who: 'member reads',
       response: z.array(PublisherMember),
       extension: 'a publisher has members',
     }),
-    set: operation({
-      method: 'PUT',
-      path: '/publishers/{publisherId}/members/{userId}',
+    set: operation('PUT /publishers/{publisherId}/members/{userId}', {
       summary: "Change a member's role",
       who: 'owner writes',
       body: defineRequest('MemberRole', { role: Role }),
       response: PublisherMember,
       extension: 'a publisher has members',
     }),
-    remove: operation({
-      method: 'DELETE',
-      path: '/publishers/{publisherId}/members/{userId}',
+    remove: operation('DELETE /publishers/{publisherId}/members/{userId}', {
       summary: 'Remove a member; the last owner cannot be removed',
       who: 'owner writes',
       status: 204,

@@ -18,9 +18,7 @@ const ProtectedResource = defineObject('ProtectedResource', {
 });
 
 export const service = {
-  protectedResource: operation({
-    method: 'GET',
-    path: '/.well-known/oauth-protected-resource',
+  protectedResource: operation('GET /.well-known/oauth-protected-resource', {
     summary: 'Show the identity provider to sign in at (RFC 9728)',
     who: 'anyone',
     response: ProtectedResource,

@@ -15,17 +15,13 @@ export const TaskAccount = defineObject('TaskAccount', {
 });
 
 export const task = {
-  get: operation({
-    method: 'GET',
-    path: '/users/tasks/{task_id}',
+  get: operation('GET /users/tasks/{task_id}', {
     summary: 'Show the cost, the seed and the failure reason of a task',
     who: 'bearer',
     response: TaskAccount,
     extension: 'credits, seed and failure of a task of any kind',
   }),
-  cancel: operation({
-    method: 'POST',
-    path: '/users/tasks/{task_id}/cancel',
+  cancel: operation('POST /users/tasks/{task_id}/cancel', {
     summary: 'Cancel a task that has not ended, and refund its credits',
     // Decided: who started a task may cancel it, with the credential that started it.
     who: 'bearer',

@@ -33,17 +33,13 @@ const Me = defineObject('Me', {
 });
 
 export const user = {
-  me: operation({
-    method: 'GET',
-    path: '/users/me',
+  me: operation('GET /users/me', {
     summary: 'Show who the credential belongs to and what it may do',
     who: 'bearer',
     response: Me,
     extension: 'says who a credential belongs to',
   }),
-  usage: operation({
-    method: 'GET',
-    path: '/users/usage',
+  usage: operation('GET /users/usage', {
     summary: 'Show what your tasks cost, by day, operation, model and key',
     who: 'person',
     query: UsageQuery,

@@ -68,34 +68,26 @@ const HistoryEntry = defineObject('HistoryEntry', {
 const ofPublisher = '/publishers/{publisherId}/nodes/{nodeId}/versions';
 
 export const version = {
-  publish: operation({
-    method: 'POST',
-    path: `${ofPublisher}`,
+  publish: operation(`POST ${ofPublisher}`, {
     summary: 'Register a version and get the URL to upload it to',
     who: 'member writes',
     status: 201,
     body: Publish,
     response: Published,
   }),
-  update: operation({
-    method: 'PUT',
-    path: `${ofPublisher}/{versionId}`,
+  update: operation(`PUT ${ofPublisher}/{versionId}`, {
     summary: "Update a version's changelog and deprecated flag",
     who: 'member writes',
     body: VersionUpdate,
     response: NodeVersion,
   }),
-  get: operation({
-    method: 'GET',
-    path: '/nodes/{nodeId}/versions/{version}',
+  get: operation('GET /nodes/{nodeId}/versions/{version}', {
     summary: 'Show a version',
     who: 'anyone',
     response: NodeVersion,
     extension: 'reads one version',
   }),
-  list: operation({
-    method: 'GET',
-    path: '/nodes/{nodeId}/versions',
+  list: operation('GET /nodes/{nodeId}/versions', {
     summary: "List a node's versions, newest first",
     who: 'anyone',
     query: z.object({
@@ -104,25 +96,19 @@ export const version = {
     response: z.array(NodeVersion),
     extension: 'reads the versions of a node',
   }),
-  delete: operation({
-    method: 'DELETE',
-    path: `${ofPublisher}/{versionId}`,
+  delete: operation(`DELETE ${ofPublisher}/{versionId}`, {
     summary: 'Delete a version; its number cannot be used again',
     who: 'owner writes',
     status: 204,
     extension: 'status NodeVersionStatusDeleted is shown',
   }),
-  history: operation({
-    method: 'GET',
-    path: `${ofPublisher}/{versionId}/history`,
+  history: operation(`GET ${ofPublisher}/{versionId}/history`, {
     summary: 'Show the status history of a version',
     who: 'member reads',
     response: z.array(HistoryEntry),
     extension: 'says why a version has its status',
   }),
-  bulk: operation({
-    method: 'POST',
-    path: '/bulk/nodes/versions',
+  bulk: operation('POST /bulk/nodes/versions', {
     summary: 'Read many versions by node id and version',
     who: 'anyone',
     safe: true,

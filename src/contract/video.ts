@@ -72,44 +72,31 @@ const vendor = '/proxy/videovendor';
 
 // Decided: the video proxy requires a credential, because someone is billed.
 export const video = {
-  text2video: taskOperation({
-    method: 'POST',
-    path: `${vendor}/text2video`,
+  text2video: taskOperation(`POST ${vendor}/text2video`, {
     summary: 'Start generating a video from a prompt or a start frame',
-    who: 'person',
     body: Text2VideoRequest,
     response: VideoTask,
     task: { ...videoTask(defaultVideoModel), imageUrls: ['wm_url'] },
   }),
-  startEnd2video: taskOperation({
-    method: 'POST',
-    path: `${vendor}/start-end2video`,
+  startEnd2video: taskOperation(`POST ${vendor}/start-end2video`, {
     summary: 'Start generating a video between a start and an end frame',
-    who: 'person',
     body: StartEnd2VideoRequest,
     response: VideoTask,
     task: { ...videoTask(defaultVideoModel), imageUrls: ['wm_url'] },
   }),
-  extend: taskOperation({
-    method: 'POST',
-    path: `${vendor}/extend`,
+  extend: taskOperation(`POST ${vendor}/extend`, {
     summary: 'Start extending a video',
-    who: 'person',
     body: ExtendRequest,
     response: ExtendTask,
     task: videoTask(defaultExtendModel),
   }),
-  creations: operation({
-    method: 'GET',
-    path: `${vendor}/tasks/{task_id}/creations`,
+  creations: operation(`GET ${vendor}/tasks/{task_id}/creations`, {
     summary: 'Show the state and the results of a video task',
     who: 'bearer',
     response: VideoCreations,
     extension: 'reads the task that 4.2 starts',
   }),
-  prices: operation({
-    method: 'GET',
-    path: `${vendor}/prices`,
+  prices: operation(`GET ${vendor}/prices`, {
     summary: 'Show the prices of images and videos, in credits',
     who: 'bearer',
     response: Prices,

@@ -23,18 +23,14 @@ export const WebhookDelivery = defineObject('WebhookDelivery', {
 });
 
 export const webhook = {
-  secret: operation({
-    method: 'GET',
-    path: '/users/webhook-secret',
+  secret: operation('GET /users/webhook-secret', {
     summary: 'Show the secret that signs your webhooks',
     who: 'person',
     response: WebhookSecret,
     extension: 'webhooks are verified with it',
     secret: true,
   }),
-  rotateSecret: operation({
-    method: 'POST',
-    path: '/users/webhook-secret/rotate',
+  rotateSecret: operation('POST /users/webhook-secret/rotate', {
     summary: 'Replace the secret that signs your webhooks; the old one also signs for 24 hours',
     who: 'person',
     response: WebhookSecret,
@@ -42,9 +38,7 @@ export const webhook = {
     secret: true,
   }),
   // Decided: the newest 1000, not paged.
-  deliveries: operation({
-    method: 'GET',
-    path: '/users/webhook-deliveries',
+  deliveries: operation('GET /users/webhook-deliveries', {
     summary: 'List the deliveries of your webhooks, newest first, at most 1000',
     who: 'person',
     query: z.object({
@@ -55,17 +49,13 @@ export const webhook = {
   }),
   // Decided: any delivery may be sent again, with its webhook-id and fresh result URLs; it is retried until 24 hours
   // after its creation, and an older one is attempted once. Earlier pending ones of its task come first.
-  resend: operation({
-    method: 'POST',
-    path: '/users/webhook-deliveries/{deliveryId}/resend',
+  resend: operation('POST /users/webhook-deliveries/{deliveryId}/resend', {
     summary: 'Send a delivery of your webhooks again; one that waits for its next attempt is sent now',
     who: 'person',
     response: WebhookDelivery,
     extension: 'a receiver that was down need not wait for the next attempt, nor miss what was given up',
   }),
-  cancel: operation({
-    method: 'POST',
-    path: '/users/webhook-deliveries/{deliveryId}/cancel',
+  cancel: operation('POST /users/webhook-deliveries/{deliveryId}/cancel', {
     summary: 'Cancel a pending delivery of your webhooks; later deliveries of its task go on',
     who: 'person',
     response: WebhookDelivery,

@@ -148,9 +148,7 @@ describe('the OpenAPI document', () => {
   it('gives a schema two names if it differs in requests and responses', async () => {
     const Grain = z.strictObject({ amount: z.int() }).meta({ id: 'GrainOfThisTest' });
     const Outer = z.object({ grain: Grain }).meta({ id: 'OuterOfThisTest' });
-    const set = operation({
-      method: 'PUT',
-      path: '/grain',
+    const set = operation('PUT /grain', {
       summary: 'Set the grain',
       who: 'anyone',
       body: Outer,

@@ -1,3 +1,5 @@
+// Not derived from the schema of parse-naming.ts: users of the library have no types of zod.
+
 /** Words of the contract with those of the other service. */
 export type Words = Readonly<Record<string, string>>;
 

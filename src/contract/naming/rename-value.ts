@@ -33,10 +33,9 @@ export function renameValue(outline: Outline, value: unknown, context: RenameCon
       return renameValue(shared[outline.index] as Outline, value, context, field);
     case 'undecided':
       return outline.shape ? renameValue(outline.shape, value, context, field) : value;
-    case 'either': {
-      const fitting = outline.of.find((one) => mayHold(one, value, shared));
-      return fitting ? renameValue(fitting, value, context, field) : value;
-    }
+    case 'either':
+      // Those of another kind than the value change nothing.
+      return outline.of.reduce((renamed, one) => renameValue(one, renamed, context, field), value);
     case 'list':
       if (!Array.isArray(value)) return value;
       return value.map((item) => renameValue(outline.items, item, context, field));
@@ -97,23 +96,6 @@ function renameFields(
       renamed.push([theirs(name), standard]);
   }
   return Object.fromEntries(renamed);
-}
-
-/** Whether an outline is of the same kind as a value, so that its names are those of the value. */
-function mayHold(outline: Outline, value: unknown, shared: readonly Outline[]): boolean {
-  switch (outline.type) {
-    case 'shared':
-      return mayHold(shared[outline.index] as Outline, value, shared);
-    case 'object':
-    case 'map':
-      return isRecord(value);
-    case 'list':
-      return Array.isArray(value);
-    case 'null':
-      return value === null;
-    default:
-      return typeof value !== 'object';
-  }
 }
 
 /** Values are not doubled: with `both` they keep the contract's. */

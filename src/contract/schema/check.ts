@@ -95,8 +95,6 @@ const describeIssue: z.core.$ZodErrorMap = (issue) => {
       return describeBound(issue.origin, issue.minimum, 'least', issue.inclusive);
     case 'too_big':
       return describeBound(issue.origin, issue.maximum, 'most', issue.inclusive);
-    case 'not_multiple_of':
-      return `must be a multiple of ${issue.divisor}`;
     case 'invalid_format':
       return `must be ${FORMAT_NAMES[issue.format] ?? `of the form ${issue.pattern ?? issue.format}`}`;
     default:

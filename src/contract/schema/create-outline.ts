@@ -28,13 +28,7 @@ function outline(schema: z.core.$ZodType, io: 'input' | 'output'): Outline {
     case 'nonoptional':
     case 'default':
       return outline(def.innerType, io);
-    case 'nullable':
-      return { type: 'either', of: [{ type: 'null' }, outline(def.innerType, io)] };
-    case 'unknown':
-    case 'any':
-      return { type: 'anything' };
     case 'boolean':
-    case 'null':
       return checks.length > 0 ? UNDECIDED : { type: def.type };
     case 'string':
       return outlineString(schema as z.ZodString);

@@ -3,7 +3,7 @@
  * An outline may accept less than its schema, never more: where it does not fit, the schema decides.
  */
 export type Outline =
-  | { readonly type: 'anything' | 'boolean' | 'null' }
+  | { readonly type: 'anything' | 'boolean' }
   /** What an outline cannot express: nothing fits. Its names, if it has any, are those of the shape. */
   | { readonly type: 'undecided'; readonly shape?: Outline }
   /** Lengths in UTF-16 units. */
@@ -35,8 +35,6 @@ export function fitsOutline(outline: Outline, value: unknown, shared: readonly O
       return true;
     case 'boolean':
       return typeof value === 'boolean';
-    case 'null':
-      return value === null;
     case 'string':
       return (
         typeof value === 'string' &&
