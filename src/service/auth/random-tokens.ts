@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Database, findRow, type Row, type Tx } from '../database/database.js';
-import { invalidField } from '../operation/refused.js';
+import { type Database, findRow, type Row, type Tx, updateRows } from '../database/database.js';
+import { invalidField, Refused } from '../operation/refused.js';
 
 /** How the tokens of each table begin. */
 const TOKEN_PREFIXES = { personal_access_tokens: 'regen_pat_', api_keys: 'regen_key_' } as const;
@@ -47,6 +47,23 @@ export function parseTokenLimit(names: string | null): string[] | undefined {
   return names === null ? undefined : JSON.parse(names);
 }
 
+/** Whether a token that is limited to these nodes, or to none, covers a node; ids are compared without case. */
+export function coversNode(nodes: readonly string[] | undefined, nodeId: string | undefined): boolean {
+  if (nodes === undefined) return true;
+  return nodeId !== undefined && nodes.some((node) => node.toLowerCase() === nodeId.toLowerCase());
+}
+
+/** @throws Refused node_not_allowed if a token is limited to other nodes */
+export function refuseOtherNodes(nodes: readonly string[] | undefined, nodeId: string | undefined): void {
+  if (coversNode(nodes, nodeId)) return;
+  const known = nodes?.slice(0, 3).join(', ');
+  const more = (nodes?.length ?? 0) > 3 ? ' and others' : '';
+  throw new Refused(
+    'node_not_allowed',
+    `The personal access token may only be used for ${known}${more}; create one for this.`,
+  );
+}
+
 /** SHA-256, hex. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
@@ -67,7 +84,7 @@ export function isUseOutdated(row: { readonly last_used_at: string | null }, now
 
 export async function recordUse(tx: Tx, table: TokenTable, id: string, now: number): Promise<void> {
   const last_used_at = new Date(now).toISOString();
-  await tx.updateTable(table).set({ last_used_at }).where('id', '=', id).execute();
+  await updateRows<TokenTable>(tx, table, { id }, { last_used_at });
 }
 
 const LIFETIME_MS = 365 * 24 * 60 * 60_000;

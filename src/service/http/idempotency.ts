@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type Database, deleteRows, insertRow, type Tx, updateRows } from '../database/database.js';
+import { compileOnce } from '../database/compile-once.js';
+import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { invalidField, Refused } from '../operation/refused.js';
@@ -36,12 +37,10 @@ const RESERVED_MS = 20_000;
 /** The requests with an Idempotency-Key that are running, in this process or another one on the same database. */
 export class RunningKeys {
   readonly #keys = new Set<string>();
-  readonly #database: Database;
-  readonly #now: Context['now'];
+  readonly #context: Pick<Context, 'database' | 'now'>;
 
-  constructor({ database, now }: Pick<Context, 'database' | 'now'>) {
-    this.#database = database;
-    this.#now = now;
+  constructor(context: Pick<Context, 'database' | 'now'>) {
+    this.#context = context;
   }
 
   /** @throws Refused idempotency_in_flight */
@@ -50,7 +49,7 @@ export class RunningKeys {
     if (this.#keys.has(name)) throw inFlight();
     this.#keys.add(name);
     try {
-      return await (isPostgres(this.#database) ? this.#runReserved(request, work) : work());
+      return await (isPostgres(this.#context.database) ? this.#runReserved(request, work) : work());
     } finally {
       this.#keys.delete(name);
     }
@@ -61,29 +60,30 @@ export class RunningKeys {
     { caller, operation, key }: KeyedRequest,
     work: () => Promise<Result>,
   ): Promise<Result> {
+    const { database, now } = this.#context;
     const holder = randomUUID();
-    const reserve = () => ({ holder, until: new Date(this.#now() + RESERVED_MS).toISOString() });
-    const { numInsertedOrUpdatedRows } = await this.#database
+    const reserve = () => ({ holder, until: new Date(now() + RESERVED_MS).toISOString() });
+    const { numInsertedOrUpdatedRows } = await database
       .insertInto('running_keys')
       .values({ caller, operation, key, ...reserve() })
       .onConflict((conflict) =>
         conflict
           .columns(['caller', 'operation', 'key'])
           .doUpdateSet(reserve())
-          .where('running_keys.until', '<', new Date(this.#now()).toISOString()),
+          .where('running_keys.until', '<', new Date(now()).toISOString()),
       )
       .executeTakeFirstOrThrow();
     if (numInsertedOrUpdatedRows === 0n) throw inFlight();
     const own = { caller, operation, key, holder };
     // If the database is away, nothing of this request is written either.
     const ignore = () => {};
-    const renew = () => updateRows(this.#database, 'running_keys', own, reserve());
+    const renew = () => updateRows(database, 'running_keys', own, reserve());
     const renewing = setInterval(() => void renew().catch(ignore), RESERVED_MS / 3);
     try {
       return await work();
     } finally {
       clearInterval(renewing);
-      await deleteRows(this.#database, 'running_keys', own).catch(ignore);
+      await deleteRows(database, 'running_keys', own).catch(ignore);
     }
   }
 }
@@ -103,23 +103,20 @@ function inFlight(): Refused {
 export async function findStoredAnswer(
   database: Database,
   now: Context['now'],
-  request: KeyedRequest,
+  { hash, ...match }: KeyedRequest,
 ): Promise<unknown> {
-  const row = await database
-    .selectFrom('idempotency')
-    .select(['request_hash', 'body'])
-    .where('caller', '=', request.caller)
-    .where('operation', '=', request.operation)
-    .where('key', '=', request.key)
-    .where('created_at', '>', getOldestTime(now))
-    .executeTakeFirst();
-  if (!row) return undefined;
-  if (row.request_hash === request.hash) return JSON.parse(row.body);
+  const row = await findRow(database, 'idempotency', match);
+  if (!row || row.created_at <= getOldestTime(now)) return undefined;
+  if (row.request_hash === hash) return JSON.parse(row.body);
   throw new Refused(
     'idempotency_mismatch',
     'This Idempotency-Key was already used for a different request; use a new key.',
   );
 }
+
+const removeOld = compileOnce((database, oldest: string) =>
+  database.deleteFrom('idempotency').where('created_at', '<=', oldest),
+);
 
 function getOldestTime(now: Context['now']): string {
   return new Date(now() - KEPT_MS).toISOString();
@@ -129,16 +126,14 @@ function getOldestTime(now: Context['now']): string {
 export async function storeAnswer(
   tx: Tx,
   now: Context['now'],
-  request: KeyedRequest,
+  { hash, ...match }: KeyedRequest,
   status: number,
   answer: unknown,
 ): Promise<void> {
-  await tx.deleteFrom('idempotency').where('created_at', '<=', getOldestTime(now)).execute();
+  await removeOld(tx, getOldestTime(now));
   await insertRow(tx, 'idempotency', {
-    caller: request.caller,
-    operation: request.operation,
-    key: request.key,
-    request_hash: request.hash,
+    ...match,
+    request_hash: hash,
     status,
     // A success without a body is stored as null.
     body: JSON.stringify(answer ?? null),

@@ -121,7 +121,8 @@ function routeOperation(
           requireValid(operation.body, names ? names.readBody(request.body) : request.body, 'body', asker()),
         caller: request.caller,
         actions: [],
-        address: readAddress(request),
+        // Connections to the socket of the data folder come from this machine and have no address.
+        address: request.ip ?? '127.0.0.1',
         context,
         get signal() {
           return abortOnClose(reply);
@@ -157,11 +158,9 @@ const serializers = new WeakMap<z.ZodType, (answer: { [field: string]: unknown }
 
 /** Writes an answer as JSON, without what its schema does not declare. */
 function serialize(reply: FastifyReply, response: z.ZodType, answer: unknown): string {
-  let serializer = serializers.get(response);
-  if (!serializer) {
-    serializer = reply.compileSerializationSchema(toJsonSchema(response, 'output'));
-    serializers.set(response, serializer);
-  }
+  const serializer =
+    serializers.get(response) ?? reply.compileSerializationSchema(toJsonSchema(response, 'output'));
+  serializers.set(response, serializer);
   return serializer(answer as { [field: string]: unknown });
 }
 
@@ -215,9 +214,4 @@ function abortOnClose({ raw }: FastifyReply): AbortSignal {
   if (raw.closed) end();
   else raw.once('close', end);
   return abort.signal;
-}
-
-/** Connections to the socket of the data folder come from this machine and have no address. */
-function readAddress({ ip }: { readonly ip: string | undefined }): string {
-  return ip ?? '127.0.0.1';
 }

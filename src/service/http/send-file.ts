@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -16,7 +17,14 @@ export interface SendFileOptions {
   readonly sha256: string;
 }
 
+export interface ArchiveFile extends Pick<SendFileOptions, 'key' | 'size' | 'sha256'> {
+  /** Hex; null until the archive is checked. */
+  readonly tree: string | null;
+}
+
 const FIRST_BYTE: Range = { start: 0, end: 0 };
+/** Larger files are streamed: many clients may be slow at the same time. */
+const MAX_WHOLE_BYTES = 64 * 1024;
 
 // Decided: Repr-Digest and X-Archive-Tree let clients compare archives without reading them.
 /** Answers a GET or HEAD of a file: whole, a range, or 304 if the client has it already. */
@@ -41,9 +49,7 @@ export async function sendFile(
     const url = await storage.signDownload(key, { type, disposition });
     return reply.header('cache-control', 'no-store').redirect(url);
   }
-  // Also for HEAD, which must not promise a file that is missing.
-  const file = await storage.read(key, method === 'HEAD' ? FIRST_BYTE : range);
-  if (method === 'HEAD') file.destroy();
+  const file = await readForAnswer(storage, key, { size, range, isHead: method === 'HEAD' });
   reply
     .header('content-disposition', disposition)
     .header('etag', etag)
@@ -51,7 +57,41 @@ export async function sendFile(
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   reply.type(type).header('content-length', range ? range.end - range.start + 1 : size);
   if (method !== 'HEAD') watchReader(reply.raw);
-  return reply.send(method === 'HEAD' ? undefined : file);
+  return reply.send(file);
+}
+
+async function readForAnswer(
+  storage: Context['storage'],
+  key: string,
+  {
+    size,
+    range,
+    isHead,
+  }: { readonly size: number; readonly range: Range | undefined; readonly isHead: boolean },
+): Promise<Readable | Buffer | undefined> {
+  if (isHead) {
+    // It must not promise a file that is missing.
+    (await storage.read(key, FIRST_BYTE)).destroy();
+    return undefined;
+  }
+  if (range || size > MAX_WHOLE_BYTES) return storage.read(key, range);
+  const file = await storage.readWhole(key);
+  if (file.length === size) return file;
+  throw new Error(`The stored file ${key} has ${file.length} bytes instead of ${size}.`);
+}
+
+/** Answers with the archive of a version, which may be banned or deleted at any time. */
+export function sendArchiveFile(
+  context: Pick<Context, 'storage'>,
+  request: FastifyRequest<{ Params: { nodeId: string; version: string } }>,
+  reply: FastifyReply,
+  { tree, ...file }: ArchiveFile,
+): Promise<FastifyReply> {
+  reply.header('cache-control', 'no-cache');
+  if (tree) reply.header('x-archive-tree', `sha256=${tree}`);
+  const { nodeId, version } = request.params;
+  const disposition = `attachment; filename="${nodeId}-${version}.zip"`;
+  return sendFile(context, request, reply, { type: 'application/zip', disposition, ...file });
 }
 
 /** RFC 9110, 13.1.2: proxies that compress make ETags weak, which still match here. */

@@ -6,16 +6,12 @@ import type { Handlers, OperationCall, Read } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleVersion, loadViewer, type Viewer } from './access.js';
 import type { NodeDetails } from './details.js';
-import { viewNode } from './node-view.js';
 import { countPages, getOffset, MAX_LISTED_ROWS, requireReachablePage } from './paging.js';
 import { readTotal } from './totals.js';
+import { viewNode } from './views.js';
 
 type HostNodeView = z.output<typeof HostNode>;
 const BANNED_POLICY = 'HostNodePolicyBanned';
-
-const getHostNode: Read<'hostNodes.get'> = async ({ params, caller }, database) => {
-  return (await findHostNode(database, await loadViewer(database, caller), params)).view;
-};
 
 /** @throws Refused not_found; banned, as `getVisibleVersion` */
 export async function findHostNode(
@@ -100,7 +96,9 @@ const listAllHostNodes: Read<'hostNodes.listAll'> = async ({ query, caller }, da
   const isUnfiltered = node_id === undefined && node_version === undefined && host_node_name === undefined;
   const total = isUnfiltered
     ? await countAll(database, viewer)
-    : await countUpTo(database, matching, MAX_LISTED_ROWS);
+    : await countRows(
+        database.selectFrom(matching.select('host_nodes.name').limit(MAX_LISTED_ROWS).as('some')),
+      );
   const host_nodes = rows.map((row) => ({
     ...viewHostNode(row),
     node_id: row.node_id,
@@ -144,15 +142,6 @@ async function countAll(database: Database, viewer: Viewer): Promise<number> {
   return listed - hidden;
 }
 
-async function countUpTo(
-  database: Database,
-  matching: ReturnType<typeof filterHostNodes>,
-  max: number,
-): Promise<number> {
-  const some = matching.select('host_nodes.name').limit(max);
-  return countRows(database.selectFrom(some.as('some')));
-}
-
 // Decided: a definition with the policy Banned is visible only to admins.
 function selectShown(database: Database, viewer: Viewer) {
   const all = database.selectFrom('host_nodes');
@@ -170,7 +159,10 @@ function viewHostNode(row: { name: string; definition: string; policy: string })
 }
 
 export const hostNodeHandlers = {
-  'hostNodes.get': { read: getHostNode },
+  'hostNodes.get': {
+    read: async ({ params, caller }, database) =>
+      (await findHostNode(database, await loadViewer(database, caller), params)).view,
+  },
   'hostNodes.findNode': { read: findNodeOf },
   'hostNodes.listAll': { read: listAllHostNodes },
   'hostNodes.list': { read: listHostNodes },

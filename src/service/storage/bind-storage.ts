@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { DataUnusable } from '../database/data-unusable.js';
 import { type Database, insertRow, updateRows } from '../database/database.js';
 import { ObjectMissing, type Storage } from './storage.js';
@@ -38,13 +36,13 @@ export async function bindStorage(
     await insertRow(tx, 'storages', { number: 1, id, place });
     const found = await readId(storage);
     if (found) await updateRows(tx, 'storages', { number: 1 }, { id: found });
-    else await storage.write(STORE_ID, Readable.from([Buffer.from(id)]), MAX_ID_BYTES);
+    else await storage.write(STORE_ID, Buffer.from(id), MAX_ID_BYTES);
   });
 }
 
 async function readId(storage: Storage): Promise<string | undefined> {
   try {
-    return await text(await storage.read(STORE_ID));
+    return (await storage.readWhole(STORE_ID)).toString();
   } catch (error) {
     if (error instanceof ObjectMissing) return undefined;
     throw error;
