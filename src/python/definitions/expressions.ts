@@ -175,7 +175,11 @@ export class Expressions {
     const [key] = keys;
     if (!key) return { kind: 'other' };
     if (keys.length > 1)
-      return { kind: 'item', object, key: { kind: 'tuple', items: this.#all(keys), ...this.#place(node, key) } };
+      return {
+        kind: 'item',
+        object,
+        key: { kind: 'tuple', items: this.#all(keys), ...this.#place(node, key) },
+      };
     if (key.type !== 'slice') return { kind: 'item', object, key: this.read(key) };
     const bounds: { from?: Expression; to?: Expression } = {};
     let colons = 0;
