@@ -76,11 +76,13 @@ export class Expressions {
   }
 
   #shape(node: Node): object {
-    const constant = CONSTANTS[node.type];
+    // Read once: each look at it goes through the parser.
+    const { type } = node;
+    const constant = CONSTANTS[type];
     if (constant !== undefined) return { kind: 'constant', value: constant };
-    const sequence = SEQUENCES[node.type];
+    const sequence = SEQUENCES[type];
     if (sequence) return { kind: sequence, items: this.#all(listParts(node)) };
-    switch (node.type) {
+    switch (type) {
       case 'identifier':
         return { kind: 'name', id: readName(node) };
       case 'integer':
@@ -199,9 +201,10 @@ export class Expressions {
     // f(x for x in y) has the generator in place of the list of arguments.
     if (node.type === 'generator_expression') return [{ value: this.read(node) }];
     return listParts(node).map((child): Argument => {
-      if (child.type === 'keyword_argument')
+      const { type } = child;
+      if (type === 'keyword_argument')
         return { name: readName(getField(child, 'name')), value: this.readField(child, 'value') };
-      const spread = SPREADS[child.type];
+      const spread = SPREADS[type];
       return spread ? { spread, value: this.readFirst(child) } : { value: this.read(child) };
     });
   }
@@ -209,9 +212,10 @@ export class Expressions {
   parameters(node: Node | undefined): Parameter[] {
     if (!node) return [];
     return listParts(node).flatMap((child): Parameter[] => {
-      const spread = SPREADS[child.type];
+      const { type } = child;
+      const spread = SPREADS[type];
       if (spread) return [{ name: readName(listParts(child)[0]), spread }];
-      switch (child.type) {
+      switch (type) {
         case 'identifier':
           return [{ name: readName(child) }];
         case 'default_parameter':

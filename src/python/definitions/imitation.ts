@@ -61,7 +61,7 @@ export const loaders: Record<string, Imitation> = {
 };
 
 function addPath(at: Value | undefined, machine: Machine): Value {
-  if (isKind(at, 'path')) machine.addSearchPath(at.path);
+  if (isKind(at, 'path')) machine.modules.addSearchPath(at.path);
   return null;
 }
 

@@ -132,7 +132,8 @@ function readInput(
 
 function readMultiType(named: Map<string, Value>, machine: Machine): ReturnType<typeof readInput> {
   const own = named.get('id');
-  const inner = own === undefined ? undefined : readInnerInput(own, machine);
+  // A loop can nest inputs without end.
+  const inner = own === undefined ? undefined : machine.nest(() => readInput(own, machine));
   const id = typeof own === 'string' ? own : inner?.id;
   if (id === undefined) return undefined;
   const types = (listItems(named.get('types'), machine) ?? []).map((type) =>
@@ -150,16 +151,6 @@ function readMultiType(named: Map<string, Value>, machine: Machine): ReturnType<
     optional,
     value: createList([type, first[1] ?? readOptions('MultiType', named, machine)], 'tuple'),
   };
-}
-
-/** An input that another is made of; a loop can nest them without end. */
-function readInnerInput(own: Value, machine: Machine): ReturnType<typeof readInput> {
-  if (!machine.enter()) return undefined;
-  try {
-    return readInput(own, machine);
-  } finally {
-    machine.leave();
-  }
 }
 
 function readOptions(name: string, named: Map<string, Value>, machine: Machine): DictValue {
