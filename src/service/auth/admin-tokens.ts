@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { insertRow, type Tx } from '../database/database.js';
+import { findRow, insertRow, type Tx } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { isIssuedFor, MAX_TOKEN_SECONDS, signJwt, verifyJwt } from './tokens.js';
@@ -47,11 +47,7 @@ export async function findAdminToken(
   token: string,
 ): Promise<{ jti: string; userId: string; expiresAt: string }> {
   const { jti = '' } = await verifyJwt(context, token, ADMIN_AUDIENCE);
-  const row = await context.database
-    .selectFrom('admin_tokens')
-    .select(['jti', 'user_id as userId', 'expires_at as expiresAt'])
-    .where('jti', '=', jti)
-    .executeTakeFirst();
-  if (row) return row;
+  const row = await findRow(context.database, 'admin_tokens', { jti });
+  if (row) return { jti, userId: row.user_id, expiresAt: row.expires_at };
   throw new Refused('unauthenticated', 'The admin token was revoked; create a new one.');
 }

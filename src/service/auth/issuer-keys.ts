@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import type { Agent } from 'undici';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { readBody } from '../../wire/read-body.js';
 import { runWithin } from '../network/run-within.js';
@@ -101,10 +100,20 @@ function isSafeUrl(url: unknown, issuer: string): url is string {
 }
 
 async function fetchJson(url: string): Promise<object> {
-  const { Agent } = await import('../../wire/undici.js');
+  const { Agent, request } = await import('../../wire/undici.js');
   const agent = new Agent();
   try {
-    const text = await runWithin(TIMEOUT_MS, undefined, (signal) => fetchText(url, agent, signal));
+    const text = await runWithin(TIMEOUT_MS, undefined, async (signal) => {
+      // Redirects are not followed and count as an unusable answer.
+      const { statusCode, body } = await request(agent, new URL(url), {
+        signal,
+        headers: { accept: 'application/json', 'user-agent': 'regen' },
+      });
+      body.on('error', () => {});
+      if (statusCode === 200) return (await readBody(body, MAX_BYTES)).toString();
+      body.destroy();
+      throw new IssuerUnavailable(`${url} answered ${statusCode}`);
+    });
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value;
     throw new IssuerUnavailable(`${url} is not a JSON object`);
@@ -115,17 +124,4 @@ async function fetchJson(url: string): Promise<object> {
   } finally {
     await agent.destroy();
   }
-}
-
-async function fetchText(url: string, agent: Agent, signal: AbortSignal): Promise<string> {
-  const { request } = await import('../../wire/undici.js');
-  // Redirects are not followed and count as an unusable answer.
-  const { statusCode, body } = await request(agent, new URL(url), {
-    signal,
-    headers: { accept: 'application/json', 'user-agent': 'regen' },
-  });
-  body.on('error', () => {});
-  if (statusCode === 200) return (await readBody(body, MAX_BYTES)).toString();
-  body.destroy();
-  throw new IssuerUnavailable(`${url} answered ${statusCode}`);
 }

@@ -1,11 +1,11 @@
-import { decodeJwt, type JWTPayload, jwtVerify } from 'jose';
+import { type JWTPayload, jwtVerify } from 'jose';
 import { EmailAddress } from '../../contract/schema/identifiers.js';
 import type { IssuerSettings } from '../configuration/issuer-settings.js';
 import type { Context } from '../operation/context.js';
 import type { Identity, Verifier } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
 import { createKeyFinder, IssuerUnavailable, RETRY_AFTER_SECONDS } from './issuer-keys.js';
-import { invalidToken } from './tokens.js';
+import { decodeUnverified, invalidToken } from './tokens.js';
 
 // Decided: an issuer's clock may be a minute off. The service's own tokens get no tolerance.
 const CLOCK_TOLERANCE_SECONDS = 60;
@@ -18,7 +18,7 @@ export function createVerifier(settings: IssuerSettings, parts: Pick<Context, 'n
   const keys = createKeyFinder(issuer, parts);
   const logSignIn = createSignInLog(parts.log);
   return async (context, token) => {
-    if (readIssuer(token) !== issuer) return undefined;
+    if (decodeUnverified(token)?.iss !== issuer) return undefined;
     try {
       const { payload } = await jwtVerify(token, keys, {
         issuer,
@@ -32,7 +32,10 @@ export function createVerifier(settings: IssuerSettings, parts: Pick<Context, 'n
       logSignIn(token, identity);
       return identity;
     } catch (error) {
-      if (error instanceof IssuerUnavailable) throw issuerUnavailable(issuer);
+      if (error instanceof IssuerUnavailable) {
+        const message = `The identity provider ${issuer} does not answer; try again soon.`;
+        throw new Refused('unavailable', message, undefined, RETRY_AFTER_SECONDS);
+      }
       throw error instanceof Refused ? error : invalidToken(error);
     }
   };
@@ -51,20 +54,6 @@ function createSignInLog(log: Context['log']): (token: string, identity: Identit
     logged.add(signature);
     log('info', 'sign-in', { issuer, subject, admin, expiresAt: new Date(expiresAt * 1000).toISOString() });
   };
-}
-
-/** Reads the unverified issuer of a token. */
-function readIssuer(token: string): string | undefined {
-  try {
-    return decodeJwt(token).iss;
-  } catch {
-    return undefined;
-  }
-}
-
-function issuerUnavailable(issuer: string): Refused {
-  const message = `The identity provider ${issuer} does not answer; try again soon.`;
-  return new Refused('unavailable', message, undefined, RETRY_AFTER_SECONDS);
 }
 
 function toIdentity(claims: JWTPayload, { issuer, rolesClaim, adminRole }: IssuerSettings): Identity {

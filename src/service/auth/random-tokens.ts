@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Database, findRow, type Row, type Tx } from '../database/database.js';
-import { invalidField } from '../operation/refused.js';
+import { invalidField, Refused } from '../operation/refused.js';
 
 /** How the tokens of each table begin. */
 const TOKEN_PREFIXES = { personal_access_tokens: 'regen_pat_', api_keys: 'regen_key_' } as const;
@@ -45,6 +45,23 @@ export async function findToken<Table extends TokenTable>(
 /** Reads the nodes or operations that a token is limited to, as its row has them; undefined if it is not limited. */
 export function parseTokenLimit(names: string | null): string[] | undefined {
   return names === null ? undefined : JSON.parse(names);
+}
+
+/** Whether a token that is limited to these nodes, or to none, covers a node; ids are compared without case. */
+export function coversNode(nodes: readonly string[] | undefined, nodeId: string | undefined): boolean {
+  if (nodes === undefined) return true;
+  return nodeId !== undefined && nodes.some((node) => node.toLowerCase() === nodeId.toLowerCase());
+}
+
+/** @throws Refused node_not_allowed if a token is limited to other nodes */
+export function refuseOtherNodes(nodes: readonly string[] | undefined, nodeId: string | undefined): void {
+  if (coversNode(nodes, nodeId)) return;
+  const known = nodes?.slice(0, 3).join(', ');
+  const more = (nodes?.length ?? 0) > 3 ? ' and others' : '';
+  throw new Refused(
+    'node_not_allowed',
+    `The personal access token may only be used for ${known}${more}; create one for this.`,
+  );
 }
 
 /** SHA-256, hex. */

@@ -80,7 +80,8 @@ export function isIssuedFor(token: string, audience: string): boolean {
   return claims?.iss === OWN_ISSUER && claims.aud === audience;
 }
 
-function decodeUnverified(token: string): JWTPayload | undefined {
+/** The claims of a token that was not verified; undefined if it has none. */
+export function decodeUnverified(token: string): JWTPayload | undefined {
   try {
     return decodeJwt(token);
   } catch {

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { recordEvent } from '../database/audit-log.js';
-import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
+import {
+  type Database,
+  deleteRows,
+  findRow,
+  insertRow,
+  type Row,
+  type Tx,
+  updateRows,
+} from '../database/database.js';
 import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { Identity } from '../operation/identity.js';
@@ -26,11 +34,7 @@ export function foldEmail<Text extends string | undefined>(email: Text): Text {
   return email?.toLowerCase() as Text;
 }
 
-interface KnownUser {
-  readonly id: string;
-  readonly email: string | null;
-  readonly name: string | null;
-}
+type KnownUser = Row<'users'>;
 
 function findUser(database: Database, { issuer, subject }: Person): Promise<KnownUser | undefined> {
   return findRow(database, 'users', { issuer, subject });

@@ -15,7 +15,7 @@ import { checkS3, S3Settings } from './s3-settings.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
 import { InvalidConfiguration } from './start-errors.js';
 
-const LIMITS_DESCRIBED: Readonly<Record<keyof typeof DEFAULT_LIMITS, string>> = {
+const LIMITS_DESCRIBED: Readonly<Record<LimitName, string>> = {
   generationBody: 'Bytes of the body of a generation request',
   imageBytes: 'Bytes of one image of a generation request, as a file',
   imagePixels: 'Pixels of one image, decoded',
@@ -33,20 +33,17 @@ const LIMITS_DESCRIBED: Readonly<Record<keyof typeof DEFAULT_LIMITS, string>> = 
   uploadAbandonedSeconds: 'Seconds after which a version without an upload is given up',
 };
 
+type LimitName = keyof typeof DEFAULT_LIMITS;
+const limitFields = Object.entries(LIMITS_DESCRIBED).map(([name, description]) => {
+  const standard = DEFAULT_LIMITS[name as LimitName];
+  return [name, z.number().positive().default(standard).describe(description)];
+});
 const Limits = z.strictObject(
-  Object.fromEntries(
-    Object.entries(DEFAULT_LIMITS).map(([name, value]) => [
-      name,
-      z
-        .number()
-        .positive()
-        .default(value)
-        .describe(LIMITS_DESCRIBED[name as keyof typeof DEFAULT_LIMITS]),
-    ]),
-  ) as {
-    [Name in keyof typeof DEFAULT_LIMITS]: z.ZodDefault<z.ZodNumber>;
-  },
+  Object.fromEntries(limitFields) as { [Name in LimitName]: z.ZodDefault<z.ZodNumber> },
 );
+
+const port = () => z.int().min(0).max(65_535);
+const milliseconds = () => z.int().min(0).max(MAX_TIMER_MS);
 
 /** The settings of a service. Every default suits a single machine. */
 export const Configuration = z.strictObject({
@@ -75,10 +72,7 @@ export const Configuration = z.strictObject({
     ),
   s3: S3Settings.prefault({}),
   host: z.string().min(1).default('127.0.0.1').describe('The address to listen on'),
-  port: z
-    .int()
-    .min(0)
-    .max(65_535)
+  port: port()
     .default(0)
     .describe('The port to listen on; 0 for any free one; `regen serve` has 7717 as its default'),
   publicUrl: z
@@ -197,10 +191,7 @@ export const Configuration = z.strictObject({
     ),
   /** Stops after being idle for this long; absent: runs until stopped. Milliseconds. */
   idleMs: z.int().positive().optional(),
-  drainMs: z
-    .int()
-    .min(0)
-    .max(MAX_TIMER_MS)
+  drainMs: milliseconds()
     .optional()
     .describe(
       'Milliseconds that requests are still served once stopping has begun and /ready answers 503, so that a load balancer notices. Default: 5000 if the service listens beyond loopback or behind a proxy, otherwise 0',
@@ -220,10 +211,7 @@ export const Configuration = z.strictObject({
     ),
   metrics: z
     .strictObject({
-      port: z
-        .int()
-        .min(0)
-        .max(65_535)
+      port: port()
         .optional()
         .describe(
           'A port for GET /metrics alone, 0 for any free one. Without it, /metrics is on the port of the service if there is a token, and otherwise off',
@@ -234,10 +222,7 @@ export const Configuration = z.strictObject({
         .describe('Where the token that /metrics requires is read from'),
     })
     .prefault({}),
-  graceMs: z
-    .int()
-    .min(0)
-    .max(MAX_TIMER_MS)
+  graceMs: milliseconds()
     .default(10_000)
     .describe('Milliseconds that stopping waits for requests and jobs to end'),
 });

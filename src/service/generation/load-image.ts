@@ -61,6 +61,8 @@ class Semaphore {
 
 /** Of wall time: an image that takes longer may be sent again. */
 const DECODING_SECONDS = 60;
+/** A larger image is reduced while it is decoded, which needs no memory for it; for a small one that takes longer. */
+const MAX_WHOLE_PIXELS = 1_000_000;
 /** Decoding takes memory proportional to the image, so few run in parallel. */
 const decoding = new Semaphore(2);
 
@@ -123,7 +125,8 @@ async function decodeImage(
     const most = `${Math.floor(limits.imagePixels / 1e6)} megapixels`;
     throw invalidField(field, `must have at most ${most}; it has ${width} × ${height} pixels`);
   }
-  const decoded = picture.resize(16, 16, { fit: 'fill' }).raw().timeout({ seconds: DECODING_SECONDS });
+  if (width * height > MAX_WHOLE_PIXELS) picture.resize(16, 16, { fit: 'fill' });
+  const decoded = picture.raw().timeout({ seconds: DECODING_SECONDS });
   if (!(await decoded.toBuffer().catch(throwMachineTrouble)))
     throw invalidField(field, 'is truncated or corrupt');
   return { width, height };

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { Readable } from 'node:stream';
+import { readFile, stat } from 'node:fs/promises';
 import { getOperation, getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
@@ -14,13 +14,18 @@ export function getInputKey(taskId: string, name: string): string {
   return `tasks/${taskId}/inputs/${name}`;
 }
 
+/** A stream of a larger file takes less memory; for a small one it takes longer than the rest. */
+const MAX_WHOLE_BYTES = 1024 ** 2;
+
 /** @param content bytes, or the path of a local file */
-export function storeFile(
+export async function storeFile(
   { storage }: Context,
   key: string,
   content: Buffer | string,
 ): Promise<StoredObject> {
-  const source = typeof content === 'string' ? createReadStream(content) : Readable.from([content]);
+  if (typeof content !== 'string') return storage.write(key, content, MAX_FILE_BYTES);
+  const isSmall = (await stat(content)).size <= MAX_WHOLE_BYTES;
+  const source = isSmall ? await readFile(content) : createReadStream(content);
   return storage.write(key, source, MAX_FILE_BYTES);
 }
 

@@ -9,7 +9,6 @@ import { Refused } from '../operation/refused.js';
 import { requireCleanUrl } from '../operation/validation.js';
 import { getRequestFacts, logRequests } from './access-log.js';
 import { acceptJsonBodies, watchBody } from './bodies.js';
-import { COMMON_HEADERS } from './common-headers.js';
 import {
   applyCors,
   createHostCheck,
@@ -19,22 +18,18 @@ import {
 } from './cross-origin.js';
 import { routeDownloads } from './downloads.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
-import { PublicAnswers, replayPublicAnswers } from './public-answers.js';
+import { COMMON_HEADERS, PublicAnswers, replayPublicAnswers } from './public-answers.js';
 import { createRateLimit, nameByAddress } from './rate-limit.js';
 import { createReadinessCheck } from './readiness.js';
 import { routeOperations } from './routes.js';
-import type { OpenScenario } from './scenario.js';
+import type { Scenario } from './scenario.js';
 
 /**
  * Creates the HTTP server, not yet listening: every operation of the contract and the few paths beside it.
  * @param isReady whether the service accepts work, which `GET /ready` reports
  * @param scenario what happens to requests to test their callers
  */
-export function createApp(
-  context: Context,
-  isReady: () => boolean,
-  scenario?: OpenScenario,
-): FastifyInstance {
+export function createApp(context: Context, isReady: () => boolean, scenario?: Scenario): FastifyInstance {
   const app: FastifyInstance = fastify({
     logger: false,
     bodyLimit: context.configuration.limits.anonymousBody,
@@ -147,24 +142,17 @@ function guardRequests(app: FastifyInstance, context: Context, isReady: () => bo
     if (!isHostAllowed(request.headers.host)) throw hostNotAllowed();
     if (applyCors(origins, request, reply)) return reply.code(204).send();
     requireCleanUrl(request.url, request.params, request.query);
-    if (request.is404)
-      refuseUnknown(request, reply, {
-        allowed: listMethods(request.url),
-        reason: findReason(request),
-      });
+    if (!request.is404) return;
+    const { method, url } = request;
+    const path = url.split('?')[0]?.slice(0, 200);
+    const allowed = listMethods(url);
+    const reason = findReason(request);
+    if (reason !== undefined || allowed.length === 0)
+      throw new Refused('not_found', reason ?? `Nothing found at ${path}.`);
+    reply.header('allow', allowed.join(', '));
+    const instead = allowed.join(' or ');
+    throw new Refused('method_not_allowed', `${path} does not accept ${method}; use ${instead}.`);
   });
-}
-
-function refuseUnknown(
-  { method, url }: FastifyRequest,
-  reply: FastifyReply,
-  { allowed, reason }: { readonly allowed: string[]; readonly reason: string | undefined },
-): never {
-  if (reason !== undefined) throw new Refused('not_found', reason);
-  const path = url.split('?')[0]?.slice(0, 200);
-  if (allowed.length === 0) throw new Refused('not_found', `Nothing found at ${path}.`);
-  reply.header('allow', allowed.join(', '));
-  throw new Refused('method_not_allowed', `${path} does not accept ${method}; use ${allowed.join(' or ')}.`);
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   recordUse,
 } from '../auth/random-tokens.js';
 import { findOrCreateUser, getOwnerUser } from '../auth/users.js';
+import type { Row } from '../database/database.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { Identity } from '../operation/identity.js';
@@ -72,11 +73,7 @@ function toUserCaller(userId: string, rest: Pick<Caller, 'kind' | 'admin' | 'exp
 }
 
 async function toTokenCaller(context: Context, token: string): Promise<Caller> {
-  const row = await findToken(context.database, 'personal_access_tokens', token, context.now());
-  if (!row) {
-    throw new Refused('unauthenticated', 'The personal access token is unknown, expired or revoked.');
-  }
-  await noteUse(context, 'personal_access_tokens', row);
+  const row = await requireRandomToken(context, 'personal_access_tokens', token);
   return {
     kind: 'personal_access_token',
     userId: row.created_by,
@@ -90,9 +87,7 @@ async function toTokenCaller(context: Context, token: string): Promise<Caller> {
 }
 
 async function toKeyCaller(context: Context, token: string): Promise<Caller> {
-  const row = await findToken(context.database, 'api_keys', token, context.now());
-  if (!row) throw new Refused('unauthenticated', 'The API key is unknown, expired or revoked.');
-  await noteUse(context, 'api_keys', row);
+  const row = await requireRandomToken(context, 'api_keys', token);
   return {
     kind: 'api_key',
     userId: row.user_id,
@@ -104,14 +99,21 @@ async function toKeyCaller(context: Context, token: string): Promise<Caller> {
   };
 }
 
-async function noteUse(
+/** Finds a token and records its use. @throws Refused unauthenticated */
+async function requireRandomToken<Table extends keyof typeof TOKEN_NAMES>(
   { database, now }: Context,
-  table: 'personal_access_tokens' | 'api_keys',
-  row: { readonly id: string; readonly last_used_at: string | null },
-): Promise<void> {
-  if (!isUseOutdated(row, now())) return;
-  await database.transaction().execute((tx) => recordUse(tx, table, row.id, now()));
+  table: Table,
+  token: string,
+): Promise<Row<Table>> {
+  const row = await findToken(database, table, token, now());
+  if (!row) throw new Refused('unauthenticated', `The ${TOKEN_NAMES[table]} is unknown, expired or revoked.`);
+  const used = row as Row<keyof typeof TOKEN_NAMES>;
+  if (isUseOutdated(used, now()))
+    await database.transaction().execute((tx) => recordUse(tx, table, used.id, now()));
+  return row;
 }
+
+const TOKEN_NAMES = { personal_access_tokens: 'personal access token', api_keys: 'API key' };
 
 async function toAdminTokenCaller(context: Context, token: string): Promise<Caller> {
   const { jti, userId, expiresAt } = await findAdminToken(context, token);

@@ -1,5 +1,5 @@
 import type { Who } from '../../contract/operation.js';
-import { refuseOtherNodes } from '../auth/personal-access-tokens.js';
+import { refuseOtherNodes } from '../auth/random-tokens.js';
 import type { Database } from '../database/database.js';
 import type { Caller } from '../operation/caller.js';
 import { Refused } from '../operation/refused.js';
@@ -70,7 +70,8 @@ async function authorizeOnPublisher(
   }
   // Decided: a banned publisher cannot be changed, not even by its members.
   if (!reads && publisher.status === 'PublisherStatusBanned') {
-    throw new Refused('banned', `The publisher ${publisherId} is banned${formatReason(publisher)}.`);
+    const { status_reason: reason } = publisher;
+    throw new Refused('banned', `The publisher ${publisherId} is banned${reason ? `: ${reason}` : ''}.`);
   }
 }
 
@@ -109,8 +110,4 @@ async function findStanding(
   if (row && caller.kind === 'api_key') return { ...row, role: null };
   if (!row || caller.kind !== 'personal_access_token') return row;
   return { ...row, role: caller.publisherId === publisherId ? 'member' : null };
-}
-
-function formatReason({ status_reason }: PublisherStanding): string {
-  return status_reason ? `: ${status_reason}` : '';
 }

@@ -4,18 +4,8 @@ import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { Context } from '../operation/context.js';
 import { invalidField, Refused } from '../operation/refused.js';
 
-const EXPOSED_HEADERS = [
-  'x-request-id',
-  'idempotency-key',
-  'idempotent-replayed',
-  'retry-after',
-  'www-authenticate',
-  'etag',
-  'repr-digest',
-  'x-archive-tree',
-  'content-range',
-  'accept-ranges',
-].join(', ');
+const EXPOSED_HEADERS =
+  'x-request-id, idempotency-key, idempotent-replayed, retry-after, www-authenticate, etag, repr-digest, x-archive-tree, content-range, accept-ranges';
 
 /**
  * Sets the headers that let pages of the configured origins read answers. Never with cookies or `*`.

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -6,7 +6,7 @@ import type { ArchiveName } from '../operation/signed-urls.js';
 import { getVisibleVersion, loadViewer } from '../registry/access.js';
 import { authenticateReader } from './authenticate.js';
 import { admitCaller, type RateLimit } from './rate-limit.js';
-import { sendFile } from './send-file.js';
+import { type ArchiveFile, sendArchiveFile } from './send-file.js';
 import { routeUplinkArchives } from './uplink-archives.js';
 
 /** Adds GET and HEAD of every downloadUrl, those for the archives of the uplink included. */
@@ -18,36 +18,12 @@ export function routeDownloads(app: FastifyInstance, context: Context, takeReque
     // Fastify's own HEAD would read the whole archive and discard it.
     exposeHeadRoute: false,
     url: '/archives/:publisherId/:nodeId/:version/node.zip',
-    handler: async (request, reply) => sendArchive(context, await admit(request), request, reply),
+    handler: async (request, reply) => {
+      const archive = await findArchive(context, request.params, await admit(request));
+      return sendArchiveFile(context, request, reply, archive);
+    },
   });
   routeUplinkArchives(app, context, admit);
-}
-
-async function sendArchive(
-  context: Context,
-  caller: Caller,
-  request: FastifyRequest<{ Params: ArchiveName }>,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { params } = request;
-  const archive = await findArchive(context, params, caller);
-  // A version may be banned or deleted at any time.
-  reply.header('cache-control', 'no-cache');
-  if (archive.tree) reply.header('x-archive-tree', `sha256=${archive.tree}`);
-  return sendFile(context, request, reply, {
-    type: 'application/zip',
-    disposition: `attachment; filename="${params.nodeId}-${params.version}.zip"`,
-    ...archive,
-  });
-}
-
-interface ArchiveFile {
-  readonly key: string;
-  readonly size: number;
-  /** Hex. */
-  readonly sha256: string;
-  /** Hex; null until the archive is checked. */
-  readonly tree: string | null;
 }
 
 // Decided: downloadUrl serves Active versions to anyone, and others only to members and admins.

@@ -44,42 +44,33 @@ const FRAMEWORK_REFUSALS: Record<string, [code: ErrorCode, message: string]> = {
   FST_ERR_MAX_PARAM_LENGTH: ['invalid_request', 'A segment of the path is too long.'],
 };
 
+/** Says what keeps the service from answering anybody; undefined for other errors. */
+function describeTrouble(error: unknown): string | undefined {
+  if (error instanceof StoreLost || error instanceof StorageMissing)
+    return 'The service has lost its data folder; its operator must restart it.';
+  if (error instanceof DataUpgraded)
+    return 'A newer release has upgraded the data; it must replace this service.';
+  if (error instanceof StorageAway) return 'The storage of the service cannot be reached; try again later.';
+  if (isDatabaseAway(error)) return 'The database is away or has too much to do; try again soon.';
+  if (isMachineTrouble(error)) return 'The service is temporarily out of a resource; try again soon.';
+  return undefined;
+}
+
 /** Turns any error into a refusal. Unexpected errors are logged and become `internal`. */
 function toRefused(error: unknown, log: (error: unknown) => void): Refused {
   if (error instanceof Refused) return error;
-  if (error instanceof StoreLost || error instanceof StorageMissing) {
-    log(error);
-    return new Refused('unavailable', 'The service has lost its data folder; its operator must restart it.');
-  }
-  if (error instanceof DataUpgraded) {
-    log(error);
-    return new Refused('unavailable', 'A newer release has upgraded the data; it must replace this service.');
-  }
-  if (error instanceof StorageAway) {
-    log(error);
-    return new Refused('unavailable', 'The storage of the service cannot be reached; try again later.');
-  }
-  if (error instanceof ObjectMissing) {
-    log(error);
-    return new Refused('not_found', 'The file is missing in the storage of the service.');
-  }
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   const known = FRAMEWORK_REFUSALS[code];
   if (known) return new Refused(...known);
-  if (isDatabaseAway(error)) {
-    log(error);
-    return new Refused('unavailable', 'The database is away or has too much to do; try again soon.');
-  }
-  if (isMachineTrouble(error)) {
-    log(error);
-    return new Refused('unavailable', 'The service is temporarily out of a resource; try again soon.');
-  }
+  const trouble = describeTrouble(error);
   // The framework sets a statusCode of 4xx on requests that it could not read.
-  if (statusCode >= 400 && statusCode < 500) {
+  if (trouble === undefined && statusCode >= 400 && statusCode < 500)
     return new Refused('invalid_request', 'The request could not be read.');
-  }
   log(error);
-  return new Refused('internal', 'Internal error; the service log has the details under the request id.');
+  if (trouble !== undefined) return new Refused('unavailable', trouble);
+  return error instanceof ObjectMissing
+    ? new Refused('not_found', 'The file is missing in the storage of the service.')
+    : new Refused('internal', 'Internal error; the service log has the details under the request id.');
 }
 
 /** `Retry-After` of an answer of 429 or 503 that does not set its own. */

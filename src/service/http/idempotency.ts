@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type Database, deleteRows, insertRow, type Tx, updateRows } from '../database/database.js';
+import { compileOnce } from '../database/compile-once.js';
+import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { invalidField, Refused } from '../operation/refused.js';
@@ -103,23 +104,20 @@ function inFlight(): Refused {
 export async function findStoredAnswer(
   database: Database,
   now: Context['now'],
-  request: KeyedRequest,
+  { hash, ...match }: KeyedRequest,
 ): Promise<unknown> {
-  const row = await database
-    .selectFrom('idempotency')
-    .select(['request_hash', 'body'])
-    .where('caller', '=', request.caller)
-    .where('operation', '=', request.operation)
-    .where('key', '=', request.key)
-    .where('created_at', '>', getOldestTime(now))
-    .executeTakeFirst();
-  if (!row) return undefined;
-  if (row.request_hash === request.hash) return JSON.parse(row.body);
+  const row = await findRow(database, 'idempotency', match);
+  if (!row || row.created_at <= getOldestTime(now)) return undefined;
+  if (row.request_hash === hash) return JSON.parse(row.body);
   throw new Refused(
     'idempotency_mismatch',
     'This Idempotency-Key was already used for a different request; use a new key.',
   );
 }
+
+const removeOld = compileOnce((database, oldest: string) =>
+  database.deleteFrom('idempotency').where('created_at', '<=', oldest),
+);
 
 function getOldestTime(now: Context['now']): string {
   return new Date(now() - KEPT_MS).toISOString();
@@ -129,16 +127,14 @@ function getOldestTime(now: Context['now']): string {
 export async function storeAnswer(
   tx: Tx,
   now: Context['now'],
-  request: KeyedRequest,
+  { hash, ...match }: KeyedRequest,
   status: number,
   answer: unknown,
 ): Promise<void> {
-  await tx.deleteFrom('idempotency').where('created_at', '<=', getOldestTime(now)).execute();
+  await removeOld(tx, getOldestTime(now));
   await insertRow(tx, 'idempotency', {
-    caller: request.caller,
-    operation: request.operation,
-    key: request.key,
-    request_hash: request.hash,
+    ...match,
+    request_hash: hash,
     status,
     // A success without a body is stored as null.
     body: JSON.stringify(answer ?? null),

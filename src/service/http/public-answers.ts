@@ -4,8 +4,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readRevision } from '../database/sqlite.js';
 import type { Context } from '../operation/context.js';
 import { getRequestFacts } from './access-log.js';
-import { COMMON_HEADERS } from './common-headers.js';
 import { matchesEtag } from './send-file.js';
+
+/** Headers of every answer; routes replace what differs. */
+export const COMMON_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
 
 /** What anyone may read, as it was sent. */
 interface PublicAnswer {

@@ -68,8 +68,9 @@ export async function admitCaller(
   find: () => Promise<Caller>,
 ): Promise<Caller> {
   const take = (who: string) => {
-    const waitMs = takeRequest(who);
-    if (waitMs > 0) throw rateLimitExceeded(waitMs);
+    const seconds = Math.ceil(takeRequest(who) / 1000);
+    if (seconds === 0) return;
+    throw new Refused('rate_limited', `Too many requests; try again in ${seconds} s.`, undefined, seconds);
   };
   const caller = await find().catch((error) => {
     take(nameByAddress(ip));
@@ -77,10 +78,4 @@ export async function admitCaller(
   });
   if (caller.kind !== 'owner') take(caller.userId ?? nameByAddress(ip));
   return caller;
-}
-
-function rateLimitExceeded(milliseconds: number): Refused {
-  const seconds = Math.ceil(milliseconds / 1000);
-  const message = `Too many requests; try again in ${seconds} s.`;
-  return new Refused('rate_limited', message, undefined, seconds);
 }

@@ -121,7 +121,8 @@ function routeOperation(
           requireValid(operation.body, names ? names.readBody(request.body) : request.body, 'body', asker()),
         caller: request.caller,
         actions: [],
-        address: readAddress(request),
+        // Connections to the socket of the data folder come from this machine and have no address.
+        address: request.ip ?? '127.0.0.1',
         context,
         get signal() {
           return abortOnClose(reply);
@@ -215,9 +216,4 @@ function abortOnClose({ raw }: FastifyReply): AbortSignal {
   if (raw.closed) end();
   else raw.once('close', end);
   return abort.signal;
-}
-
-/** Connections to the socket of the data folder come from this machine and have no address. */
-function readAddress({ ip }: { readonly ip: string | undefined }): string {
-  return ip ?? '127.0.0.1';
 }

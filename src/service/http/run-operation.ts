@@ -37,7 +37,9 @@ export async function runOperation(
   reply: FastifyReply,
 ): Promise<AnyAnswer> {
   const { name, operation, handler, call } = run;
-  const header = readKeyHeader(operation, request);
+  // Decided: keys are for POSTs, except those whose answer holds a secret, which is never stored.
+  const takesKey = operation.method === 'POST' && !operation.secret;
+  const header = takesKey ? request.headers['idempotency-key'] : undefined;
   const key = header === undefined ? undefined : requireKey(header);
   if (key !== undefined) reply.header('idempotency-key', key);
   // Decided: a POST that only reads, the bulk read, runs each time.
@@ -111,12 +113,4 @@ async function prepareWrite(
     if (error instanceof Refused) await undo();
     throw error;
   }
-}
-
-// Decided: keys are for POSTs, except those whose answer holds a secret, which is never stored.
-function readKeyHeader(
-  { method, secret }: Operation,
-  { headers }: FastifyRequest,
-): string | string[] | undefined {
-  return method === 'POST' && !secret ? headers['idempotency-key'] : undefined;
 }

@@ -16,6 +16,11 @@ export interface SendFileOptions {
   readonly sha256: string;
 }
 
+export interface ArchiveFile extends Pick<SendFileOptions, 'key' | 'size' | 'sha256'> {
+  /** Hex; null until the archive is checked. */
+  readonly tree: string | null;
+}
+
 const FIRST_BYTE: Range = { start: 0, end: 0 };
 
 // Decided: Repr-Digest and X-Archive-Tree let clients compare archives without reading them.
@@ -52,6 +57,20 @@ export async function sendFile(
   reply.type(type).header('content-length', range ? range.end - range.start + 1 : size);
   if (method !== 'HEAD') watchReader(reply.raw);
   return reply.send(method === 'HEAD' ? undefined : file);
+}
+
+/** Answers with the archive of a version, which may be banned or deleted at any time. */
+export function sendArchiveFile(
+  context: Pick<Context, 'storage'>,
+  request: FastifyRequest<{ Params: { nodeId: string; version: string } }>,
+  reply: FastifyReply,
+  { tree, ...file }: ArchiveFile,
+): Promise<FastifyReply> {
+  reply.header('cache-control', 'no-cache');
+  if (tree) reply.header('x-archive-tree', `sha256=${tree}`);
+  const { nodeId, version } = request.params;
+  const disposition = `attachment; filename="${nodeId}-${version}.zip"`;
+  return sendFile(context, request, reply, { type: 'application/zip', disposition, ...file });
 }
 
 /** RFC 9110, 13.1.2: proxies that compress make ETags weak, which still match here. */

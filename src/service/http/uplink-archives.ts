@@ -9,7 +9,7 @@ import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { fetchFromUplink, mayAsk, readForArchive } from '../registry/uplink.js';
 import { requireFreeDisk } from './readiness.js';
-import { sendFile } from './send-file.js';
+import { sendArchiveFile } from './send-file.js';
 
 interface ArchiveOfUplink {
   readonly nodeId: string;
@@ -56,9 +56,7 @@ async function sendArchive(
   }
   const archive = await findArchive(context, request.params);
   if (!archive) throw new Refused('not_found', 'Archive not found.');
-  reply.header('cache-control', 'no-cache').header('x-archive-tree', `sha256=${archive.tree}`);
-  const disposition = `attachment; filename="${nodeId}-${version}.zip"`;
-  return sendFile(context, request, reply, { type: 'application/zip', disposition, ...archive });
+  return sendArchiveFile(context, request, reply, archive);
 }
 
 function findArchive({ database }: Context, { nodeId, version }: ArchiveOfUplink) {

@@ -12,8 +12,7 @@ import {
   type UploadGrant,
   verifyUpload,
 } from '../operation/signed-urls.js';
-import { getUploadTarget } from '../registry/upload-target.js';
-import { findRegistrant, markUploaded } from '../registry/version-states.js';
+import { findRegistrant, getUploadTarget, markUploaded } from '../registry/version-states.js';
 import { type StoredObject, TooLarge } from '../storage/storage.js';
 import { wasRefused } from './errors.js';
 import { requireFreeDisk } from './readiness.js';
@@ -39,12 +38,7 @@ export async function routeUploads(app: FastifyInstance, context: Context): Prom
 type UploadRequest = FastifyRequest<{ Params: ArchiveName; Querystring: SignedQuery }>;
 
 /** The answer to an upload once the archive's file and row are durable. */
-interface UploadReceipt {
-  /** Bytes. */
-  readonly size: number;
-  /** Hex. */
-  readonly sha256: string;
-}
+type UploadReceipt = Pick<StoredObject, 'size' | 'sha256'>;
 
 // Decided: the URL accepts one PUT of application/zip, answers 200, and keeps nothing of an interrupted upload.
 async function receiveUpload(context: Context, request: UploadRequest): Promise<UploadReceipt> {

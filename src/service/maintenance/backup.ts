@@ -1,8 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { copyFile, mkdir } from 'node:fs/promises';
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { openPromise } from 'yauzl';
+import { ZipFile } from 'yazl';
 import { type ConfigurationInput, parseConfiguration } from '../configuration/configuration.js';
 import type { Environment } from '../configuration/secret-source.js';
 import { DataUnusable } from '../database/data-unusable.js';
@@ -13,7 +26,6 @@ import { requireDatabase } from '../storage/data-folder.js';
 import { createDiskStorage } from '../storage/disk.js';
 import { openStorage } from '../storage/open-storage.js';
 import { ObjectMissing, type Storage } from '../storage/storage.js';
-import { packFolder, unpackFolder } from './archive.js';
 import { checkStore, type StoreReport } from './check-store.js';
 import { copyRows } from './copy-rows.js';
 import { listExpectedObjects } from './expected-objects.js';
@@ -226,4 +238,35 @@ async function copyObjects(database: Database, from: Storage, to: Storage): Prom
     }
   }
   return checkStore(database, to);
+}
+
+/** Writes the files of a folder into a new zip archive that only its owner can read. */
+async function packFolder(folder: string, target: string): Promise<void> {
+  const zip = new ZipFile();
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const name = path.slice(folder.length + 1).replaceAll('\\', '/');
+    // Archives, images and videos are compressed already.
+    zip.addFile(path, name, { compress: false });
+  }
+  zip.end();
+  await pipeline(
+    zip.outputStream as Readable,
+    createWriteStream(target, { flags: 'wx', mode: 0o600, flush: true }),
+  );
+}
+
+/** Extracts a zip archive into an existing folder. yauzl refuses names that lead out of it. */
+async function unpackFolder(archive: string, folder: string): Promise<void> {
+  const zip = await openPromise(archive, { lazyEntries: true });
+  for await (const entry of zip.eachEntry()) {
+    if (entry.fileName.endsWith('/')) continue;
+    const path = join(folder, entry.fileName);
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await pipeline(
+      await zip.openReadStreamPromise(entry),
+      createWriteStream(path, { flags: 'wx', mode: 0o600 }),
+    );
+  }
 }

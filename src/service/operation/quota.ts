@@ -1,3 +1,4 @@
+import { compileOnce } from '../database/compile-once.js';
 import { countRows, type Database, findRow, type Tx } from '../database/database.js';
 import { OWNER_ID } from './caller.js';
 import type { Context } from './context.js';
@@ -8,8 +9,6 @@ import { Refused } from './refused.js';
 
 /** The embedded owner is the operator. */
 const hasQuotas = (userId: string) => userId !== OWNER_ID;
-
-const TASK_KINDS = ['run-image-task', 'run-video-task', 'watch-image-task', 'watch-video-task'];
 
 /** A new task. */
 export interface TaskDemand {
@@ -24,7 +23,7 @@ export async function requireTaskQuota(
   { userId, hasWebhook }: TaskDemand,
 ): Promise<void> {
   if (!hasQuotas(userId)) return;
-  if ((await countJobs(database, userId, TASK_KINDS)) >= quotas.tasksInFlight) {
+  if ((await countTasks(database, userId)) >= quotas.tasksInFlight) {
     throw quotaExceeded(
       `You have ${quotas.tasksInFlight} unfinished tasks, which is the limit per user; start more when some have ended.`,
     );
@@ -40,8 +39,7 @@ export async function requireWebhookQuota(
   { pendingWebhooks }: Quotas,
   userId: string,
 ): Promise<void> {
-  if (!hasQuotas(userId) || (await countJobs(database, userId, ['deliver-webhook'])) < pendingWebhooks)
-    return;
+  if (!hasQuotas(userId) || (await countWebhooks(database, userId)) < pendingWebhooks) return;
   throw quotaExceeded(
     `The webhooks of ${pendingWebhooks} of your tasks are not delivered yet, which is the limit per user; wait until some are delivered, or given up after 24 hours.`,
   );
@@ -88,10 +86,25 @@ export async function requireKeyQuota(
   );
 }
 
-/** The jobs of a user that have not ended: unlike tasks, they are few. */
-async function countJobs(database: Database, userId: string, kinds: readonly string[]): Promise<number> {
-  return countRows(database.selectFrom('jobs').where('owner', '=', userId).where('kind', 'in', kinds));
+/** Counts the jobs of a user that have not ended: unlike tasks, they are few. */
+function createJobCount(kinds: readonly string[]): (database: Database, userId: string) => Promise<number> {
+  const count = compileOnce((database, userId: string) =>
+    database
+      .selectFrom('jobs')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('owner', '=', userId)
+      .where('kind', 'in', kinds),
+  );
+  return async (database, userId) => Number((await count(database, userId))[0]?.count);
 }
+
+const countTasks = createJobCount([
+  'run-image-task',
+  'run-video-task',
+  'watch-image-task',
+  'watch-video-task',
+]);
+const countWebhooks = createJobCount(['deliver-webhook']);
 
 /** @throws Refused quota_exceeded if a user owns too many publishers */
 export async function requirePublisherQuota(

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { backoffMs } from '../../wire/backoff.js';
+import { compileOnce } from '../database/compile-once.js';
 import {
   type Database,
   deleteRows,
@@ -126,9 +127,12 @@ const CLAIMED_COLUMNS = [
   'created_at',
 ] as const;
 
+type DueJob = Pick<Row<'jobs'>, (typeof CLAIMED_COLUMNS)[number]>;
+
 /** Once may be an accident; a job that was running at two unclean ends in a row is suspected. */
-function findSuspectedJob(tx: Tx, kinds: readonly string[], now: string) {
-  return (
+async function findSuspectedJob(tx: Tx, kinds: readonly string[], now: string): Promise<DueJob | undefined> {
+  const shape = { shape: `suspected ${kinds.length}`, values: [...kinds, now] };
+  const { rows } = await executeBuilt<DueJob>(tx, shape, () =>
     tx
       .selectFrom('jobs')
       .select(CLAIMED_COLUMNS)
@@ -138,30 +142,34 @@ function findSuspectedJob(tx: Tx, kinds: readonly string[], now: string) {
       .where(sql<string>`kind || ''`, 'in', kinds)
       .where('run_at', '<=', now)
       .orderBy('created_at')
-      .limit(1)
-      .$if(isPostgres(tx), (query) => query.forUpdate().skipLocked())
-      .executeTakeFirst()
+      .limit(sql.lit(1))
+      .$if(isPostgres(tx), (query) => query.forUpdate().skipLocked()),
   );
+  return rows[0];
 }
 
-function findNextJobs(
+async function findNextJobs(
   tx: Tx,
   { kind, places, running }: { kind: string; places: number } & Pick<ClaimOptions, 'running'>,
-) {
-  return tx
-    .selectFrom('jobs')
-    .select(CLAIMED_COLUMNS)
-    .where('kind', '=', kind)
-    .where('turn', 'is not', null)
-    .where('leased_by', 'is', null)
-    .$if(running.length > 0, (query) => query.where('id', 'not in', running))
-    .orderBy('priority')
-    .orderBy('turn')
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(Math.min(places, MAX_CLAIMED))
-    .$if(isPostgres(tx), (query) => query.forUpdate().skipLocked())
-    .execute();
+): Promise<readonly DueJob[]> {
+  const limit = Math.min(places, MAX_CLAIMED);
+  const shape = { shape: `next beside ${running.length}`, values: [kind, ...running, limit] };
+  const { rows } = await executeBuilt<DueJob>(tx, shape, () =>
+    tx
+      .selectFrom('jobs')
+      .select(CLAIMED_COLUMNS)
+      .where('kind', '=', kind)
+      .where('turn', 'is not', null)
+      .where('leased_by', 'is', null)
+      .$if(running.length > 0, (query) => query.where('id', 'not in', running))
+      .orderBy('priority')
+      .orderBy('turn')
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(limit)
+      .$if(isPostgres(tx), (query) => query.forUpdate().skipLocked()),
+  );
+  return rows;
 }
 
 /** How many more jobs of a kind may start in all processes. */
@@ -181,8 +189,6 @@ async function countPlaces(tx: Tx, kind: string, { atOnce, sharesWith }: SharedL
   return Math.max(0, atOnce - Number(taken));
 }
 
-type DueJob = Awaited<ReturnType<typeof findNextJobs>>[number];
-
 /** Between kinds, the job that has been due longest comes first. */
 function compareDue(one: DueJob, other: DueJob): number {
   const [left, right] = [one, other].map(({ run_at, created_at, id }) => `${run_at} ${created_at} ${id}`);
@@ -195,11 +201,13 @@ async function leaseJobs(tx: Tx, holder: LeaseHolder, jobs: LeasedJob[]): Promis
   const lease = { leased_until: getLeaseEnd(holder), leased_by: holder.instance };
   const ids = jobs.map(({ id }) => id);
   const attempts = sql<number>`attempts + 1`;
-  await tx
-    .updateTable('jobs')
-    .set({ ...lease, attempts })
-    .where('id', 'in', ids)
-    .execute();
+  const shape = { shape: `lease ${ids.length}`, values: [...Object.values(lease), ...ids] };
+  await executeBuilt(tx, shape, () =>
+    tx
+      .updateTable('jobs')
+      .set({ ...lease, attempts })
+      .where('id', 'in', ids),
+  );
   return jobs;
 }
 
@@ -207,6 +215,15 @@ async function leaseJobs(tx: Tx, holder: LeaseHolder, jobs: LeasedJob[]): Promis
 export async function extendLease(holder: LeaseHolder, job: LeasedJob): Promise<boolean> {
   return await updateLeasedJob(holder, job, { leased_until: getLeaseEnd(holder) });
 }
+
+const findHeld = compileOnce((tx, id: string, instance: string) =>
+  tx
+    .selectFrom('jobs')
+    .select('id')
+    .where('id', '=', id)
+    .where('leased_by', '=', instance)
+    .$if(isPostgres(tx), (query) => query.forUpdate()),
+);
 
 /**
  * Keeps other workers from taking a job before the transaction ends.
@@ -217,13 +234,7 @@ export async function requireLease(
   { instance }: Pick<LeaseHolder, 'instance'>,
   job: LeasedJob,
 ): Promise<void> {
-  const held = await tx
-    .selectFrom('jobs')
-    .select('id')
-    .where('id', '=', job.id)
-    .where('leased_by', '=', instance)
-    .$if(isPostgres(tx), (query) => query.forUpdate())
-    .executeTakeFirst();
+  const [held] = await findHeld(tx, job.id, instance);
   if (!held) throw new LeaseLost(`Another worker has taken the job ${job.kind} ${job.key}.`);
 }
 

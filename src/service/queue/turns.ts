@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from '../database/database.js';
+import { executeBuilt, type Tx } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 
 /**
@@ -14,7 +14,7 @@ export async function assignTurns(tx: Tx, kinds: readonly string[], now: string)
     // One service after the other, or two would give the same turn.
     await sql`select pg_advisory_xact_lock(7718)`.execute(tx);
   }
-  await sql`update jobs set turn = given.turn from (
+  const build = () => sql`update jobs set turn = given.turn from (
       select due.id as id,
         row_number() over (
           partition by due.kind, due.priority, due.owner order by due.run_at, due.created_at, due.id
@@ -36,7 +36,9 @@ export async function assignTurns(tx: Tx, kinds: readonly string[], now: string)
         where waiting.kind in (${sql.join(kinds)}) and waiting.run_at <= ${now}
           and waiting.turn is null and waiting.leased_by is null
       ) as due
-    ) as given where jobs.id = given.id`.execute(tx);
+    ) as given where jobs.id = given.id`;
+  const shape = { shape: `turns ${kinds.length}`, values: [...kinds, now] };
+  await executeBuilt(tx, shape, () => ({ compile: () => build().compile(tx) }));
 }
 
 async function isAnyWaiting(tx: Tx, kinds: readonly string[], now: string): Promise<boolean> {

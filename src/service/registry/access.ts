@@ -1,4 +1,4 @@
-import { coversNode } from '../auth/personal-access-tokens.js';
+import { coversNode } from '../auth/random-tokens.js';
 import { type Database, findRow } from '../database/database.js';
 import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
@@ -138,6 +138,12 @@ export function refuseBannedNode({ id, status, status_detail }: NodeRow): void {
 export function refuseDeletedNode({ id, status }: NodeRow): void {
   if (status !== 'NodeStatusDeleted') return;
   throw new Refused('node_deleted', `The node ${id} was deleted, and its id cannot be used again.`);
+}
+
+/** Refuses what changes a node or its versions while it is banned, or once it is deleted. */
+export function refuseClosedNode(node: NodeRow): void {
+  refuseBannedNode(node);
+  refuseDeletedNode(node);
 }
 
 // Decided: {versionId} is NodeVersion.id, and the version string is accepted too.

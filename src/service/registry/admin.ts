@@ -1,7 +1,7 @@
 import { createAdminToken } from '../auth/admin-tokens.js';
 import { countRows, deleteRows, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, VersionRow } from '../database/schema.js';
-import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
+import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleNode, getVisiblePublisher, getVisibleVersion, loadViewer } from './access.js';
@@ -10,7 +10,7 @@ import { findHostNode } from './host-nodes.js';
 import { refreshNode, refreshNodes } from './listed-host-nodes.js';
 import { viewNode } from './node-view.js';
 import { countPages, requireReachablePage } from './paging.js';
-import { viewPublishers } from './publisher-view.js';
+import { getPublisherView } from './publishers.js';
 import { refreshSearch } from './search-index.js';
 import { changeVersionStatus } from './version-states.js';
 import { viewVersion } from './version-view.js';
@@ -139,8 +139,7 @@ const setPublisher: Write<'admin.publisher.set'> = async (call, tx) => {
     const event = { kind: 'publisher', id, publisherId: id, action: 'publisher.status', status } as const;
     await recordAction(call, tx, { ...event, reason: reason || undefined });
   }
-  const row = await getVisiblePublisher(tx, viewer, id);
-  return (await viewPublishers(tx, viewer, [row])).get(id) as OperationAnswer<'admin.publisher.set'>;
+  return getPublisherView(tx, call.caller, id);
 };
 
 const generateAdminToken: Write<'admin.generateToken'> = async (call, tx) => {
@@ -153,17 +152,11 @@ const listAdminTokens: Read<'admin.token.list'> = async ({ context }, database) 
   const rows = await database
     .selectFrom('admin_tokens')
     .innerJoin('users', 'users.id', 'admin_tokens.user_id')
-    .select(['jti', 'user_id', 'email', 'admin_tokens.created_at', 'expires_at'])
+    .select(['jti', 'user_id as by', 'email', 'admin_tokens.created_at', 'expires_at'])
     .where('expires_at', '>', new Date(context.now()).toISOString())
     .orderBy('jti')
     .execute();
-  return rows.map(({ jti, user_id: by, email, created_at, expires_at }) => ({
-    jti,
-    by,
-    by_email: email ?? undefined,
-    created_at,
-    expires_at,
-  }));
+  return rows.map(({ email, ...token }) => ({ ...token, by_email: email ?? undefined }));
 };
 
 // Decided: a revoked admin token is deleted, like a personal access token; the audit log keeps that it was.

@@ -1,20 +1,12 @@
+import { removeNulls } from '../../contract/json.js';
 import { countRows, type Database } from '../database/database.js';
-import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { countPages, getOffset } from './paging.js';
 
 type AuditPage = OperationAnswer<'admin.audit'>;
 
-// Decided: the audit log has every event, newest first.
-const listAuditEvents: Read<'admin.audit'> = async ({ query }, database) => {
-  return queryAuditPage(database, query);
-};
-
-// Decided: owners read the events of their publisher; they see the e-mail addresses of its members only, so
-// that those of admins stay private.
-const listPublisherEvents: Read<'publisher.audit'> = async ({ params, query }, database) => {
-  return queryAuditPage(database, query, params.publisherId);
-};
-
+// Decided: the audit log has every event, newest first. Owners read the events of their publisher; they see the
+// e-mail addresses of its members only, so that those of admins stay private.
 /** @param publisherId absent: the events of all publishers and of none */
 async function queryAuditPage(
   database: Database,
@@ -43,18 +35,10 @@ async function queryAuditPage(
     .execute();
   return {
     limit: query.limit,
-    events: rows.map(({ email, role, ...row }) => ({
-      at: row.at,
-      by: row.by,
-      by_email: (publisherId === undefined || role !== null ? email : null) ?? undefined,
-      action: row.action,
-      kind: row.kind,
-      id: row.id,
-      node_id: row.node_id ?? undefined,
-      version: row.version ?? undefined,
-      status: row.status ?? undefined,
-      reason: row.reason ?? undefined,
-    })),
+    events: rows.map(({ email, role, ...event }) => {
+      const by_email = publisherId === undefined || role !== null ? email : null;
+      return removeNulls({ ...event, by_email }) as AuditPage['events'][number];
+    }),
     page: query.page,
     total,
     totalPages: countPages(total, query.limit),
@@ -62,6 +46,8 @@ async function queryAuditPage(
 }
 
 export const auditHandlers = {
-  'publisher.audit': { read: listPublisherEvents },
-  'admin.audit': { read: listAuditEvents },
+  'publisher.audit': {
+    read: ({ params, query }, database) => queryAuditPage(database, query, params.publisherId),
+  },
+  'admin.audit': { read: ({ query }, database) => queryAuditPage(database, query) },
 } satisfies Partial<Handlers>;

@@ -106,10 +106,8 @@ function listProblems(name: string, definition: HostNodeDefinition): [field: str
   const problems: [string, string][] = [];
   if (host_node_name !== name) problems.push(['host_node_name', 'must equal its key in nodes']);
   if (!isJsonText(input_types, isRecord)) problems.push(['input_types', 'must be a JSON object as text']);
-  if (!isJsonText(return_types, Array.isArray))
-    problems.push(['return_types', 'must be a JSON array as text']);
-  if (!isJsonText(return_names, Array.isArray))
-    problems.push(['return_names', 'must be a JSON array as text']);
+  for (const [field, text] of Object.entries({ return_types, return_names }))
+    if (!isJsonText(text, Array.isArray)) problems.push([field, 'must be a JSON array as text']);
   return problems;
 }
 

@@ -13,10 +13,6 @@ import { readTotal } from './totals.js';
 type HostNodeView = z.output<typeof HostNode>;
 const BANNED_POLICY = 'HostNodePolicyBanned';
 
-const getHostNode: Read<'hostNodes.get'> = async ({ params, caller }, database) => {
-  return (await findHostNode(database, await loadViewer(database, caller), params)).view;
-};
-
 /** @throws Refused not_found; banned, as `getVisibleVersion` */
 export async function findHostNode(
   database: Database,
@@ -170,7 +166,10 @@ function viewHostNode(row: { name: string; definition: string; policy: string })
 }
 
 export const hostNodeHandlers = {
-  'hostNodes.get': { read: getHostNode },
+  'hostNodes.get': {
+    read: async ({ params, caller }, database) =>
+      (await findHostNode(database, await loadViewer(database, caller), params)).view,
+  },
   'hostNodes.findNode': { read: findNodeOf },
   'hostNodes.listAll': { read: listAllHostNodes },
   'hostNodes.list': { read: listHostNodes },

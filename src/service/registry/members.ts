@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { foldEmail } from '../auth/users.js';
 import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
-import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
+import type { Handlers, OperationCall, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { requireCountQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
@@ -10,10 +10,6 @@ import { findMembers, type MemberView } from './publisher-view.js';
 import { revokeTokensOf } from './tokens.js';
 
 type Role = 'owner' | 'member';
-
-const listMembers: Read<'publisher.member.list'> = async ({ params }, database) => {
-  return (await findMembers(database, [params.publisherId])).get(params.publisherId) ?? [];
-};
 
 const addMember: Write<'publisher.member.add'> = async (call, tx) => {
   const { params, body, context } = call;
@@ -113,9 +109,12 @@ async function refuseLastOwner(tx: Tx, publisherId: string, userId: string): Pro
   );
 }
 
+async function listMembers(database: Database, publisherId: string): Promise<MemberView[]> {
+  return (await findMembers(database, [publisherId])).get(publisherId) ?? [];
+}
+
 async function getMemberView(tx: Tx, publisherId: string, userId: string): Promise<MemberView> {
-  const members = (await findMembers(tx, [publisherId])).get(publisherId) ?? [];
-  return members.find(({ id }) => id === userId) as MemberView;
+  return (await listMembers(tx, publisherId)).find(({ id }) => id === userId) as MemberView;
 }
 
 type MemberCall = Pick<OperationCall<'publisher.member.remove'>, 'caller' | 'context' | 'actions'> & {
@@ -136,7 +135,7 @@ async function recordMember(
 
 export const memberHandlers = {
   'publisher.member.add': { write: addMember },
-  'publisher.member.list': { read: listMembers },
+  'publisher.member.list': { read: ({ params }, database) => listMembers(database, params.publisherId) },
   'publisher.member.set': { write: setMember },
   'publisher.member.remove': { write: removeMember },
 } satisfies Partial<Handlers>;

@@ -4,9 +4,15 @@ import { isPostgres } from '../database/postgres.js';
 import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisiblePublisher, isInsider, loadViewer } from './access.js';
-import { findNodeRecords, listNodeRecords, searchNodeRecords } from './node-records.js';
+import {
+  findNodeRecords,
+  listNodeRecords,
+  type NodeRecord,
+  type Slice,
+  searchNodeRecords,
+} from './node-records.js';
 import { viewNodes } from './node-view.js';
-import { countPages, MAX_LISTED_ROWS, requireReachablePage } from './paging.js';
+import { countPages, MAX_LISTED_ROWS, type PageQuery, requireReachablePage } from './paging.js';
 import { countFound, MAX_FOUND, parseSearch, selectMatches } from './search-index.js';
 
 type NodePage = OperationAnswer<'node.list'>;
@@ -19,23 +25,15 @@ const listNodes: Read<'node.list'> = async (call, database) => {
   const viewer = await loadViewer(database, caller);
   await getVisiblePublisher(database, viewer, publisherId);
   // Decided: others than insiders see only Active nodes.
-  const wanted = { publisherId, onlyActive: !isInsider(viewer, publisherId) };
-  const records = await listNodeRecords(database, wanted, slice);
+  const onlyActive = !isInsider(viewer, publisherId);
+  const records = await listNodeRecords(database, { publisherId, onlyActive }, slice);
   const nodes = await viewNodes({ context, database, viewer }, records);
-  return toPage(query, nodes, await countNodes(database, wanted));
+  const counted = database
+    .selectFrom('nodes')
+    .where('publisher_id', '=', publisherId)
+    .$if(onlyActive, (all) => all.where('status', '=', 'NodeStatusActive'));
+  return toPage(query, nodes, await countRows(counted));
 };
-
-async function countNodes(
-  database: Database,
-  { publisherId, onlyActive }: { readonly publisherId: string; readonly onlyActive: boolean },
-): Promise<number> {
-  return countRows(
-    database
-      .selectFrom('nodes')
-      .where('publisher_id', '=', publisherId)
-      .$if(onlyActive, (all) => all.where('status', '=', 'NodeStatusActive')),
-  );
-}
 
 /** Finds public nodes only; `listNodes` shows members their banned and deleted nodes too. */
 const searchNodes: Read<'node.search'> = async (call, database) => {
@@ -45,22 +43,17 @@ const searchNodes: Read<'node.search'> = async (call, database) => {
   const viewer = await loadViewer(database, caller);
   if (query.include_banned && !viewer.admin)
     throw new Refused('admin_required', 'Only an admin may list banned nodes; leave out include_banned.');
-  const { page, limit, search: _, ...filters } = query;
-  if (!isUnfiltered(filters)) {
-    const { ids, total } = await filterNodes(database, match, filters, slice);
-    const found = await findNodeRecords(database, ids);
-    return toPage({ page, limit }, await viewNodes({ context, database, viewer }, found), total);
+  const { page: _, limit: __, search: ___, ...filters } = query;
+  const view = (records: readonly NodeRecord[]) => viewNodes({ context, database, viewer }, records);
+  if (isUnfiltered(filters)) {
+    const nodes = await view(await searchNodeRecords(database, match, slice));
+    return toPage(query, nodes, await countFound(database, match));
   }
-  const records = await searchNodeRecords(database, match, slice);
-  const nodes = await viewNodes({ context, database, viewer }, records);
-  return toPage(query, nodes, await countFound(database, match));
+  const { ids, total } = await filterNodes(database, match, filters, slice);
+  return toPage(query, await view(await findNodeRecords(database, ids)), total);
 };
 
-function toPage(
-  { page, limit }: { readonly page: number; readonly limit: number },
-  nodes: NodePage['nodes'],
-  total: number,
-): NodePage {
+function toPage({ page, limit }: PageQuery, nodes: NodePage['nodes'], total: number): NodePage {
   return { limit, nodes, page, total, totalPages: countPages(total, limit) };
 }
 
@@ -88,11 +81,6 @@ const SORT_COLUMNS = {
   total_install: 'nodes.downloads',
   search_ranking: 'nodes.search_ranking',
 } as const;
-
-interface Slice {
-  readonly limit: number;
-  readonly offset: number;
-}
 
 /**
  * Finds nodes by filters.

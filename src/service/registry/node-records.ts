@@ -41,24 +41,17 @@ const selectNode = compileOnce((database: Database, nodeId: string) =>
   selectRecords(database).where('nodes.id', '=', nodeId),
 );
 
-const selectAllOfPublisher = compileOnce(
-  (database: Database, publisherId: string, limit: number, offset: number) =>
+const selectOfPublisher = (onlyActive: boolean) =>
+  compileOnce((database: Database, publisherId: string, limit: number, offset: number) =>
     selectRecords(database)
       .where('nodes.publisher_id', '=', publisherId)
+      .$if(onlyActive, (all) => all.where('nodes.status', '=', 'NodeStatusActive'))
       .orderBy('nodes.id')
       .limit(limit)
       .offset(offset),
-);
-
-const selectActiveOfPublisher = compileOnce(
-  (database: Database, publisherId: string, limit: number, offset: number) =>
-    selectRecords(database)
-      .where('nodes.publisher_id', '=', publisherId)
-      .where('nodes.status', '=', 'NodeStatusActive')
-      .orderBy('nodes.id')
-      .limit(limit)
-      .offset(offset),
-);
+  );
+const selectAllOfPublisher = selectOfPublisher(false);
+const selectActiveOfPublisher = selectOfPublisher(true);
 
 const selectAll = compileOnce((database: Database, limit: number, offset: number) =>
   selectRecords(database)
@@ -76,7 +69,7 @@ const selectMatching = compileOnce((database: Database, match: string, limit: nu
     .orderBy('found.search_key'),
 );
 
-interface Slice {
+export interface Slice {
   readonly limit: number;
   readonly offset: number;
 }

@@ -4,7 +4,7 @@ import { NodeId } from '../../contract/schema/identifiers.js';
 import { recordEvent } from '../database/audit-log.js';
 import { insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow } from '../database/schema.js';
-import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
+import type { Handlers, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { requireCountQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
@@ -16,6 +16,7 @@ import {
   getOwnNode,
   loadViewer,
   refuseBannedNode,
+  refuseClosedNode,
   refuseDeletedNode,
   requireSameIds,
   requireVisibleNode,
@@ -47,27 +48,18 @@ const createNode: Write<'node.create'> = async (call, tx) => {
     refuseDeletedNode(taken);
     throw duplicateNode(taken.id);
   }
-  const author = {
-    publisherId: params.publisherId,
-    actor: caller.userId as string,
-    byAdmin: caller.admin,
-    now: context.now,
-    configuration: context.configuration,
-  };
-  return viewWrittenNode(call, tx, await insertNode(tx, author, body.id, body));
+  const author = { actor: caller.userId as string, byAdmin: caller.admin, context };
+  await insertNode(tx, author, { ...params, nodeId: body.id }, body);
+  return viewNode({ context, database: tx, viewer: await loadViewer(tx, caller) }, body.id);
 };
 
 const updateNode: Write<'node.update'> = async (call, tx) => {
   const { params, body, caller, context } = call;
   requireSameIds({ path: 'id', given: body.id, expected: params.nodeId });
   const row = await getOwnNode(tx, params.publisherId, params.nodeId);
-  refuseBannedNode(row);
-  refuseDeletedNode(row);
-  return viewWrittenNode(
-    call,
-    tx,
-    await patchNode(tx, { actor: caller.userId as string, now: context.now }, row, body),
-  );
+  refuseClosedNode(row);
+  await patchNode(tx, { actor: caller.userId as string, context }, row, body);
+  return viewNode({ context, database: tx, viewer: await loadViewer(tx, caller) }, row.id);
 };
 
 /** Deleting a deleted node does nothing, so that a repeated request succeeds. */
@@ -85,22 +77,18 @@ const deleteNode: Write<'node.delete'> = async (call, tx) => {
 export interface Author {
   /** A user id. */
   readonly actor: string;
-  readonly now: Context['now'];
+  readonly context: Context;
 }
-
-/** Who creates a node, and for which publisher. */
-type NodeAuthor = Author &
-  Pick<Context, 'configuration'> & { readonly publisherId: string; readonly byAdmin: boolean };
 
 /** @throws Refused quota_exceeded; invalid_request if the id is invalid or reserved; duplicate_node if it is too similar to another */
 export async function insertNode(
   tx: Tx,
-  { publisherId, actor, byAdmin, now, configuration }: NodeAuthor,
-  id: string,
+  { actor, byAdmin, context }: Author & { readonly byAdmin: boolean },
+  { publisherId, nodeId: id }: { readonly publisherId: string; readonly nodeId: string },
   body: NodeBody,
 ): Promise<NodeRow> {
   requireValid(NodeId, id, 'nodeId');
-  await requireCountQuota(tx, { configuration }, { publisherId, quota: 'nodes' });
+  await requireCountQuota(tx, context, { publisherId, quota: 'nodes' });
   await refuseLikeness(tx, { kind: 'node', id, byAdmin });
   const details = pickNodeDetails(body);
   const name = body.name ?? id;
@@ -126,19 +114,19 @@ export async function insertNode(
     status_detail: null,
     downloads: 0,
     latest_version_id: null,
-    created_at: new Date(now()).toISOString(),
+    created_at: new Date(context.now()).toISOString(),
   };
   await insertRow(tx, 'nodes', row);
   await refreshSearch(tx, id);
   const event = { actor, kind: 'node', id, publisherId, action: 'node.create' } as const;
-  await recordEvent(tx, now, { ...event, status: row.status });
+  await recordEvent(tx, context.now, { ...event, status: row.status });
   return row;
 }
 
 // Decided: a PUT, and the node of a publish request, change only the given fields.
 export async function patchNode(
   tx: Tx,
-  { actor, now }: Author,
+  { actor, context }: Author,
   row: NodeRow,
   body: NodeBody,
 ): Promise<NodeRow> {
@@ -155,7 +143,7 @@ export async function patchNode(
   await updateRows(tx, 'nodes', { id: row.id }, changes);
   await refreshSearch(tx, row.id, changes.search_text !== row.search_text);
   const event = { actor, kind: 'node', id: row.id, publisherId: row.publisher_id } as const;
-  await recordEvent(tx, now, { ...event, action: 'node.update' });
+  await recordEvent(tx, context.now, { ...event, action: 'node.update' });
   return { ...row, ...changes };
 }
 
@@ -165,14 +153,6 @@ export function duplicateNode(takenId: string): Refused {
     'duplicate_node',
     `The node id ${takenId} is already taken (ids are not case-sensitive); choose another.`,
   );
-}
-
-async function viewWrittenNode(
-  { caller, context }: Pick<OperationCall<'node.create'>, 'caller' | 'context'>,
-  tx: Tx,
-  row: NodeRow,
-): Promise<OperationAnswer<'node.create'>> {
-  return viewNode({ context, database: tx, viewer: await loadViewer(tx, caller) }, row.id);
 }
 
 export const nodeHandlers = {

@@ -1,26 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { refuseOtherNodes } from '../auth/personal-access-tokens.js';
-import { findToken, parseTokenLimit, recordUse } from '../auth/random-tokens.js';
+import { findToken, parseTokenLimit, recordUse, refuseOtherNodes } from '../auth/random-tokens.js';
 import { findRow, getRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
-import type { Context } from '../operation/context.js';
 import { takeDailyQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
 import { createUploadUrl, getDownloadUrl } from '../operation/signed-urls.js';
-import {
-  findNodeInAnySpelling,
-  getOwnNode,
-  loadViewer,
-  refuseBannedNode,
-  refuseDeletedNode,
-  requireSameIds,
-} from './access.js';
+import { findNodeInAnySpelling, getOwnNode, loadViewer, refuseClosedNode, requireSameIds } from './access.js';
 import { forgetDefinitions } from './definitions.js';
 import { pickVersionDetails, refuseLargeFields } from './details.js';
 import { duplicateNode, insertNode, patchNode } from './nodes.js';
-import { versionNumberUsed } from './upload-target.js';
-import { canRegisterAgain, changeVersionStatus, recordVersionStatus } from './version-states.js';
+import {
+  canRegisterAgain,
+  changeVersionStatus,
+  recordVersionStatus,
+  versionNumberUsed,
+} from './version-states.js';
 import { viewVersion } from './version-view.js';
 
 type PublishCall = OperationCall<'version.publish'>;
@@ -60,8 +55,7 @@ async function replayPublish(call: PublishCall, tx: Tx, stored: Published): Prom
   const token = await requireToken(call, tx);
   const { publisherId, nodeId } = call.params;
   const node = await getOwnNode(tx, publisherId, nodeId);
-  refuseDeletedNode(node);
-  refuseBannedNode(node);
+  refuseClosedNode(node);
   const { version } = call.body.node_version;
   return {
     node_version: {
@@ -103,19 +97,12 @@ async function createOrPatchNode(
   tx: Tx,
   actor: string,
 ): Promise<NodeRow> {
-  const author = { actor, now: context.now };
+  const author = { actor, byAdmin, context };
   const fields = { ...body.node, name: body.node.name || undefined };
   const existing = await findNodeInAnySpelling(tx, params.nodeId);
-  if (!existing)
-    return insertNode(
-      tx,
-      { ...author, publisherId: params.publisherId, byAdmin, configuration: context.configuration },
-      params.nodeId,
-      fields,
-    );
+  if (!existing) return insertNode(tx, author, params, fields);
   if (existing.publisher_id !== params.publisherId) throw duplicateNode(existing.id);
-  refuseDeletedNode(existing);
-  refuseBannedNode(existing);
+  refuseClosedNode(existing);
   if (existing.id !== params.nodeId) throw duplicateNode(existing.id);
   return patchNode(tx, author, existing, fields);
 }
@@ -134,7 +121,7 @@ async function registerVersion(
   if (!existing) {
     const demand = { publisherId: node.publisher_id, quota: 'versionsPerDay', amount: 1 } as const;
     await takeDailyQuota(tx, context, demand);
-    return insertVersion(tx, context.now(), { node, version, details, actor });
+    return insertVersion(tx, { node_id: node.id, version, details }, actor, context.now());
   }
   if (!canRegisterAgain(existing)) throw versionNumberUsed(existing);
   // Also from Pending to Pending, so that the history has the last registration.
@@ -150,23 +137,15 @@ async function registerVersion(
   return getRow(tx, 'versions', { id: existing.id });
 }
 
-interface NewVersion {
-  readonly node: NodeRow;
-  readonly version: string;
-  readonly details: string;
-  readonly actor: string;
-}
-
 async function insertVersion(
   tx: Tx,
-  now: ReturnType<Context['now']>,
-  { node, version, details, actor }: NewVersion,
+  given: Pick<VersionRow, 'node_id' | 'version' | 'details'>,
+  actor: string,
+  now: number,
 ): Promise<VersionRow> {
   const row: VersionRow = {
+    ...given,
     id: randomUUID(),
-    node_id: node.id,
-    version,
-    details,
     status: 'NodeVersionStatusPending',
     status_reason: null,
     extract_status: 'pending',
@@ -178,7 +157,7 @@ async function insertVersion(
     created_at: new Date(now).toISOString(),
   };
   await insertRow(tx, 'versions', row);
-  await recordVersionStatus(tx, { versionId: row.id, status: 'NodeVersionStatusPending', actor, now });
+  await recordVersionStatus(tx, { versionId: row.id, to: 'NodeVersionStatusPending', actor, now });
   return row;
 }
 

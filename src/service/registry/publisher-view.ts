@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { removeNulls } from '../../contract/json.js';
 import type { Publisher, PublisherMember } from '../../contract/publisher.js';
 import type { Database } from '../database/database.js';
 import type { PublisherRow } from '../database/schema.js';
@@ -17,22 +18,11 @@ export async function viewPublishers(
     database,
     rows.map(({ id }) => id).filter((id) => isInsider(viewer, id)),
   );
-  return new Map(rows.map((row) => [row.id, viewPublisher(row, members.get(row.id))]));
-}
-
-function viewPublisher(row: PublisherRow, members: MemberView[] | undefined): PublisherView {
-  return {
-    createdAt: row.created_at,
-    description: row.description ?? undefined,
-    id: row.id,
-    logo: row.logo ?? undefined,
-    members,
-    name: row.name,
-    source_code_repo: row.source_code_repo ?? undefined,
-    status: row.status as PublisherView['status'],
-    support: row.support ?? undefined,
-    website: row.website ?? undefined,
-  };
+  const views = rows.map(({ created_at: createdAt, plain_id: _, status_reason: __, ...fields }) => {
+    const view = removeNulls({ ...fields, createdAt, members: members.get(fields.id) });
+    return [fields.id, view as PublisherView] as const;
+  });
+  return new Map(views);
 }
 
 /** Finds the members of each publisher, ordered by user id. */
@@ -53,7 +43,7 @@ export async function findMembers(
     const list = views.get(row.publisher_id) ?? [];
     views.set(row.publisher_id, list);
     const { user_id: id, role, email, name } = row;
-    list.push({ id, role, user: { id, email: email ?? undefined, name: name ?? undefined } });
+    list.push({ id, role, user: removeNulls({ id, email, name }) as MemberView['user'] });
   }
   return views;
 }

@@ -3,10 +3,11 @@ import { PublisherId } from '../../contract/schema/identifiers.js';
 import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { PublisherRow } from '../database/schema.js';
 import type { Handlers, Read, Write } from '../operation/call.js';
+import type { Caller } from '../operation/caller.js';
 import { requirePublisherQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
-import { getVisiblePublisher, loadViewer, requireSameIds, type Viewer } from './access.js';
+import { getVisiblePublisher, loadViewer, requireSameIds } from './access.js';
 import { refuseLargeFields } from './details.js';
 import { forgetInvitations } from './members.js';
 import { refuseLikeness, toPlainId } from './names.js';
@@ -41,7 +42,7 @@ const createPublisher: Write<'publisher.create'> = async (call, tx) => {
     created_at,
   });
   await recordAction(call, tx, { kind: 'publisher', id, publisherId: id, action: 'publisher.create' });
-  return getPublisherView(tx, await loadViewer(tx, caller), id);
+  return getPublisherView(tx, caller, id);
 };
 
 // Decided: the owners of a banned publisher cannot start another one while it is banned.
@@ -60,10 +61,6 @@ async function refuseBannedOwner(tx: Tx, userId: string): Promise<void> {
     `You own the publisher ${banned.id}, which is banned; you can create another publisher once the ban is lifted.`,
   );
 }
-
-const getPublisher: Read<'publisher.get'> = async (call, database) => {
-  return getPublisherView(database, await loadViewer(database, call.caller), call.params.publisherId);
-};
 
 const listPublishers: Read<'publisher.list'> = async ({ caller }, database) => {
   const viewer = await loadViewer(database, caller);
@@ -90,7 +87,7 @@ const updatePublisher: Write<'publisher.update'> = async (call, tx) => {
     const event = { kind: 'publisher', id, publisherId: id, action: 'publisher.update' } as const;
     await recordAction(call, tx, event);
   }
-  return getPublisherView(tx, await loadViewer(tx, caller), id);
+  return getPublisherView(tx, caller, id);
 };
 
 const validatePublisher: Read<'publisher.validate'> = async ({ query }, database) => {
@@ -124,18 +121,22 @@ const deletePublisher: Write<'publisher.delete'> = async (call, tx) => {
   await recordAction(call, tx, { kind: 'publisher', id, publisherId: id, action: 'publisher.delete' });
 };
 
-async function getPublisherView(
+/** @throws Refused not_found, banned */
+export async function getPublisherView(
   database: Database,
-  viewer: Viewer,
+  caller: Caller,
   publisherId: string,
 ): Promise<PublisherView> {
+  const viewer = await loadViewer(database, caller);
   const row = await getVisiblePublisher(database, viewer, publisherId);
   return (await viewPublishers(database, viewer, [row])).get(row.id) as PublisherView;
 }
 
 export const publisherHandlers = {
   'publisher.create': { write: createPublisher },
-  'publisher.get': { read: getPublisher },
+  'publisher.get': {
+    read: ({ caller, params }, database) => getPublisherView(database, caller, params.publisherId),
+  },
   'publisher.list': { read: listPublishers },
   'publisher.validate': { read: validatePublisher },
   'publisher.delete': { write: deletePublisher },

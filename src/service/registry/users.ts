@@ -2,10 +2,10 @@ import { type Database, findRow } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
 
 const getCurrentUser: Read<'user.me'> = async ({ caller }, database) => {
-  const userId = caller.userId as string;
-  const user = await findRow(database, 'users', { id: userId });
+  const id = caller.userId as string;
+  const user = await findRow(database, 'users', { id });
   return {
-    id: userId,
+    id,
     name: user?.name ?? undefined,
     email: user?.email ?? undefined,
     admin: caller.admin,
@@ -33,6 +33,4 @@ async function listMemberships(
     .execute();
 }
 
-export const userHandlers = {
-  'user.me': { read: getCurrentUser },
-} satisfies Partial<Handlers>;
+export const userHandlers = { 'user.me': { read: getCurrentUser } } satisfies Partial<Handlers>;

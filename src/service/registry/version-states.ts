@@ -74,36 +74,28 @@ export async function changeVersionStatus(tx: Tx, change: VersionTransition): Pr
   const free = deleted && canRegisterAgain(version);
   const reason = free ? NO_ARCHIVE : change.reason;
   await updateRows(tx, 'versions', { id: version.id }, { status: change.to, status_reason: reason ?? null });
-  await recordVersionStatus(tx, { ...change, status: change.to, reason });
+  await recordVersionStatus(tx, { ...change, reason });
   if (change.to === 'NodeVersionStatusActive') await refreshLatest(tx, version.node_id, version.id);
   else if (version.status === 'NodeVersionStatusActive') await refreshLatest(tx, version.node_id);
 }
 
-export interface VersionStatusRecord {
-  readonly versionId: string;
-  readonly status: VersionStatus;
-  readonly actor: string;
-  readonly reason?: string | undefined;
-  readonly now: number;
-}
-
 /** Appends to a version's history; for a new row only, because `changeVersionStatus` does this itself. */
-export async function recordVersionStatus(tx: Tx, record: VersionStatusRecord): Promise<void> {
+export async function recordVersionStatus(tx: Tx, change: Omit<VersionTransition, 'right'>): Promise<void> {
   await tx
     .insertInto('events')
     .values((of) => ({
-      at: new Date(record.now).toISOString(),
-      actor: record.actor,
+      at: new Date(change.now).toISOString(),
+      actor: change.actor,
       subject_kind: 'version',
-      subject_id: record.versionId,
+      subject_id: change.versionId,
       publisher_id: of
         .selectFrom('versions')
         .innerJoin('nodes', 'nodes.id', 'versions.node_id')
         .select('nodes.publisher_id')
-        .where('versions.id', '=', record.versionId),
+        .where('versions.id', '=', change.versionId),
       action: 'version.status',
-      status: record.status,
-      reason: record.reason ?? null,
+      status: change.to,
+      reason: change.reason ?? null,
     }))
     .execute();
 }
@@ -122,6 +114,59 @@ export async function findRegistrant(database: Database, versionId: string): Pro
   return registration?.actor;
 }
 
+export interface UploadTarget
+  extends Pick<VersionRow, 'version' | 'status' | 'archive_size' | 'archive_sha256'> {
+  readonly publisher_id: string;
+}
+
+// Decided: a signed URL is invalid while its node or publisher is banned, once its node is deleted, and once
+// its version got a status without an archive.
+/**
+ * Finds the version that an upload is for. Call it before the transfer and again with the commit.
+ * @throws Refused not_found, banned, version_exists
+ */
+export async function getUploadTarget(database: Database, versionId: string): Promise<UploadTarget> {
+  const row = await database
+    .selectFrom('versions')
+    .innerJoin('nodes', 'nodes.id', 'versions.node_id')
+    .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
+    .select(['versions.version', 'versions.status', 'archive_size', 'archive_sha256', 'node_id'])
+    .select(['versions.status_reason', 'nodes.publisher_id'])
+    .select(['nodes.status as node_status', 'publishers.status as publisher_status'])
+    .where('versions.id', '=', versionId)
+    .executeTakeFirst();
+  if (!row || row.status === 'NodeVersionStatusDeleted') {
+    throw new Refused(
+      'version_exists',
+      'This version was deleted; register it again or use another version number.',
+    );
+  }
+  if (row.node_status === 'NodeStatusDeleted') {
+    throw new Refused('not_found', `The node ${row.node_id} was deleted and no longer accepts uploads.`);
+  }
+  if (row.publisher_status === 'PublisherStatusBanned') {
+    throw new Refused('banned', `The publisher ${row.publisher_id} is banned.`);
+  }
+  if (row.node_status === 'NodeStatusBanned') {
+    throw new Refused('banned', `The node ${row.node_id} is banned.`);
+  }
+  if (row.archive_sha256 === null && row.status !== 'NodeVersionStatusPending') throw versionNumberUsed(row);
+  return row;
+}
+
+/** A version number is never used twice, not even after its version was deleted or banned. */
+export function versionNumberUsed({
+  version,
+  status,
+  status_reason,
+}: Pick<VersionRow, 'version' | 'status' | 'status_reason'>): Refused {
+  const reason = status_reason ? ` (${status_reason})` : '';
+  return new Refused(
+    'version_exists',
+    `Version ${version} already exists and is ${shortenStatus(status)}${reason}; publish under another version number.`,
+  );
+}
+
 export interface UploadedArchive {
   readonly versionId: string;
   readonly archive: StoredObject;
@@ -136,7 +181,6 @@ export async function markUploaded(
   tx: Tx,
   { versionId, archive: { key, size, sha256 }, now }: UploadedArchive,
 ): Promise<boolean> {
-  const at = new Date(now).toISOString();
   const updated = await updateRows(
     tx,
     'versions',
@@ -145,7 +189,7 @@ export async function markUploaded(
       archive_key: key,
       archive_size: size,
       archive_sha256: sha256,
-      uploaded_at: at,
+      uploaded_at: new Date(now).toISOString(),
       status_reason: null,
     },
   );

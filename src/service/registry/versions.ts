@@ -13,7 +13,7 @@ import {
   isInsider,
   isNodeBanned,
   loadViewer,
-  refuseBannedNode,
+  refuseClosedNode,
   refuseDeletedNode,
   type Viewer,
   versionNotFound,
@@ -47,8 +47,7 @@ const listVersions: Read<'version.list'> = async ({ params, query, caller, conte
 const updateVersion: Write<'version.update'> = async (call, tx) => {
   const { params, body, caller, context } = call;
   const { node, version } = await getOwnVersion(tx, params);
-  refuseBannedNode(node);
-  refuseDeletedNode(node);
+  refuseClosedNode(node);
   const given = pickVersionDetails(body);
   const before = JSON.parse(version.details) as VersionDetails;
   const merged = { ...before, ...given };
@@ -65,8 +64,7 @@ const updateVersion: Write<'version.update'> = async (call, tx) => {
 
 const deleteVersion: Write<'version.delete'> = async ({ params, caller, context }, tx) => {
   const { node, version } = await getOwnVersion(tx, params);
-  refuseBannedNode(node);
-  refuseDeletedNode(node);
+  refuseClosedNode(node);
   await changeVersionStatus(tx, {
     versionId: version.id,
     to: 'NodeVersionStatusDeleted',
@@ -86,11 +84,10 @@ const getVersionHistory: Read<'version.history'> = async ({ params }, database) 
     .where('status', 'is not', null)
     .orderBy('id')
     .execute();
-  return events.map(({ at, by, status, reason }) => ({
-    at,
-    by,
-    status: status as string,
-    reason: reason ?? undefined,
+  return events.map((event) => ({
+    ...event,
+    status: event.status as string,
+    reason: event.reason ?? undefined,
   }));
 };
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { DataUnusable } from '../database/data-unusable.js';
 import { type Database, insertRow, updateRows } from '../database/database.js';
@@ -38,7 +37,7 @@ export async function bindStorage(
     await insertRow(tx, 'storages', { number: 1, id, place });
     const found = await readId(storage);
     if (found) await updateRows(tx, 'storages', { number: 1 }, { id: found });
-    else await storage.write(STORE_ID, Readable.from([Buffer.from(id)]), MAX_ID_BYTES);
+    else await storage.write(STORE_ID, Buffer.from(id), MAX_ID_BYTES);
   });
 }
 

@@ -1,10 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createWriteStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdir, open, opendir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import { ObjectMissing, type Range, type Storage, StorageMissing, TooLarge } from './storage.js';
 
 /** No key begins with a dot, so it cannot collide with an object. */
@@ -61,7 +59,9 @@ export function createDiskStorage(
     borrow: async (key) => ({ path: toFilePath(key), release: async () => {} }),
     remove: async (key) => {
       const path = toFilePath(key);
-      await rm(path, { force: true });
+      await unlink(path).catch((error) => {
+        if (error.code !== 'ENOENT') throw error;
+      });
       await removeEmptyFolders(dirname(path), root);
     },
     list: (folder) => listFiles(root, folder === undefined ? '' : toName(folder)),
@@ -116,29 +116,39 @@ function toFileName(segment: string): string {
 async function writeFile(
   temp: string,
   target: string,
-  source: Readable,
+  source: Readable | Buffer,
   maxBytes: number,
 ): Promise<{ size: number; sha256: string }> {
-  const hash = createHash('sha256');
-  let size = 0;
-  const measure = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      size += chunk.length;
-      if (size > maxBytes) return done(new TooLarge(`The object is larger than ${maxBytes} bytes.`));
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
-  const file = createWriteStream(temp, { flags: 'wx', mode: 0o600, flush: true });
   try {
-    await pipeline(source, measure, file);
-    const firstCreated = await moveFile(temp, target);
-    await syncFolders(dirname(target), firstCreated);
+    const written = await writeStaged(temp, source, maxBytes);
+    await syncFolders(dirname(target), await moveFile(temp, target));
+    return written;
   } catch (error) {
-    // It may still be opened, which would create it after its removal.
-    if (!file.closed) await once(file, 'close').catch(() => {});
+    if (!Buffer.isBuffer(source)) source.destroy();
     await rm(temp, { force: true });
     throw error;
+  }
+}
+
+async function writeStaged(path: string, source: Readable | Buffer, maxBytes: number) {
+  const hash = createHash('sha256');
+  let size = 0;
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let writing = Promise.resolve();
+    for await (const chunk of Buffer.isBuffer(source) ? [source] : (source as AsyncIterable<Buffer>)) {
+      size += chunk.length;
+      if (size > maxBytes) throw new TooLarge(`The object is larger than ${maxBytes} bytes.`);
+      hash.update(chunk);
+      await writing;
+      // The next chunk is received and hashed while this one is written.
+      writing = file.writeFile(chunk);
+      writing.catch(() => {});
+    }
+    await writing;
+    await file.sync();
+  } finally {
+    await file.close();
   }
   return { size, sha256: hash.digest('hex') };
 }

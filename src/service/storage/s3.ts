@@ -160,7 +160,7 @@ class Bucket {
 interface ObjectWrite {
   readonly key: string;
   readonly path: string;
-  readonly source: Readable;
+  readonly source: Readable | Buffer;
   readonly maxBytes: number;
 }
 
@@ -190,9 +190,9 @@ async function writeObject(s3: Bucket, { key, path, source, maxBytes }: ObjectWr
 }
 
 /** Collects a stream into parts of `PART_BYTES`; the last one may be shorter. */
-async function* splitParts(source: Readable, maxBytes: number): AsyncGenerator<Buffer> {
+async function* splitParts(source: Readable | Buffer, maxBytes: number): AsyncGenerator<Buffer> {
   let [chunks, length, size] = [[] as Buffer[], 0, 0];
-  for await (const chunk of source as AsyncIterable<Buffer>) {
+  for await (const chunk of Buffer.isBuffer(source) ? [source] : (source as AsyncIterable<Buffer>)) {
     size += chunk.length;
     if (size > maxBytes) throw new TooLarge(`The object is larger than ${maxBytes} bytes.`);
     chunks.push(chunk);

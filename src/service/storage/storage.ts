@@ -23,10 +23,10 @@ export interface Range {
  */
 export interface Storage {
   /**
-   * Writes a stream; durable when it returns. A failed source leaves nothing.
+   * Writes bytes or a stream; durable when it returns. A failed source leaves nothing.
    * @throws StorageMissing, StorageAway; TooLarge once more than `maxBytes` were read
    */
-  write(key: string, source: Readable, maxBytes: number): Promise<StoredObject>;
+  write(key: string, source: Readable | Buffer, maxBytes: number): Promise<StoredObject>;
   /** @throws ObjectMissing, StorageMissing, StorageAway */
   read(key: string, range?: Range): Promise<Readable>;
   /** A local file that holds the object until `release`. */
