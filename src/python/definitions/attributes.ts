@@ -34,13 +34,10 @@ export function defineFromAttributes(name: string, node: ClassValue, interpreter
 }
 
 function hasForeignBase(node: ClassValue): boolean {
-  return (
-    listAncestry(node).some(
-      (one) => one.kind === 'external' && !/^(builtins|abc|typing|enum)\./.test(one.name),
-    ) ||
-    listAncestry(node).some(
-      (one) => one.kind === 'class' && one.bases.some((base) => isKind(base, 'unknown')),
-    )
+  return listAncestry(node).some((one) =>
+    one.kind === 'external'
+      ? !/^(builtins|abc|typing|enum)\./.test(one.name)
+      : one.bases.some((base) => isKind(base, 'unknown')),
   );
 }
 

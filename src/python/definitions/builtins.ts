@@ -44,11 +44,8 @@ function createSequence(of: 'list' | 'tuple' | 'set'): Imitation {
   return ({ list: [from] }, machine) => {
     if (from === undefined) return createList([], of);
     const found = listItems(from, machine);
-    if (!found)
-      return createList(
-        [createUnknown('text' in Object(from) ? String((from as { text: unknown }).text) : 'items', true)],
-        of,
-      );
+    const text = isObject(from) && 'text' in from ? from.text : 'items';
+    if (!found) return createList([createUnknown(text, true)], of);
     if (of !== 'set') return createList(found, of);
     machine.spend(4 * found.length);
     return createList([...new Set(found)], of);

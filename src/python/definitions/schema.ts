@@ -3,10 +3,8 @@ import { listItems } from './items.js';
 import { Definition, describeValue, getKnownItems } from './render.js';
 import {
   DYNAMIC_TYPES,
-  INPUT_ORDER,
-  OUTPUT_ORDER,
-  PLAIN_INPUT_ORDER,
-  PLAIN_OUTPUT_ORDER,
+  getInputOrder,
+  getOutputOrder,
   RENAMED,
   SCHEMA_ORDER,
   SCHEMA_TYPES,
@@ -77,10 +75,6 @@ function nameArguments(given: Arguments, order: readonly string[]): Map<string, 
   return named;
 }
 
-function findOrder(orders: Record<string, readonly string[]>, name: string): readonly string[] | undefined {
-  return Object.hasOwn(orders, name) ? orders[name] : undefined;
-}
-
 /** The type a port is of: its name in the host's table, and its word in a workflow. */
 function getPortType(port: ExternalValue): { name: string; word: Value } {
   const name = port.name.split('.').at(-2) ?? '';
@@ -120,7 +114,7 @@ function readInput(
   const given = findCall(item, 'Input');
   if (!given || !isKind(item, 'external')) return undefined;
   const { name, word: type } = getPortType(item);
-  const named = nameArguments(given, findOrder(INPUT_ORDER, name) ?? PLAIN_INPUT_ORDER);
+  const named = nameArguments(given, getInputOrder(name));
   machine.spend(50);
   const id = named.get('id');
   if (name === 'MultiType') return readMultiType(named, machine);
@@ -217,7 +211,7 @@ function readOutputs(definition: Definition, value: Value | undefined): void {
     const unknown = createUnknown(describeValue(item));
     if (!given || !isKind(item, 'external')) return { type: unknown, name: unknown, isList: unknown };
     const { name, word: type } = getPortType(item);
-    const named = nameArguments(given, findOrder(OUTPUT_ORDER, name) ?? PLAIN_OUTPUT_ORDER);
+    const named = nameArguments(given, getOutputOrder(name));
     return { type, name: named.get('display_name') || type, isList: named.get('is_output_list') ?? false };
   });
   definition.json('return_types', createList(ports.map(({ type }) => type)));
