@@ -1,11 +1,10 @@
-import { defineFromAttributes } from './attributes.js';
+import { defineFromAttributes, defineFromSchema } from './define-node.js';
 import type { Definitions, FoundNode, Unresolved } from './definitions.js';
 import type { ParsePython } from './grammar.js';
 import { Interpreter } from './interpreter.js';
 import { listItems } from './items.js';
 import type { PackModules } from './pack-modules.js';
 import { Definition, describeValue } from './render.js';
-import { defineFromSchema } from './schema.js';
 import { findLine } from './syntax.js';
 import {
   type ClassValue,

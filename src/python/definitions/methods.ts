@@ -249,23 +249,16 @@ export const dictMethods: Methods<DictValue> = {
 
 /** The method of a text, list or dict, ready to be called. */
 export function findMethod(object: Value, name: string): Imitation | undefined {
+  const ofObject = isKind(object, 'list') ? listMethods : isKind(object, 'dict') ? dictMethods : {};
+  const methods = (typeof object === 'string' ? textMethods : ofObject) as Methods<Value>;
   // `name` is the pack's word: `constructor` must not find JavaScript's own.
-  if (typeof object === 'string') {
-    const method = bindMethod(textMethods, name, object);
-    return (
-      method &&
-      ((given, machine) => {
-        machine.spend(object.length >> 5);
-        return method(given, machine);
-      })
-    );
-  }
-  if (!isObject(object)) return undefined;
-  if (object.kind === 'list') return bindMethod(listMethods, name, object);
-  return object.kind === 'dict' ? bindMethod(dictMethods, name, object) : undefined;
-}
-
-function bindMethod<Self>(methods: Methods<Self>, name: string, self: Self): Imitation | undefined {
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
-  return method && ((given, machine) => method(self, given, machine));
+  const cost = typeof object === 'string' ? object.length >> 5 : 0;
+  return (
+    method &&
+    ((given, machine) => {
+      machine.spend(cost);
+      return method(object, given, machine);
+    })
+  );
 }
