@@ -122,7 +122,7 @@ export async function runJobs(
     await watch.stage(jobs.length === 1 ? 'Starting the task' : describeWork(jobs));
     const items = jobs.map((job, at) => ({ label: chooseLabel(job), run: () => run(job, at + 1) }));
     const exit = await runAll(context, watch, items);
-    entries.close();
+    await entries.close();
     if (exit !== exitCodes.done) return exit;
     const isUnsaved = context.flags.output === undefined && context.flags.wait !== false;
     if (isUnsaved && jobs.length === 1 && watch.isSeen)
@@ -172,11 +172,12 @@ class Entries {
     if (entry) this.#ended.add(entry.id);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     const { ledger } = this;
     // A refused task is no longer in the ledger.
     const isOver = (id: string) => this.#ended.has(id) || ledger.read(id) === undefined;
-    if ([...this.#open].every(isOver)) for (const id of this.#ended) ledger.change(id, { closed: true });
+    if ([...this.#open].every(isOver))
+      for (const id of this.#ended) await ledger.change(id, { closed: true });
   }
 }
 

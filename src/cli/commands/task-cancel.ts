@@ -24,7 +24,7 @@ export async function run(context: CommandContext): Promise<number> {
       services.use(target);
       const { client } = await services.reach();
       const answer = await client.task.cancel({ task_id: id }, { signal });
-      if (entry) ledger.change(entry.id, { state: answer.status, credits: answer.credits });
+      if (entry) await ledger.change(entry.id, { state: answer.status, credits: answer.credits });
       answers.push(answer);
       changed.set(serviceKey(target), target);
       exits.push(exitCodes.done);

@@ -50,7 +50,7 @@ export async function run(context: CommandContext): Promise<void> {
       if (!task) return await waitForAbort(context.signal);
       const seen = await awaitEnd(catchUpContext, task, end, options.timeoutMs);
       const { state, outputs } = seen;
-      if (task.entry) context.ledger.change(task.entry.id, { state, outputs });
+      if (task.entry) await context.ledger.change(task.entry.id, { state, outputs });
       if (findEnd(state) === 'badly') throw await toTaskFailure(context, task, seen);
     } finally {
       stop();
