@@ -4,7 +4,7 @@ import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
 import { type Job, startTask } from '../../flows/tasks/start-task.js';
 import type { Task } from '../../flows/tasks/task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
-import { type PrintedRequest, printRequest, printRequests } from '../command/dry-run.js';
+import { printRequest, printRequests } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
 import { finishTask, formatResume, planFinish, type TaskOutcome } from '../generation/finish-task.js';
 import { lacksVideo, parseSource, planJobs } from '../generation/plan.js';
@@ -20,14 +20,8 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   if (!context.flags['dry-run']) return runJobs(context, jobs);
   const [job] = jobs;
   if (job && jobs.length === 1) await printRequest(context, await previewJob(context.system, job));
-  else await printRequests(context, previewJobs(context.system, jobs));
+  else await printRequests(context, jobs, (one) => previewJob(context.system, one));
   return undefined;
-}
-
-type StandardInput = Pick<CommandContext['system'], 'stdin'>;
-
-async function* previewJobs(system: StandardInput, jobs: readonly Job[]): AsyncGenerator<PrintedRequest> {
-  for (const job of jobs) yield await previewJob(system, job);
 }
 
 /** Asks for the images, the prompt or the video that a command cannot do without. */
