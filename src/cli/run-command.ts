@@ -53,7 +53,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     close = composed.close;
     services = composed.context.services;
     requireArguments(command, args);
-    const run = await loadRunner(command.module);
+    const run = await loadRunner(command);
     return (await run(composed.context)) ?? exitCodes.done;
   } catch (error) {
     if (interruption.signal.aborted || error instanceof PromptCancelled) {
@@ -265,7 +265,8 @@ async function describeFailure(
   return useCommandLineNames(failure, asked, naming);
 }
 
-type Module = () => Promise<{ readonly run: RunCommand }>;
+/** A file with several commands has them by their last words. */
+type Module = () => Promise<{ readonly run: RunCommand | Readonly<Record<string, RunCommand>> }>;
 
 /** The files in `commands/`. Each is loaded only when its command runs. */
 const MODULES: Record<string, Module> = {
@@ -310,8 +311,9 @@ const MODULES: Record<string, Module> = {
   'serve-init': () => import('./commands/serve-init.js'),
 };
 
-async function loadRunner(name: string): Promise<RunCommand> {
-  const load = MODULES[name];
-  if (!load) throw new Error(`There is no module ${name}.`);
-  return (await load()).run;
+async function loadRunner({ module, words }: Command): Promise<RunCommand> {
+  const { run } = (await MODULES[module]?.()) ?? {};
+  const own = typeof run === 'object' ? run[words.at(-1) as string] : run;
+  if (!own) throw new Error(`There is no module ${module} of ${words.join(' ')}.`);
+  return own;
 }

@@ -2,9 +2,9 @@ import { sanitizeName } from '../../flows/save-file.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import { findNearest } from '../../wire/nearest.js';
 import type { Argument, Command, Flag, FlagValues, ParsedCommand } from '../command/command.js';
-import { type FailureDetail, toInvalidFailure } from '../command/request.js';
+import { toInvalidFailure } from '../command/request.js';
 import { type PlanContext, planJobs } from '../generation/plan.js';
-import { usage } from '../terminal/failure.js';
+import { type FailureDetail, usage } from '../terminal/failure.js';
 import { BuiltTree } from '../views/tree.js';
 
 /** A job as it is written in its line. */

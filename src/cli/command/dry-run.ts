@@ -56,17 +56,19 @@ export async function printRequest(context: PrintContext, request: PrintedReques
 }
 
 /**
- * Prints several requests with secrets masked; with `--json` as one list.
+ * Prints the requests for several items, with secrets masked; with `--json` as one list.
  * @returns the number of requests
  */
-export async function printRequests(
+export async function printRequests<Item>(
   context: PrintContext,
-  requests: AsyncIterable<PrintedRequest> | Iterable<PrintedRequest>,
+  items: AsyncIterable<Item> | Iterable<Item>,
+  toRequest: (item: Item) => PrintedRequest | Promise<PrintedRequest>,
 ): Promise<number> {
   const { output } = context;
   const listed: unknown[] = [];
   let count = 0;
-  for await (const request of requests) {
+  for await (const item of items) {
+    const request = await toRequest(item);
     count += 1;
     if (output.mode.json) listed.push(await toShownRequest(context, request));
     else await printRequest(context, request);

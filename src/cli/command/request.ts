@@ -3,17 +3,11 @@ import type { Operation } from '../../contract/operation.js';
 import { checkValue } from '../../contract/schema/check.js';
 import { describeFields } from '../../contract/schema/fields.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
-import { Failure } from '../terminal/failure.js';
+import { Failure, type FailureDetail } from '../terminal/failure.js';
 import { formatName, type Request } from './build-request.js';
 import type { Argument, ArgumentValues, Command, Flag } from './command.js';
 
 type Part = keyof Request;
-
-/** One problem, with the name of the flag or argument. */
-export interface FailureDetail {
-  readonly path: string;
-  readonly message: string;
-}
 
 /** What the check of a request depends on. */
 interface RequestCheck {

@@ -10,7 +10,7 @@ import { printResult, toResult } from '../batch/result.js';
 import { runJob } from '../batch/run-job.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { readNumber } from '../command/command.js';
-import { type PrintedRequest, printRequests } from '../command/dry-run.js';
+import { printRequests } from '../command/dry-run.js';
 import { runInParallel } from '../command/parallel.js';
 import type { CommandContext } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
@@ -45,19 +45,12 @@ async function dryRun(
   journal: Journal,
   keys: JobKeys,
 ): Promise<number> {
-  const requests = previewJobs(context, readRemainingJobs(context, file, journal, keys));
-  const count = await printRequests(context, requests);
+  const jobs = readRemainingJobs(context, file, journal, keys);
+  const count = await printRequests(context, jobs, async (job) =>
+    previewJob(context.system, await planLine(parseJob(context.flags, job), context)),
+  );
   if (count === 0) await context.output.note('All jobs have ended; there is nothing left to send.');
   return exitCodes.done;
-}
-
-async function* previewJobs(
-  context: CommandContext,
-  jobs: ReturnType<typeof readRemainingJobs>,
-): AsyncGenerator<PrintedRequest> {
-  for await (const job of jobs) {
-    yield await previewJob(context.system, await planLine(parseJob(context.flags, job), context));
-  }
 }
 
 async function sayRemoved({ output }: CommandContext, journal: Journal, keys: JobKeys): Promise<void> {

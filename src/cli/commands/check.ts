@@ -62,14 +62,12 @@ async function scanFor({ flags }: CommandContext, pack: Pack): Promise<OtherVerd
 
 function toOtherRows(other: OtherVerdict | undefined): CheckRow[] {
   if (!other) return [];
+  const { registry: kind, findings, verdict } = other;
   return [
-    ...other.findings.map(({ rule, file, line, match, instead, source, date }) => ({
-      kind: other.registry,
-      what: rule,
-      where: `${file}:${line}`,
-      detail: `${match} ${instead}. (${source}, ${date})`,
-    })),
-    { kind: other.registry, what: other.verdict, where: '', detail: '' },
+    ...findings.map(({ rule, file, line, match, instead, source, date }) => {
+      return toRow(kind, rule, { file, line }, `${match} ${instead}. (${source}, ${date})`);
+    }),
+    toRow(kind, verdict),
   ];
 }
 
@@ -89,41 +87,31 @@ function toAnswer({ files }: Pack, { nodes, unresolved, unreadable, findings }: 
   };
 }
 
-interface CheckRow {
-  readonly kind: string;
-  readonly what: string;
-  readonly where: string;
-  readonly detail: string;
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+type CheckRow = ReturnType<typeof toRow>;
+
+function toRow(kind: string, what: string, place?: Place, detail = '') {
+  return { kind, what, where: place ? `${place.file}:${place.line}` : '', detail };
 }
 
 /** The answer as a table: what the registry will list, what it cannot determine, and what it will flag. */
 function toRows({ nodes, unresolved, unreadable, findings }: CodeReport, verdict: string): CheckRow[] {
-  const place = ({ file, line }: { file: string; line: number }) => `${file}:${line}`;
+  const computed = nodes.filter(({ unknown }) => unknown.length > 0);
   return [
-    ...nodes.map((node) => ({
-      kind: 'definition',
-      what: node.name,
-      where: place(node),
-      detail: [node.definition.category, node.definition.function, node.definition.return_types]
-        .filter(Boolean)
-        .join(' '),
-    })),
-    ...nodes
-      .filter(({ unknown }) => unknown.length > 0)
-      .map((node) => ({
-        kind: 'unknown',
-        what: node.name,
-        where: place(node),
-        detail: `computed at run time: ${node.unknown.join(', ')}`,
-      })),
-    ...unresolved.map((gap) => ({ kind: 'unknown', what: '', where: place(gap), detail: gap.what })),
-    ...unreadable.map((file) => ({ kind: 'unknown', what: '', where: place(file), detail: file.message })),
-    ...findings.map((finding) => ({
-      kind: finding.severity,
-      what: finding.rule,
-      where: place(finding),
-      detail: finding.message,
-    })),
-    { kind: 'verdict', what: verdict, where: '', detail: '' },
+    ...nodes.map((node) => {
+      const { category, function: called, return_types } = node.definition;
+      return toRow('definition', node.name, node, [category, called, return_types].filter(Boolean).join(' '));
+    }),
+    ...computed.map((node) =>
+      toRow('unknown', node.name, node, `computed at run time: ${node.unknown.join(', ')}`),
+    ),
+    ...unresolved.map((gap) => toRow('unknown', '', gap, gap.what)),
+    ...unreadable.map((file) => toRow('unknown', '', file, file.message)),
+    ...findings.map((finding) => toRow(finding.severity, finding.rule, finding, finding.message)),
+    toRow('verdict', verdict),
   ];
 }

@@ -3,25 +3,18 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord, parseJson } from '../../contract/json.js';
-import type { CommandContext, RunCommand } from '../connect/context.js';
+import type { CommandContext } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
-import { buildConfiguration, explainServiceError, requireDataFolder } from './serve.js';
+import { buildConfiguration, requireDataFolder } from './serve.js';
 
-const ACTIONS: Readonly<Record<string, RunCommand>> = {
+export const run = {
   status: showService,
   stop: stopService,
   'rotate-key': rotateKey,
   'rotate-token': rotateToken,
   logs: printLog,
 };
-
-/** `serve status`, `stop`, `rotate-key`, `rotate-token` and `logs`. */
-export async function run(context: CommandContext): Promise<void> {
-  await ACTIONS[context.command.words.at(-1) as string]?.(context)?.catch((error) => {
-    throw explainServiceError(error);
-  });
-}
 
 /** Shows the service that uses a data folder. */
 async function showService(context: CommandContext): Promise<void> {

@@ -3,19 +3,19 @@ import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { buildConfiguration, explainServiceError, requireDataFolder } from './serve.js';
+import { buildConfiguration, requireDataFolder } from './serve.js';
 
 type Service = typeof import('../../service/index.js');
 type StoreReport = Awaited<ReturnType<Service['checkServices']>>;
 
-/** `serve backup`, `restore`, `check`, `copy`, `migrate` and `prune`. */
-export async function run(context: CommandContext): Promise<void> {
-  const word = context.command.words.at(-1);
-  const work = word === 'migrate' ? migrateData : word === 'prune' ? pruneData : runOnFolder;
-  await work(context).catch((error) => {
-    throw explainServiceError(error);
-  });
-}
+export const run = {
+  backup: runOnFolder,
+  restore: runOnFolder,
+  check: runOnFolder,
+  copy: runOnFolder,
+  migrate: migrateData,
+  prune: pruneData,
+};
 
 async function runOnFolder(context: CommandContext): Promise<void> {
   const { command, args, system, output } = context;
@@ -31,8 +31,7 @@ async function runOnFolder(context: CommandContext): Promise<void> {
     copy: async () => service.copyFolder(data, await readTarget(context), system.env),
   };
   const word = command.words.at(-1) as string;
-  const report = await (works[word] as () => Promise<StoreReport>)();
-  const { problems, ...counts } = report;
+  const { problems, ...counts } = await (works[word] as () => Promise<StoreReport>)();
   await output.answer({
     [word === 'backup' ? 'backup' : 'data']: word === 'backup' ? path : data,
     ...counts,

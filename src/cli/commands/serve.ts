@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Problem } from '../../contract/schema/schema-types.js';
 import { readHandleLimit } from '../../disk/file-handles.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
+import { toConfigurationFailure } from '../command/to-failure.js';
 import { version } from '../command/version.js';
 import type { CommandContext } from '../connect/context.js';
 import { ensureLocal } from '../connect/local.js';
@@ -11,7 +11,7 @@ import { readConfiguration, readDocument, resolvePaths } from '../connect/servic
 import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
 import { tuneEngine } from '../terminal/engine.js';
-import { exitCodes, Failure, type FailureCode, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
 import { loadService } from './serve-load.js';
 
@@ -31,10 +31,7 @@ export async function run(given: CommandContext): Promise<void> {
   const configuration = await buildConfiguration(context);
   const scenario = await readScenario(context);
   if (flags.check || flags['print-config']) return showConfiguration(context, configuration, scenario);
-  if (flags.detach)
-    return startInBackground(context, configuration, scenario).catch((error) => {
-      throw explainServiceError(error);
-    });
+  if (flags.detach) return startInBackground(context, configuration, scenario);
   const service = await startHere(context, configuration, scenario);
   await output.line(service.url);
   await keepServiceCode(context);
@@ -169,43 +166,11 @@ async function showConfiguration(
   scenario: Scenario,
 ): Promise<void> {
   const { loadScenario, maskPassword, parseConfiguration } = (await loadService(folders)).service;
-  try {
-    const { version: _, ...settings } = parseConfiguration(input, system.env);
-    if (scenario) await loadScenario(scenario, { version, ...settings });
-    if (settings.database) settings.database = maskPassword(settings.database);
-    if (flags['print-config']) await output.line(JSON.stringify(settings, null, 2));
-    else await output.note('The configuration is valid.');
-  } catch (error) {
-    throw explainServiceError(error);
-  }
-}
-
-/** Every problem of a configuration, each with the name of its setting. */
-function toConfigurationFailure(problems: readonly Problem[]): Failure {
-  const details = problems.map(({ path, message }) => ({ path: path.join('.') || 'configuration', message }));
-  const [first] = details;
-  return first && details.length === 1
-    ? usage(`The configuration is not valid: ${first.path} ${first.message}.`, undefined, details)
-    : usage(`The configuration has ${details.length} problems.`, undefined, details);
-}
-
-/** The codes of the errors of a service, by their names: the service is loaded only when it is used. */
-const SERVICE_ERRORS: Readonly<Record<string, FailureCode>> = {
-  BackupRefused: 'file_exists',
-  DataUnusable: 'data_unusable',
-  FolderInUse: 'folder_in_use',
-  OwnerTokenInvalid: 'usage',
-  PortTaken: 'port_taken',
-  ResourceExhausted: 'out_of_resources',
-};
-
-/** The failure for an error of a service; any other error stays. */
-export function explainServiceError(error: unknown): unknown {
-  const { name, message, problems } = error as Error & { readonly problems?: readonly Problem[] };
-  if (name === 'InvalidConfiguration') return toConfigurationFailure(problems ?? []);
-  const code = SERVICE_ERRORS[name];
-  if (code === undefined) return error;
-  return new Failure(message, { code, ...(code === 'file_exists' && { exit: exitCodes.conflict }) });
+  const { version: _, ...settings } = parseConfiguration(input, system.env);
+  if (scenario) await loadScenario(scenario, { version, ...settings });
+  if (settings.database) settings.database = maskPassword(settings.database);
+  if (flags['print-config']) await output.line(JSON.stringify(settings, null, 2));
+  else await output.note('The configuration is valid.');
 }
 
 async function startHere(
@@ -219,7 +184,7 @@ async function startHere(
   } catch (error) {
     if (error instanceof service.PortTaken && context.flags['any-port'])
       return startHere(context, { ...configuration, port: 0 }, scenario);
-    if (!(error instanceof service.FolderInUse)) throw explainServiceError(error);
+    if (!(error instanceof service.FolderInUse)) throw error;
     throw new Failure(error.message, {
       code: 'folder_in_use',
       hint: 'Stop the running service with: regen serve stop',

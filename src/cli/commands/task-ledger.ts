@@ -4,22 +4,13 @@ import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readNumber, readText } from '../command/command.js';
-import type { CommandContext, RunCommand } from '../connect/context.js';
+import type { CommandContext } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { oneLine } from '../terminal/text.js';
 
-const ACTIONS: Readonly<Record<string, RunCommand>> = {
-  list: listEntries,
-  show: showEntry,
-  forget: forgetEntries,
-};
-
-/** `task list`, `show` and `forget`. */
-export async function run(context: CommandContext): Promise<void> {
-  await ACTIONS[context.command.words.at(-1) as string]?.(context);
-}
+export const run = { list: listEntries, show: showEntry, forget: forgetEntries };
 
 /** Lists the ledger. A terminal shows how a person knows a task: the beginning of its id, its image and its result. */
 async function listEntries({ command, flags, ledger, output, system }: CommandContext): Promise<void> {
@@ -70,7 +61,6 @@ function readSince(text: string | undefined, now: number): number {
   return Number.isNaN(date) ? now - durationMs(text, '--since') : date;
 }
 
-/** Shows one ledger entry. */
 async function showEntry(context: CommandContext): Promise<void> {
   await context.output.answer(requireEntry(context, context.args.task_id as string));
 }

@@ -98,7 +98,7 @@ async function skipUnreachable(context: CommandContext, entries: readonly Entry[
  */
 async function giveUp(context: CommandContext, { id, entry, target }: Task, error: unknown) {
   if (!entry || !(error instanceof ServiceError) || error.status !== 404) throw error;
-  context.ledger.change(entry.id, { state: 'GONE' });
+  await context.ledger.change(entry.id, { state: 'GONE' });
   await context.output.warn(`${target.name} no longer has task ${id}; skipped it.`);
   return { lines: [], answer: {} } satisfies TaskOutcome;
 }

@@ -33,9 +33,10 @@ export async function run(context: CommandContext): Promise<void> {
   const toParams = (versionId: string) => ({ publisherId, nodeId, versionId });
   if (flags['dry-run']) {
     const outline = getOutline('version.update');
-    const toRequest = (version: string) => ({ params: toParams(version), body: { deprecated } });
-    const requests = meant.map((version) => toPrintedRequest(outline, toRequest(version)));
-    return void (await printRequests(context, requests));
+    await printRequests(context, meant, (version) =>
+      toPrintedRequest(outline, { params: toParams(version), body: { deprecated } }),
+    );
+    return;
   }
   const verb = deprecated ? 'Deprecate' : 'Undo the deprecation of';
   await confirm(context, `${verb} ${nodeId} ${meant.join(', ')}?`);

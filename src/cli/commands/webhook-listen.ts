@@ -9,11 +9,11 @@ import { usage } from '../terminal/failure.js';
 import { waitForAbort } from '../terminal/interrupted.js';
 import { formatField, oneLine } from '../terminal/text.js';
 import { createActions } from '../webhooks/actions.js';
-import { readAddress } from '../webhooks/address.js';
 import { catchUp } from '../webhooks/catch-up.js';
 import { type Event, formatEvent } from '../webhooks/event.js';
 import { Handled } from '../webhooks/handled.js';
 import { Inbox, isDone } from '../webhooks/inbox.js';
+import { readAddress } from '../webhooks/post-event.js';
 import { receiveWebhooks } from '../webhooks/receive.js';
 import { SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
@@ -50,7 +50,7 @@ export async function run(context: CommandContext): Promise<void> {
       if (!task) return await waitForAbort(context.signal);
       const seen = await awaitEnd(catchUpContext, task, end, options.timeoutMs);
       const { state, outputs } = seen;
-      if (task.entry) context.ledger.change(task.entry.id, { state, outputs });
+      if (task.entry) await context.ledger.change(task.entry.id, { state, outputs });
       if (findEnd(state) === 'badly') throw await toTaskFailure(context, task, seen);
     } finally {
       stop();

@@ -5,9 +5,8 @@ import { createWebhookHeaders } from '../../wire/webhook-signature.js';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { readAddress } from '../webhooks/address.js';
 import { isDone, type Reply } from '../webhooks/inbox.js';
-import { postEvent } from '../webhooks/post-event.js';
+import { postEvent, readAddress } from '../webhooks/post-event.js';
 import { readSecrets } from '../webhooks/secrets.js';
 
 /** As long as the service gives a receiver. */

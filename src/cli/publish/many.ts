@@ -43,11 +43,7 @@ export async function publishMany(
     });
     const passed = dirs.filter((dir) => !run.failures.has(dir));
     const { preview } = options;
-    if (preview)
-      await printRequests(
-        context,
-        passed.map((dir) => preview(run.read.get(dir) as Pack)),
-      );
+    if (preview) await printRequests(context, passed, (dir) => preview(run.read.get(dir) as Pack));
     else await publishAll(run, passed, concurrency, options);
   } finally {
     run.end();

@@ -2,10 +2,9 @@ import { spawn } from 'node:child_process';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { oneLine } from '../terminal/text.js';
-import { readAddress } from './address.js';
 import type { Event } from './event.js';
 import { DONE, isDone, type Reply } from './inbox.js';
-import { postEvent } from './post-event.js';
+import { postEvent, readAddress } from './post-event.js';
 
 type ActionsContext = Pick<CommandContext, 'flags' | 'output' | 'system' | 'signal'>;
 

@@ -113,7 +113,7 @@ export async function startTask(
     );
     const seen = readTaskState(getTaskFacts(job.operation).kind, answer.data, answer.body);
     const { id } = seen;
-    ledger.change(entry.id, { task_id: id, state: seen.state, outputs: seen.outputs, ...seen.facts });
+    await ledger.change(entry.id, { task_id: id, state: seen.state, outputs: seen.outputs, ...seen.facts });
     return {
       seen,
       task: { ...toStartedTask(job.operation, id, target), entry: ledger.read(entry.id) ?? entry },
@@ -139,7 +139,7 @@ async function resumeTask(context: StartContext, entry: Entry): Promise<StartedT
     if (cannotRead(error, task))
       return { task, seen: { answer: {}, sent: {}, id: task.id, state: '', outputs: [], facts: {} } };
     if (!(error instanceof ServiceError) || error.status !== 404) throw error;
-    ledger.change(entry.id, { state: 'GONE' });
+    await ledger.change(entry.id, { state: 'GONE' });
     return undefined;
   }
 }
