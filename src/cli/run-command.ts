@@ -308,7 +308,6 @@ const MODULES: Record<string, Module> = {
   serve: () => import('./commands/serve.js'),
   'serve-control': () => import('./commands/serve-control.js'),
   'serve-data': () => import('./commands/serve-data.js'),
-  'serve-init': () => import('./commands/serve-init.js'),
 };
 
 async function loadRunner({ module, words }: Command): Promise<RunCommand> {

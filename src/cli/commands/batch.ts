@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
+import { relative } from 'node:path';
 import { BatchProgress } from '../batch/batch-progress.js';
 import { openBudget } from '../batch/budget.js';
 import { checkJobs, readRemainingJobs } from '../batch/check.js';
 import { CircuitBreaker } from '../batch/circuit-breaker.js';
 import type { JobKeys } from '../batch/job-keys.js';
 import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
-import { type Journal, withJournal } from '../batch/journal.js';
-import { printResult, toResult } from '../batch/result.js';
-import { runJob } from '../batch/run-job.js';
+import { type JobState, type Journal, withJournal } from '../batch/journal.js';
+import { type JobEnd, runJob } from '../batch/run-job.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { readNumber } from '../command/command.js';
 import { printRequests } from '../command/dry-run.js';
@@ -16,7 +16,10 @@ import type { CommandContext } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
 import { createExtensionCheck } from '../generation/run-tasks.js';
 import { exitCodes } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
+import { formatCell } from '../terminal/rows.js';
 import { withScratch } from '../terminal/scratch.js';
+import { formatField, oneLine } from '../terminal/text.js';
 import type { JobResult } from '../views/answers.js';
 
 // Decided: four jobs in parallel. The embedded service processes fewer, while others are sent and saved. There is a
@@ -122,4 +125,36 @@ async function sayHowToGoOn(context: CommandContext, { failed, left }: BatchProg
   if (failed > 0) await output.note('Pass --retry-failed to send failed jobs again.');
   if (left > 0) await output.note('Run the same command again to continue with the rest.');
   if (failed + left === 0) await context.services.announce();
+}
+
+function toResult(
+  { line, key }: WrittenJob,
+  { status, outcome, failure, isSaved }: JobEnd,
+  { task_id, credits }: JobState,
+): JobResult {
+  const isSent = status !== 'unsent';
+  return {
+    ...{ line, id: key, status },
+    task_id: (isSent && task_id) || null,
+    credits: isSent ? (credits ?? null) : null,
+    ...(status === 'done' && { [isSaved ? 'saved' : 'outputs']: outcome?.lines ?? [] }),
+    ...(failure && { error: { code: failure.facts.code, message: failure.message } }),
+  };
+}
+
+/** Prints a result: as JSON, as tab-separated values, or on a terminal as a sentence, because rows come one by one. */
+async function printResult(output: Output, result: JobResult): Promise<void> {
+  if (output.mode.ndjson) return output.items([result]);
+  const { line, id, status, task_id, credits, outputs, saved, error } = result;
+  const { stdout, cwd } = output.system;
+  if (stdout.isTTY) {
+    const files = saved?.map((path) => relative(cwd, path));
+    const price = credits ? ` (${credits} credits)` : '';
+    const end = files ?? outputs ?? (error ? [error.message] : []);
+    return output.line(
+      oneLine(`${line} ${id} ${status}${price}${end.length > 0 ? `: ${end.join(', ')}` : ''}`),
+    );
+  }
+  const facts = [line, id, status, task_id, credits, outputs ?? saved ?? error?.message];
+  await output.line(facts.map((fact) => formatField(oneLine(formatCell(fact)))).join('\t'));
 }

@@ -1,14 +1,17 @@
+import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
-import { Failure, usage } from '../terminal/failure.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 import { buildConfiguration, requireDataFolder } from './serve.js';
 
 type Service = typeof import('../../service/index.js');
 type StoreReport = Awaited<ReturnType<Service['checkServices']>>;
 
 export const run = {
+  init: writeExample,
   backup: runOnFolder,
   restore: runOnFolder,
   check: runOnFolder,
@@ -86,4 +89,19 @@ async function pruneData(context: CommandContext): Promise<void> {
   const pruned = await service.pruneStore(requireDataFolder(configuration), configuration, options);
   await output.answer(pruned, command.shape);
   if (dryRun) await output.note('Nothing was removed.');
+}
+
+/** Writes a configuration file in which every setting stands as a comment with its default. */
+async function writeExample({ args, system, output }: CommandContext): Promise<void> {
+  const path = resolve(system.cwd, (args.path as string | undefined) ?? 'regen.toml');
+  const { writeConfigurationFile } = await import('../../service/index.js');
+  try {
+    writeFileSync(path, writeConfigurationFile(), { flag: 'wx' });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw error;
+    throw new Failure(`${path} already exists.`, { code: 'file_exists', exit: exitCodes.conflict });
+  }
+  await output.line(path);
+  await output.note(`Next: regen serve --config ${shellWord(path)}`);
 }

@@ -1,11 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
+import { findBuiltProgram } from '../../disk/built-program.js';
 import { readHandleLimit } from '../../disk/file-handles.js';
+import { loadWithCode } from '../../disk/kept-code.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
 import { toConfigurationFailure } from '../command/to-failure.js';
 import { version } from '../command/version.js';
 import type { CommandContext } from '../connect/context.js';
+import type { Folders } from '../connect/folders.js';
 import { ensureLocal } from '../connect/local.js';
 import { readConfiguration, readDocument, resolvePaths } from '../connect/service-configuration.js';
 import { STANDARD_PORT } from '../connect/services.js';
@@ -13,9 +17,9 @@ import { durationMs } from '../terminal/duration.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
-import { loadService } from './serve-load.js';
 
-type StartService = typeof import('../../service/index.js')['startService'];
+type Service = typeof import('../../service/index.js');
+type StartService = Service['startService'];
 type Configuration = import('../../service/index.js').Configuration;
 type ConfigurationInput = NonNullable<Parameters<StartService>[0]>;
 type RunningService = Awaited<ReturnType<StartService>>;
@@ -49,6 +53,27 @@ const SERVICE_MODULES =
   'child_process cluster crypto fs/promises https perf_hooks readline timers/promises worker_threads zlib'.split(
     ' ',
   );
+
+interface LoadedService {
+  readonly service: Service;
+  /** Keeps its compiled code for the next start. */
+  keepCode(): void;
+}
+
+let loaded: Promise<LoadedService> | undefined;
+
+/** Loads the service, with the code that was kept of an earlier start. */
+function loadService({ state }: Folders): Promise<LoadedService> {
+  loaded ??= load(join(state, 'code'));
+  return loaded;
+}
+
+async function load(folder: string): Promise<LoadedService> {
+  if (!import.meta.url.endsWith('.cjs'))
+    return { service: await import('../../service/index.js'), keepCode() {} };
+  const keepCode = loadWithCode(findBuiltProgram('service-start.cjs'), folder);
+  return { service: createRequire(import.meta.url)(findBuiltProgram('service.cjs')), keepCode };
+}
 
 /**
  * Keeps the compiled code of the service for its next start. At once, because the engine refuses code that was kept after
