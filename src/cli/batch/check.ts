@@ -117,7 +117,6 @@ async function checkOne(
 /** More problems are counted, but not shown. */
 const MAX_SHOWN = 50;
 
-/** Collects the problems of a file, however many there are. */
 export class Problems {
   #count = 0;
   readonly #shown: FailureDetail[] = [];
@@ -127,7 +126,6 @@ export class Problems {
     if (this.#shown.length < MAX_SHOWN) this.#shown.push(problem);
   };
 
-  /** Adds each problem of a failure, with its line. */
   addFrom(line: number, error: unknown): void {
     if (!(error instanceof Failure) && !(error instanceof FlowError)) throw error;
     const { details = [] } = error.facts;

@@ -11,7 +11,6 @@ const WELCOME = {
   ] as const,
 };
 
-/** A flag, argument or command, and what it does. */
 type Item = readonly [term: string, description: string];
 
 /** A page of `regen help <topic>`. */
@@ -26,7 +25,6 @@ interface TopicBlock {
   readonly items?: readonly Item[];
 }
 
-/** Formats a page of `regen help <topic>`. */
 export function formatTopic({ summary, blocks }: Topic, columns: number): string {
   const texts = blocks.map(({ heading, text, items = [] }) => {
     const lines = formatItems(items, columns);
@@ -158,7 +156,6 @@ function listCommands(tree: CommandTree, path: string): Item[] {
   });
 }
 
-/** A group or command below another group. */
 interface Subcommand {
   readonly name: string;
   readonly summary: string;
@@ -213,7 +210,6 @@ function wrapCommand(command: string, columns: number, mark: string): string {
 /** Narrower text is not wrapped, because it could not be read. */
 const MIN_WRAP_COLUMNS = 20;
 
-/** Wraps text between words. */
 function wrap(text: string, columns: number): string {
   if (columns < MIN_WRAP_COLUMNS) return text;
   return text

@@ -5,7 +5,6 @@ import { capitalize } from '../terminal/text.js';
 import type { ArgumentValues, Command, CommandTree, Flag, FlagValues } from './command.js';
 import { formatFlag, formatHelp } from './help.js';
 
-/** The meaning of a command line. */
 export type ParsedCommandLine =
   | {
       readonly kind: 'run';
@@ -16,7 +15,6 @@ export type ParsedCommandLine =
   /** Help or the version. `asked` is false for a group without a command. */
   | { readonly kind: 'text'; readonly text: string; readonly asked: boolean };
 
-/** What parsing needs to know about the program and the terminal. */
 export interface Screen {
   readonly version: string;
   readonly columns: number;

@@ -9,9 +9,7 @@ import type { Argument, ArgumentValues, Command, Flag } from './command.js';
 
 type Part = keyof Request;
 
-/** What the check of a request depends on. */
 interface RequestCheck {
-  /** Whether the whole body was given. */
   readonly bodyGiven: boolean;
   /** The address of the service, for rules that depend on it. */
   readonly service?: string;

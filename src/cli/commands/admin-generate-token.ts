@@ -19,7 +19,6 @@ const FORMATS = {
   json: (answer: AdminToken) => JSON.stringify(answer),
 };
 
-/** Creates an admin token, and prints it or writes it to a private file. A terminal shows it only with `--show`. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, flags, output } = context;
   const format = readFormat(context);

@@ -13,7 +13,6 @@ const VERDICTS = {
   ban: 'NodeVersionStatusBanned',
 } as const;
 
-/** Lists the versions that wait for a verdict, or gives one verdict to the versions that are named. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, command, flags } = context;
   const named = (args.versions ?? []) as readonly string[];

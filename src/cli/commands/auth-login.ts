@@ -12,7 +12,6 @@ import { toSignIn } from '../sign-in/tokens.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 
-/** Signs in at the identity provider of the service, or stores an existing token. */
 export async function run(context: CommandContext): Promise<void> {
   const { flags, output, services } = context;
   useNewProfile(context);

@@ -8,7 +8,6 @@ import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 
 export const run = { logout: signOut, status: showStatus, token: printToken };
 
-/** Shows the user, the service, the credential and when it expires. */
 async function showStatus(context: CommandContext): Promise<void> {
   const { output, signal } = context;
   const { name, url, client, credential, store } = await context.services.reach();
@@ -42,7 +41,6 @@ async function readIdentity(client: Client, signal: AbortSignal): Promise<object
   }
 }
 
-/** Prints the token in use for other programs; on a terminal only with `--show`. */
 async function printToken(context: CommandContext): Promise<void> {
   requireShow(context, 'token');
   const { credential, name } = await context.services.reach();

@@ -11,7 +11,6 @@ import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
 
-/** Runs all checks of `version publish` and of the registry on a pack, without sending anything. */
 export async function run(context: CommandContext): Promise<number> {
   const { output, command, system } = context;
   const progress = new Progress(output);

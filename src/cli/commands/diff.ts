@@ -3,7 +3,6 @@ import { items } from '../../client/pages.js';
 import type { CommandContext } from '../connect/context.js';
 import { compareDefinitions, type ListedDefinition } from '../diff/compare.js';
 
-/** Compares the definitions of two versions of a node. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, output, command, signal } = context;
   const { client } = await context.services.reach();

@@ -13,7 +13,6 @@ import {
 import { checkService } from '../doctor/service.js';
 import { exitCodes } from '../terminal/failure.js';
 
-/** Checks everything that commands depend on, and says how to fix problems. Starts and changes nothing. */
 export async function run(context: CommandContext): Promise<number> {
   const { system, folders, output, command } = context;
   const service = await tryService(context);

@@ -14,7 +14,6 @@ import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 
-/** Starts a task for each image, waits for it, and saves its results. */
 export async function run(context: CommandContext): Promise<number | undefined> {
   const jobs = await planJobs(await askForInputs(context), context);
   if (!context.flags['dry-run']) return runJobs(context, jobs);
@@ -128,7 +127,6 @@ export async function runJobs(
   }
 }
 
-/** The name of a job's image among several. */
 function chooseLabel({ images, name }: Job): string {
   const [source] = Object.values(images).flat();
   return source?.kind === 'file' ? basename(source.path) : name;

@@ -8,7 +8,6 @@ import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { callOperation, isValid, loadChecks, requireValid } from './call-operation.js';
 
-/** Runs the operation of a command. */
 export async function run(context: CommandContext): Promise<void> {
   const { command } = context;
   const name = command.operation as OperationName;

@@ -16,7 +16,6 @@ export const run = {
   logs: printLog,
 };
 
-/** Shows the service that uses a data folder. */
 async function showService(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
@@ -63,7 +62,6 @@ async function isLocked(folder: string): Promise<boolean> {
   }
 }
 
-/** Lets the service of a data folder finish its work, and stops it. */
 async function stopService(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
@@ -72,7 +70,6 @@ async function stopService(context: CommandContext): Promise<void> {
   await context.output.note(`Stopped the service at ${service.url}.`);
 }
 
-/** Replaces the signing key of a data folder, whether its service runs or not. */
 async function rotateKey(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
@@ -110,7 +107,6 @@ async function rotateStopped<Result>(
   }
 }
 
-/** Replaces the token of the embedded owner, whether the service runs or not. */
 async function rotateToken(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
@@ -119,7 +115,6 @@ async function rotateToken(context: CommandContext): Promise<void> {
   await context.output.note(`Replaced ${folder}/owner.token. The old token is no longer accepted.`);
 }
 
-/** Prints the log of background services; with `--json` as a list. */
 async function printLog({ folders, output }: CommandContext): Promise<void> {
   const logFile = folders.serviceLog;
   const isThere = existsSync(logFile);

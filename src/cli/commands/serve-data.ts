@@ -54,7 +54,6 @@ async function readTarget({ flags, system }: CommandContext) {
   return readConfiguration(resolve(system.cwd, path));
 }
 
-/** Upgrades the data of a service to this release, or with `--check` says whether that is necessary. */
 async function migrateData(context: CommandContext): Promise<void> {
   const { flags, system, output } = context;
   const configuration = await buildConfiguration(context);
@@ -79,7 +78,6 @@ async function migrateData(context: CommandContext): Promise<void> {
   );
 }
 
-/** Removes what the settings of a service no longer keep, or with `--dry-run` counts it. */
 async function pruneData(context: CommandContext): Promise<void> {
   const { command, flags, system, output } = context;
   const configuration = await buildConfiguration(context);
@@ -91,7 +89,6 @@ async function pruneData(context: CommandContext): Promise<void> {
   if (dryRun) await output.note('Nothing was removed.');
 }
 
-/** Writes a configuration file in which every setting stands as a comment with its default. */
 async function writeExample({ args, system, output }: CommandContext): Promise<void> {
   const path = resolve(system.cwd, (args.path as string | undefined) ?? 'regen.toml');
   const { writeConfigurationFile } = await import('../../service/index.js');

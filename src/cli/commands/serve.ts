@@ -136,7 +136,6 @@ const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');
 /** A setting, or a setting of PostgreSQL's own clients, such as PGPASSFILE. */
 const isServiceVariable = (name: string) => isSettingVariable(name) || /^PG[A-Z]/.test(name);
 
-/** Reads the settings of the environment. */
 async function readVariables({ folders, system }: CommandContext): Promise<Record<string, unknown>> {
   const { env } = system;
   if (!Object.keys(env).some(isSettingVariable)) return {};

@@ -76,7 +76,6 @@ export function requireEntry(context: CommandContext, id: string): Entry {
   });
 }
 
-/** Removes ledger entries, and prints the ids that it removed. */
 async function forgetEntries(context: CommandContext): Promise<void> {
   const { args, flags, ledger, output } = context;
   const ids = (args.task_id ?? []) as readonly string[];

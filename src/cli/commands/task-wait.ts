@@ -10,7 +10,6 @@ import { exitCodes, type Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import { Resume } from './generate.js';
 
-/** Waits for tasks, and saves their results. */
 export async function run(context: CommandContext): Promise<number> {
   const all = context.flags.all === true;
   const ids = all ? await listOpenIds(context) : await readIds(context);

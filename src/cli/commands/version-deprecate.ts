@@ -6,7 +6,6 @@ import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 
-/** Marks all versions of a node in a range as deprecated. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, flags, output, services, signal, command } = context;
   const { nodeId = '', range = '' } = args as Readonly<Record<string, string | undefined>>;

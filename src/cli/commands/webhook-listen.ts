@@ -18,7 +18,6 @@ import { SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
 import { awaitEnd, TaskEnd } from '../webhooks/until.js';
 
-/** Receives webhooks, prints and forwards them, until it is interrupted or the task has ended. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, system } = context;
   const options = readOptions(context);

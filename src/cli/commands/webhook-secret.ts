@@ -3,7 +3,6 @@ import { requireShow } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
 
-/** Prints or rotates the signing secret of the user's webhooks; on a terminal only with `--show`. */
 export async function run(context: CommandContext): Promise<void> {
   const { flags, output, signal } = context;
   const rotates = flags.rotate === true;

@@ -12,7 +12,6 @@ import { readSecrets } from '../webhooks/secrets.js';
 /** As long as the service gives a receiver. */
 const TIMEOUT_MS = 10_000;
 
-/** Sends a made-up webhook, signed as the service would, and prints how it was answered. */
 export async function run(context: CommandContext): Promise<void> {
   const { system, output } = context;
   const { to, event, state } = readOptions(context);

@@ -7,7 +7,6 @@ import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 import { readSecrets } from '../webhooks/secrets.js';
 
-/** Verifies a webhook, and explains why it is not valid. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, system } = context;
   const webhook = await readWebhook(context);
@@ -140,7 +139,6 @@ const CHANGES: readonly { readonly happened: string; readonly undo: (text: strin
     { happened: 'the body was parsed and written again', undo: (text) => rewriteJson(text, undefined, 4) },
   ];
 
-/** Finds out how a body was changed after it was signed. */
 function findChange(webhook: Webhook, secrets: readonly string[]): string | undefined {
   const text = Buffer.from(webhook.body).toString('utf8');
   const found = CHANGES.find(({ undo }) => {

@@ -2,9 +2,7 @@
 export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warn' | 'fail';
-  /** What was found. */
   readonly detail: string;
-  /** What to do about it. */
   readonly advice?: string;
   /** The exit code of a command that fails for this reason. */
   readonly exit?: number;

@@ -10,7 +10,6 @@ import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
-/** The timeout of each request. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_SKEW_MS = 60_000;
 

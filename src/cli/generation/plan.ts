@@ -142,7 +142,6 @@ function planJob(
   };
 }
 
-/** Finds an image: a file or URL, or the result of a task. */
 function findSource(context: PlanContext, text: string): ReturnType<typeof parseSource> {
   if (!text.startsWith('@')) return parseSource(text, context.system.cwd);
   const entry = findEntry(context, text);

@@ -25,7 +25,6 @@ export function printsBytes(flags: FlagValues, { stdout }: Pick<System, 'stdout'
   return true;
 }
 
-/** Downloads the first result of a task into memory. */
 export async function downloadResult(
   { services, signal }: TaskContext,
   { target }: Task,

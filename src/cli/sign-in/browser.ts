@@ -6,7 +6,6 @@ import { openCallback } from './loopback.js';
 import { hasBrowser, openBrowser } from './opener.js';
 import { callIssuer, type Provider, waitForUser } from './provider.js';
 
-/** How long the user may take to sign in. */
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 
 /** Signs in through a browser that returns to a port of this machine (RFC 8252, with PKCE). */

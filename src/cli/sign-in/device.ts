@@ -4,7 +4,6 @@ import { usage } from '../terminal/failure.js';
 import type { SignInConfiguration } from './discovery.js';
 import { callIssuer, type Provider, waitForUser } from './provider.js';
 
-/** Whether the issuer supports sign-in on another device. */
 export function supportsDevices({ configuration }: Provider): boolean {
   return configuration.serverMetadata().device_authorization_endpoint !== undefined;
 }

@@ -49,7 +49,6 @@ export class Failure extends Error {
   }
 }
 
-/** The exit code of a code of the command line or of a service. */
 export function findExit(code: string): number {
   const known: Readonly<Record<string, { readonly exit: number } | undefined>> = errorCodes;
   const own: Readonly<Record<string, { readonly exits: readonly number[] } | undefined>> = failureCodes;
@@ -70,6 +69,5 @@ export function usage(message: string, hint?: string, details?: FailureFacts['de
   });
 }
 
-/** How to sign in, as a hint. */
 export const SIGN_IN_HINT =
   'Sign in with `regen auth login`, or with a token: regen auth login --with-token < token.txt';

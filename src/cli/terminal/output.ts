@@ -17,7 +17,6 @@ import {
 export interface OutputMode {
   readonly json?: boolean | undefined;
   readonly ndjson?: boolean | undefined;
-  /** Applied to the JSON before it is printed. */
   readonly filter?: JsonFilter | undefined;
   /** The fields to show instead of those that the command shows. */
   readonly columns?: readonly string[] | undefined;
@@ -70,7 +69,6 @@ export class Output {
     await this.#lines(rows.map((row) => row.map(formatField).join('\t')));
   }
 
-  /** Prints items as JSON, one per line. */
   async items(items: readonly unknown[]): Promise<void> {
     if (this.mode.filter) for (const item of items) await this.#filtered(item);
     else await this.#lines(items.map((item) => toJson(item)));
@@ -93,7 +91,6 @@ export class Output {
     throw usage(`There is no column ${wrong.join(', ')}.`, `Columns: ${known.join(', ')}.`);
   }
 
-  /** Prints items as comma-separated values with a header. */
   async csv(value: unknown, shape: Shape): Promise<void> {
     const fields = shape.columns ?? [];
     const rows = (findItems(value, shape) ?? []).map((item) =>
@@ -139,7 +136,6 @@ export class Output {
     if (!isShown) await this.#lines(lines);
   }
 
-  /** Prints one line of the answer. */
   async line(text: string): Promise<void> {
     await this.#lines([text]);
   }

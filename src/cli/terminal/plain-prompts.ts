@@ -2,7 +2,6 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { describeProblem, PromptCancelled, type Prompts } from './prompts.js';
 
-/** The terminal, and where Ctrl-C arrives. */
 type Terminal = Pick<NodeJS.Process, 'stdin' | 'stderr' | 'once' | 'off'>;
 
 /** Asks one line. What is typed is echoed by the terminal itself, and nothing on the screen is written again. */

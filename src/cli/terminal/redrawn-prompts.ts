@@ -1,7 +1,6 @@
 import { confirm, input, password, select } from '@inquirer/prompts';
 import { describeProblem, PromptCancelled, type Prompts } from './prompts.js';
 
-/** Prompts that redraw their line. */
 export function createRedrawnPrompts({ stderr }: Pick<NodeJS.Process, 'stderr'>): Prompts {
   // inquirer writes to stdout by default, but stdout is only for answers.
   const context = { output: stderr, clearPromptOnDone: false };

@@ -31,7 +31,6 @@ export interface System {
   exit(code: number): never;
 }
 
-/** Creates the system of the real process. */
 export function createSystem(entry: string): System {
   let stdout: System['stdout'] | undefined;
   let stderr: System['stderr'] | undefined;

@@ -71,7 +71,6 @@ export function toLocale(env: Locale, text: string): string {
   return isUnicode(env) ? text : text.replaceAll('…', '~');
 }
 
-/** Begins a text with a capital letter. */
 export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -10,7 +10,6 @@ const Time = z.iso.datetime();
 const Count = z.int().nonnegative();
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** An error of one of several items. */
 const ItemError = z.object({
   code: Text,
   message: Text,

@@ -19,7 +19,6 @@ export function createActions(context: ActionsContext): (event: Event) => Promis
   };
 }
 
-/** Headers of the connection, which are not forwarded. */
 const CONNECTION_HEADERS = [
   ...['connection', 'keep-alive', 'host', 'content-length', 'transfer-encoding', 'te', 'trailer'],
   ...['expect', 'upgrade', 'proxy-connection', 'proxy-authorization', 'proxy-authenticate'],

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { appendWhole, readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 import type { Event } from './event.js';
 
-/** The response to a webhook. */
 export interface Reply {
   readonly status: number;
   /** The Retry-After header of the address that it was forwarded to. */

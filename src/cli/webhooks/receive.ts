@@ -9,7 +9,6 @@ import { parseEvent } from './event.js';
 import type { Inbox, Reply } from './inbox.js';
 import type { SecretsInUse } from './secrets.js';
 
-/** A server that receives webhooks. */
 interface Receiver {
   readonly url: string;
   /** Accepts no more requests, and waits for those in progress. */
