@@ -2,6 +2,7 @@ import { combineExits } from '../command/parallel.js';
 import { exitCodes, type Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
+import { formatCount } from '../terminal/text.js';
 import type { JobResult } from '../views/answers.js';
 
 export type JobStatus = JobResult['status'];
@@ -118,10 +119,6 @@ export class BatchProgress {
     const seconds = Math.ceil(((ms / ended) * left) / 1000);
     return seconds < 60 ? `about ${seconds} s left` : `about ${Math.ceil(seconds / 60)} min left`;
   }
-}
-
-function formatCount(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function joinCounts(counts: readonly (readonly [count: number, what: string])[]): string {

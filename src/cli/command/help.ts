@@ -61,7 +61,11 @@ function formatWelcome(tree: CommandTree, columns: number): string {
 export function formatHelp(tree: CommandTree, path: string, columns: number): string {
   if (path === '') return formatWelcome(tree, columns);
   const command = tree.commands.find(({ words }) => words.join(' ') === path);
-  const lists = listItems(tree, path, command).filter(([, items]) => items.length > 0);
+  const lists = [
+    ['Arguments:', listArguments(command)] as const,
+    ...listSections(command),
+    ['Commands:', listCommands(tree, path)] as const,
+  ].filter(([, items]) => items.length > 0);
   const termWidth = findTermWidth(
     lists.flatMap(([, items]) => items),
     columns,
@@ -88,18 +92,6 @@ export function formatHelp(tree: CommandTree, path: string, columns: number): st
 function formatUsage(path: string, command: Command | undefined): string {
   const rest = command ? ['[options]', ...command.arguments.map(formatArgument)] : ['[options]', '[command]'];
   return ['regen', path, ...rest].filter(Boolean).join(' ');
-}
-
-function listItems(
-  tree: CommandTree,
-  path: string,
-  command: Command | undefined,
-): [heading: string, items: Item[]][] {
-  return [
-    ['Arguments:', listArguments(command)],
-    ...listSections(command),
-    ['Commands:', listCommands(tree, path)],
-  ];
 }
 
 /** Options by what they are for, in the order of help. The others come first. */

@@ -2,16 +2,11 @@ import { Command as Commander, CommanderError, Option } from 'commander';
 import { findNearest } from '../../wire/nearest.js';
 import { type Failure, usage } from '../terminal/failure.js';
 import { capitalize } from '../terminal/text.js';
-import type { ArgumentValues, Command, CommandTree, Flag, FlagValues } from './command.js';
+import type { ArgumentValues, Command, CommandTree, Flag, FlagValues, ParsedCommand } from './command.js';
 import { formatFlag, formatHelp } from './help.js';
 
 export type ParsedCommandLine =
-  | {
-      readonly kind: 'run';
-      readonly command: Command;
-      readonly args: ArgumentValues;
-      readonly flags: FlagValues;
-    }
+  | ({ readonly kind: 'run' } & ParsedCommand)
   /** Help or the version. `asked` is false for a group without a command. */
   | { readonly kind: 'text'; readonly text: string; readonly asked: boolean };
 

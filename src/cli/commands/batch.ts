@@ -19,7 +19,7 @@ import { exitCodes } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { formatCell } from '../terminal/rows.js';
 import { withScratch } from '../terminal/scratch.js';
-import { formatField, oneLine } from '../terminal/text.js';
+import { formatCount, formatField, oneLine } from '../terminal/text.js';
 import type { JobResult } from '../views/answers.js';
 
 // Decided: four jobs in parallel. The embedded service processes fewer, while others are sent and saved. There is a
@@ -34,20 +34,23 @@ export async function run(context: CommandContext): Promise<number> {
     const file = await openJobsFile(context, context.system, scratch);
     return withJournal(context.folders.state, file.state, context.services.target, async (journal) => {
       const { keys, before } = await checkJobs(context, file, journal);
-      if (context.flags['dry-run']) return dryRun(context, file, journal, keys);
+      const batch = { context, file, journal, keys };
+      if (context.flags['dry-run']) return dryRun(batch);
       await sayRemoved(context, journal, keys);
       const progress = new BatchProgress(context.output, keys.size, before);
-      return runBatch(context, file, journal, keys, progress, limits);
+      return runBatch(batch, progress, limits);
     });
   });
 }
 
-async function dryRun(
-  context: CommandContext,
-  file: JobsFile,
-  journal: Journal,
-  keys: JobKeys,
-): Promise<number> {
+interface OpenBatch {
+  readonly context: CommandContext;
+  readonly file: JobsFile;
+  readonly journal: Journal;
+  readonly keys: JobKeys;
+}
+
+async function dryRun({ context, file, journal, keys }: OpenBatch): Promise<number> {
   const jobs = readRemainingJobs(context, file, journal, keys);
   const count = await printRequests(context, jobs, async (job) =>
     previewJob(context.system, await planLine(parseJob(context.flags, job), context)),
@@ -59,17 +62,15 @@ async function dryRun(
 async function sayRemoved({ output }: CommandContext, journal: Journal, keys: JobKeys): Promise<void> {
   const removed = [...journal.entries()].filter(([key]) => keys.findLine(key) === undefined).length;
   if (removed > 0) {
+    const verb = removed === 1 ? 'is' : 'are';
     await output.note(
-      `Ignored ${removed} ${removed === 1 ? 'job' : 'jobs'} of earlier runs that ${removed === 1 ? 'is' : 'are'} no longer in the file.`,
+      `Ignored ${formatCount(removed, 'job')} of earlier runs that ${verb} no longer in the file.`,
     );
   }
 }
 
 async function runBatch(
-  context: CommandContext,
-  file: JobsFile,
-  journal: Journal,
-  keys: JobKeys,
+  { context, file, journal, keys }: OpenBatch,
   progress: BatchProgress,
   limits: { readonly concurrency: number; readonly credits: number | undefined },
 ): Promise<number> {

@@ -32,8 +32,10 @@ export async function requireValid(
   naming?: Naming,
 ): Promise<void> {
   if (isValid(name, request)) return;
-  const [{ checkRequest }, { getOperation }] = await loadChecks();
-  checkRequest(getOperation(name), command, request, { bodyGiven, args, naming });
+  const [{ findRequestProblems, toInvalidFailure }, { getOperation }] = await loadChecks();
+  const check = { bodyGiven, args, naming };
+  const problems = findRequestProblems(getOperation(name), command, request, check);
+  if (problems.length > 0) throw toInvalidFailure(problems);
 }
 
 /** Loads what checks with the schemas of the contract. */

@@ -15,7 +15,9 @@ export async function run(context: CommandContext): Promise<number> {
   const { output, command, system } = context;
   const progress = new Progress(output);
   try {
-    requireRegistry(readText(context.flags, 'for'));
+    const registry = readText(context.flags, 'for');
+    if (registry !== undefined && registry !== 'comfy')
+      throw usage(`--for must be comfy, not '${registry}'.`);
     const pack = await readFolder(context, context.args.dir as string | undefined);
     await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
     const [report] = await withScratch(system.now(), (scratch) =>
@@ -25,7 +27,7 @@ export async function run(context: CommandContext): Promise<number> {
       ]),
     );
     progress.end();
-    const other = await scanFor(context, pack);
+    const other = registry === undefined ? undefined : await scanFor(registry, pack);
     const answer = { ...toAnswer(pack, report), ...(other && { for: other }) };
     await warnOfGaps(output, report);
     if (output.mode.json) await output.answer(answer);
@@ -38,10 +40,6 @@ export async function run(context: CommandContext): Promise<number> {
   }
 }
 
-function requireRegistry(name: string | undefined): void {
-  if (name !== undefined && name !== 'comfy') throw usage(`--for must be comfy, not '${name}'.`);
-}
-
 const ACTIVE = 'NodeVersionStatusActive';
 const FLAGGED = 'NodeVersionStatusFlagged';
 
@@ -52,9 +50,7 @@ interface OtherVerdict {
   readonly verdict: string;
 }
 
-async function scanFor({ flags }: CommandContext, pack: Pack): Promise<OtherVerdict | undefined> {
-  const registry = readText(flags, 'for');
-  if (registry === undefined) return undefined;
+async function scanFor(registry: string, pack: Pack): Promise<OtherVerdict> {
   const findings = await scanAsComfy(pack.files);
   return { registry, findings, verdict: findings.length > 0 ? FLAGGED : ACTIVE };
 }

@@ -1,7 +1,5 @@
 import { toFailure } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
-import type { Finding } from '../doctor/finding.js';
-import { fail } from '../doctor/finding.js';
 import {
   checkFolder,
   checkKeychain,
@@ -9,6 +7,8 @@ import {
   checkProxy,
   checkSettings,
   checkTerminal,
+  type Finding,
+  fail,
 } from '../doctor/machine.js';
 import { checkService } from '../doctor/service.js';
 import { exitCodes } from '../terminal/failure.js';

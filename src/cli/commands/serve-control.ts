@@ -40,9 +40,8 @@ async function readDataFolder(context: CommandContext): Promise<string> {
 
 /** Finds the service of a data folder. If it lost its record, waits until the service writes it again. */
 async function findService(context: CommandContext, folder: string): Promise<LocalService | undefined> {
-  const look = () => findLocal(folder, context.connect, { signal: context.signal });
   for (let tries = 0; tries < 20; tries++) {
-    const found = await look();
+    const found = await findLocal(folder, context.connect, { signal: context.signal });
     if (found || !(await isLocked(folder))) return found;
     await pause(250, undefined, { signal: context.signal });
   }

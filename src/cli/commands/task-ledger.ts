@@ -8,7 +8,7 @@ import type { CommandContext } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { oneLine } from '../terminal/text.js';
+import { formatCount, oneLine } from '../terminal/text.js';
 
 export const run = { list: listEntries, show: showEntry, forget: forgetEntries };
 
@@ -33,7 +33,7 @@ async function listEntries({ command, flags, ledger, output, system }: CommandCo
   }
   const spent = entries.reduce((sum, { credits = 0 }) => sum + credits, 0);
   if (entries.length > 0) {
-    const count = entries.length === 1 ? '1 task' : `${entries.length} tasks`;
+    const count = formatCount(entries.length, 'task');
     await output.note(spent > 0 ? `${count}, ${spent} credits.` : `${count}.`);
   }
 }

@@ -58,15 +58,7 @@ export async function run(context: CommandContext): Promise<void> {
   }
 }
 
-interface ListenOptions {
-  /** 0 means any free port. */
-  readonly port: number;
-  readonly publicUrl: string | undefined;
-  readonly until: string | undefined;
-  readonly timeoutMs: number | undefined;
-}
-
-function readOptions(context: CommandContext): ListenOptions {
+function readOptions(context: CommandContext) {
   const port = readNumber(context.flags, 'port', PORTS) ?? 0;
   const publicUrl = readAddress(context.flags, 'public-url');
   const until = readText(context.flags, 'until');
