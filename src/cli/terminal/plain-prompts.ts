@@ -15,6 +15,7 @@ function askLine(terminal: Terminal, question: string, isSecret = false): Promis
   return new Promise((done, fail) => {
     const end = (outcome: () => void) => {
       terminal.off('SIGINT', cancel);
+      stdin.off('close', cancel);
       lines.removeAllListeners();
       lines.close();
       outcome();
@@ -26,6 +27,7 @@ function askLine(terminal: Terminal, question: string, isSecret = false): Promis
     terminal.once('SIGINT', cancel);
     lines.once('SIGINT', cancel);
     lines.once('close', cancel);
+    stdin.once('close', cancel);
     lines.once('line', (line) => {
       if (isSecret) stderr.write('\n');
       end(() => done(line));
