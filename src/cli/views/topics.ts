@@ -1,6 +1,7 @@
 import { errorCodes } from '../../contract/error-codes.js';
 import type { Topic } from '../command/help.js';
-import { failureCodes } from '../terminal/failure-codes.js';
+import { listExits } from '../terminal/failure.js';
+import { failureMeanings } from './failure-codes.js';
 import { globals, groups } from './globals.js';
 
 const EXIT_CODES = [
@@ -161,9 +162,9 @@ export function listServiceErrors() {
 
 /** Every error code of the command line: code, exit codes, meaning. */
 export function listFailures(): (readonly [code: string, exits: string, meaning: string])[] {
-  return Object.entries(failureCodes).map(([code, { exits, meaning }]) => [
+  return Object.entries(failureMeanings).map(([code, meaning]) => [
     code,
-    exits.join(' or '),
+    listExits(code).join(' or '),
     meaning,
   ]);
 }
