@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type * as Webcodecs from '@napi-rs/webcodecs';
 import type * as Mediabunny from 'mediabunny';
+import { requireFreeHandles } from '../../disk/file-handles.js';
 import { isMachineTrouble } from '../../disk/machine-trouble.js';
 
 export class CodecsMissing extends Error {
@@ -23,6 +24,7 @@ export interface Codecs {
 /** @throws CodecsMissing if they are not installed */
 export async function loadCodecs(): Promise<Codecs> {
   try {
+    requireFreeHandles();
     const [webcodecs, mediabunny] = await Promise.all([import('@napi-rs/webcodecs'), import('mediabunny')]);
     return { webcodecs, mediabunny };
   } catch (error) {
