@@ -40,6 +40,8 @@ export interface Storage {
    * service.
    */
   signDownload?(key: string, file: DownloadHeaders): Promise<string>;
+  /** Makes sure that it can be reached, and written as far as that shows. @throws StorageMissing, StorageAway */
+  requireReady(): Promise<void>;
   /** The names of the objects below a folder of keys, or of all. */
   list(folder?: string): AsyncIterable<string>;
   /** The name of the object of a key, which stands for the same object wherever a key does. */
@@ -58,7 +60,7 @@ export interface DownloadHeaders {
  */
 export async function requireStorage(storage: Storage): Promise<void> {
   try {
-    for await (const _ of storage.list()) return;
+    await storage.requireReady();
   } catch (error) {
     if (!(error instanceof StorageAway)) throw error;
     throw new DataUnusable(`${error.message} Correct the settings storage and s3, or the rights of the key.`);
@@ -83,7 +85,7 @@ export class StorageMissing extends Error {
   override readonly name = 'StorageMissing';
 }
 
-/** The server that holds the objects cannot be reached, or refuses. */
+/** What holds the objects cannot be reached, or refuses. */
 export class StorageAway extends Error {
   override readonly name = 'StorageAway';
 }

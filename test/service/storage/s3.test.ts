@@ -252,6 +252,9 @@ describe('the requests to a bucket', () => {
       response.statusCode = 404;
       response.end('<Error><Code>NoSuchBucket</Code></Error>');
     });
+    await expect(missing.requireReady()).rejects.toThrow(
+      'The bucket b refused a request (404 NoSuchBucket).',
+    );
     await expect(missing.read('k')).rejects.toThrow('The bucket b refused a request (404 NoSuchBucket).');
     const away = await createS3Storage({
       endpoint: 'http://127.0.0.1:1',
@@ -263,6 +266,7 @@ describe('the requests to a bucket', () => {
       scratch: folderForTest(),
       redirect: false,
     });
+    await expect(away.requireReady()).rejects.toThrow(/^The bucket b cannot be reached/);
     await expect(away.read('k')).rejects.toThrow(/^The bucket b cannot be reached \(.*ECONNREFUSED|bad port/);
   });
 });
