@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { DataUnusable } from '../database/data-unusable.js';
 
 /** An object that was written. */
 export interface StoredObject {
@@ -52,19 +51,6 @@ export interface Storage {
 export interface DownloadHeaders {
   readonly type: string;
   readonly disposition: string;
-}
-
-/**
- * Makes sure that a storage can be read.
- * @throws DataUnusable
- */
-export async function requireStorage(storage: Storage): Promise<void> {
-  try {
-    await storage.requireReady();
-  } catch (error) {
-    if (!(error instanceof StorageAway)) throw error;
-    throw new DataUnusable(`${error.message} Correct the settings storage and s3, or the rights of the key.`);
-  }
 }
 
 /** Removes the objects below a folder of keys, except those of some keys. */
