@@ -102,6 +102,7 @@ describe.each([
       ['generation'],
       ['api', 'batch', 'completion', 'diff', 'doctor', 'publish', 'webhooks'],
       ['commands'],
+      ['complete-commands.ts'],
       ['run-command.ts'],
       ['main.ts'],
     ],
