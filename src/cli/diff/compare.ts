@@ -81,7 +81,7 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
   }
   const order = compareOrder(old, now);
   if (order) differences.push(order);
-  // The host refuses prompts saved for its API that lack a required input, whatever its default.
+  // The host refuses prompts saved for its API that lack a required input, even if it has a default.
   for (const [name, { type, required }] of now)
     if (!old.has(name)) add('input added', required, name, `${type} (${required ? 'required' : 'optional'})`);
   return differences;
