@@ -176,11 +176,11 @@ function prepareValid(
 
 /** Loads what checks with the schemas of the contract. That takes longer than most requests, and is rarely needed. */
 async function loadJudge(name: string) {
-  const [judge, { getOperation }] = await Promise.all([
+  const [{ prepareRequest, requireShape }, { getOperation }] = await Promise.all([
     import('./check-call.js'),
     import('../contract/index.js'),
   ]);
-  return { ...judge, operation: getOperation(name) };
+  return { prepareRequest, requireShape, operation: getOperation(name) };
 }
 
 function createKeyHeader({ method, secret, safe }: OperationOutline, given: string | undefined): Headers {
