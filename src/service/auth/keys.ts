@@ -6,7 +6,7 @@ import { type Database, insertRow, type Tx, updateRows } from '../database/datab
 import { sendNotice } from '../database/notices.js';
 import { openSqlite } from '../database/sqlite.js';
 import { OWNER_ID } from '../operation/caller.js';
-import type { Keys, SigningKey } from '../operation/keys.js';
+import type { Keys, SigningKey } from '../operation/identity.js';
 import { openDataFolder } from '../storage/data-folder.js';
 import { getSigningKey, MAX_TOKEN_SECONDS } from './tokens.js';
 

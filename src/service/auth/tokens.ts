@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, decodeJwt, errors, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { Context } from '../operation/context.js';
-import type { Identity, TokenSubject, VerifierContext } from '../operation/identity.js';
-import type { SigningKey } from '../operation/keys.js';
+import type { Identity, SigningKey, TokenSubject, VerifierContext } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
 
 /** Issuer and audience of the tokens that the service issues. */
@@ -148,11 +147,8 @@ interface KeyPair {
 const keyPairs = new WeakMap<object, Promise<KeyPair>>();
 
 function loadKeyPair(key: SigningKey): Promise<KeyPair> {
-  let pair = keyPairs.get(key.jwk);
-  if (!pair) {
-    pair = importKeyPair(key.jwk);
-    keyPairs.set(key.jwk, pair);
-  }
+  const pair = keyPairs.get(key.jwk) ?? importKeyPair(key.jwk);
+  keyPairs.set(key.jwk, pair);
   return pair;
 }
 

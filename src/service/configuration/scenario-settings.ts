@@ -3,7 +3,6 @@ import { type ErrorCode, errorCodes } from '../../contract/error-codes.js';
 import { contract, type OperationName } from '../../contract/index.js';
 import { listOperations } from '../../contract/operation.js';
 import { checkValue } from '../../contract/schema/check.js';
-import type { Problem } from '../../contract/schema/schema-types.js';
 import { findNearest } from '../../wire/nearest.js';
 import { InvalidConfiguration } from './start-errors.js';
 
@@ -18,7 +17,7 @@ const Operation = z.string().refine((name): name is OperationName => operations.
 
 const MAX_DELAY_MS = 24 * 60 * 60_000;
 
-const Rule = z.strictObject({
+const Effects = z.strictObject({
   operations: z
     .preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(Operation).min(1))
     .optional(),
@@ -39,10 +38,14 @@ const Rule = z.strictObject({
     .optional(),
 });
 
-const Rules = z.strictObject({ rules: z.array(Rule).min(1) });
-
 /** One thing that goes wrong, and when. */
-export type ScenarioRule = z.output<typeof Rule>;
+export type ScenarioRule = z.output<typeof Effects>;
+
+const Rule = Effects.superRefine((rule, { addIssue }) => {
+  for (const message of findContradictions(rule)) addIssue({ code: 'custom', message });
+});
+
+const Rules = z.strictObject({ rules: z.array(Rule).min(1) });
 
 /** Whether a rule is about tasks that run; the others are about requests. */
 export function isTaskRule({ fail, taskDelayMs }: ScenarioRule): boolean {
@@ -55,18 +58,9 @@ export function isTaskRule({ fail, taskDelayMs }: ScenarioRule): boolean {
  */
 export function parseScenario(document: unknown): readonly ScenarioRule[] {
   const checked = checkValue(Rules, document);
-  const given = (document as { rules?: unknown } | null)?.rules;
-  const contradictions = (Array.isArray(given) ? given : []).flatMap((one, index) => {
-    const rule = Rule.safeParse(one);
-    const messages = rule.success ? findContradictions(rule.data) : [];
-    return messages.map((message) => ({ path: ['rules', index], message }));
-  });
-  const problems: Problem[] = [...(checked.ok ? [] : checked.problems), ...contradictions];
-  if (!checked.ok || problems.length > 0)
-    throw new InvalidConfiguration(
-      problems.map(({ path, message }) => ({ path: ['scenario', ...path], message })),
-    );
-  return checked.value.rules;
+  if (checked.ok) return checked.value.rules;
+  const problems = checked.problems.map(({ path, message }) => ({ path: ['scenario', ...path], message }));
+  throw new InvalidConfiguration(problems);
 }
 
 function findContradictions(rule: ScenarioRule): string[] {

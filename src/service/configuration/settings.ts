@@ -43,20 +43,15 @@ function toVariable(path: readonly string[]): string {
   return PREFIX + words.join('__');
 }
 
-export interface EnvironmentSettings {
-  /** Shaped like a configuration file. */
-  readonly settings: Record<string, unknown>;
-  readonly problems: readonly Problem[];
-}
-
 /**
  * Reads the settings from the variables that begin with REGEN_SERVE_. Lists and maps are JSON.
  * @param readFile reads the file that a variable ending in _FILE names; throws if it cannot
+ * @returns settings in the shape of a configuration file
  */
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
-): EnvironmentSettings {
+): { readonly settings: Record<string, unknown>; readonly problems: readonly Problem[] } {
   const byVariable = new Map(listSettings().map((setting) => [setting.variable, setting]));
   const settings: Record<string, unknown> = {};
   const problems: Problem[] = [];
@@ -95,10 +90,9 @@ function parseSetting(field: FieldDescription, text: string): unknown {
 }
 
 function setAt(object: Record<string, unknown>, path: readonly string[], value: unknown): void {
-  const [name, ...rest] = path as [string, ...string[]];
-  if (rest.length > 0) object[name] ??= {};
+  const [name = '', ...rest] = path;
+  object[name] = rest.length === 0 ? value : (object[name] ?? {});
   if (rest.length > 0) setAt(object[name] as Record<string, unknown>, rest, value);
-  else object[name] = value;
 }
 
 /** Merges settings, table by table; the later wins. */

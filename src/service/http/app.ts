@@ -5,17 +5,11 @@ import { renameDocument } from '../../contract/naming/rename-document.js';
 import { createOpenApiDocument } from '../../contract/openapi.js';
 import { getLogLevel } from '../configuration/configuration.js';
 import type { Context } from '../operation/context.js';
-import { Refused } from '../operation/refused.js';
+import { invalidField, Refused } from '../operation/refused.js';
 import { requireCleanUrl } from '../operation/validation.js';
 import { getRequestFacts, logRequests } from './access-log.js';
 import { acceptJsonBodies, watchBody } from './bodies.js';
-import {
-  applyCors,
-  createHostCheck,
-  findRepeatedHeader,
-  hostNotAllowed,
-  toRepeatedHeaderError,
-} from './cross-origin.js';
+import { applyCors, createHostCheck, findRepeatedHeader } from './cross-origin.js';
 import { routeDownloads } from './downloads.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
 import { COMMON_HEADERS, PublicAnswers, replayPublicAnswers } from './public-answers.js';
@@ -138,8 +132,10 @@ function guardRequests(app: FastifyInstance, context: Context, isReady: () => bo
     if (request.routeOptions.url !== undefined) facts.route = request.routeOptions.url;
     if (closing) throw new Refused('unavailable', 'The service is stopping.');
     const repeated = findRepeatedHeader(request.raw, context.naming?.behaviors.apiKeyHeader);
-    if (repeated !== undefined) throw toRepeatedHeaderError(repeated);
-    if (!isHostAllowed(request.headers.host)) throw hostNotAllowed();
+    if (repeated !== undefined)
+      throw invalidField(repeated, 'must not appear twice', `The header ${repeated}`);
+    if (!isHostAllowed(request.headers.host))
+      throw new Refused('host_not_allowed', 'This service only accepts requests to 127.0.0.1 or localhost.');
     if (applyCors(origins, request, reply)) return reply.code(204).send();
     requireCleanUrl(request.url, request.params, request.query);
     if (!request.is404) return;

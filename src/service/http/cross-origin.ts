@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { Context } from '../operation/context.js';
-import { invalidField, Refused } from '../operation/refused.js';
 
 const EXPOSED_HEADERS =
   'x-request-id, idempotency-key, idempotent-replayed, retry-after, www-authenticate, etag, repr-digest, x-archive-tree, content-range, accept-ranges';
@@ -67,12 +66,4 @@ export function findRepeatedHeader(
 ): string | undefined {
   const names = apiKeyHeader === undefined ? SINGLE_HEADERS : [...SINGLE_HEADERS, apiKeyHeader];
   return names.find((name) => (headersDistinct[name.toLowerCase()]?.length ?? 0) > 1);
-}
-
-export function toRepeatedHeaderError(name: string): Refused {
-  return invalidField(name, 'must not appear twice', `The header ${name}`);
-}
-
-export function hostNotAllowed(): Refused {
-  return new Refused('host_not_allowed', 'This service only accepts requests to 127.0.0.1 or localhost.');
 }

@@ -37,12 +37,10 @@ const RESERVED_MS = 20_000;
 /** The requests with an Idempotency-Key that are running, in this process or another one on the same database. */
 export class RunningKeys {
   readonly #keys = new Set<string>();
-  readonly #database: Database;
-  readonly #now: Context['now'];
+  readonly #context: Pick<Context, 'database' | 'now'>;
 
-  constructor({ database, now }: Pick<Context, 'database' | 'now'>) {
-    this.#database = database;
-    this.#now = now;
+  constructor(context: Pick<Context, 'database' | 'now'>) {
+    this.#context = context;
   }
 
   /** @throws Refused idempotency_in_flight */
@@ -51,7 +49,7 @@ export class RunningKeys {
     if (this.#keys.has(name)) throw inFlight();
     this.#keys.add(name);
     try {
-      return await (isPostgres(this.#database) ? this.#runReserved(request, work) : work());
+      return await (isPostgres(this.#context.database) ? this.#runReserved(request, work) : work());
     } finally {
       this.#keys.delete(name);
     }
@@ -62,29 +60,30 @@ export class RunningKeys {
     { caller, operation, key }: KeyedRequest,
     work: () => Promise<Result>,
   ): Promise<Result> {
+    const { database, now } = this.#context;
     const holder = randomUUID();
-    const reserve = () => ({ holder, until: new Date(this.#now() + RESERVED_MS).toISOString() });
-    const { numInsertedOrUpdatedRows } = await this.#database
+    const reserve = () => ({ holder, until: new Date(now() + RESERVED_MS).toISOString() });
+    const { numInsertedOrUpdatedRows } = await database
       .insertInto('running_keys')
       .values({ caller, operation, key, ...reserve() })
       .onConflict((conflict) =>
         conflict
           .columns(['caller', 'operation', 'key'])
           .doUpdateSet(reserve())
-          .where('running_keys.until', '<', new Date(this.#now()).toISOString()),
+          .where('running_keys.until', '<', new Date(now()).toISOString()),
       )
       .executeTakeFirstOrThrow();
     if (numInsertedOrUpdatedRows === 0n) throw inFlight();
     const own = { caller, operation, key, holder };
     // If the database is away, nothing of this request is written either.
     const ignore = () => {};
-    const renew = () => updateRows(this.#database, 'running_keys', own, reserve());
+    const renew = () => updateRows(database, 'running_keys', own, reserve());
     const renewing = setInterval(() => void renew().catch(ignore), RESERVED_MS / 3);
     try {
       return await work();
     } finally {
       clearInterval(renewing);
-      await deleteRows(this.#database, 'running_keys', own).catch(ignore);
+      await deleteRows(database, 'running_keys', own).catch(ignore);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isSameSecret } from '../auth/random-tokens.js';
-import type { Keys } from '../operation/keys.js';
+import type { Keys } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
 
 export interface OwnerRoutesOptions {

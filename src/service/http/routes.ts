@@ -158,11 +158,9 @@ const serializers = new WeakMap<z.ZodType, (answer: { [field: string]: unknown }
 
 /** Writes an answer as JSON, without what its schema does not declare. */
 function serialize(reply: FastifyReply, response: z.ZodType, answer: unknown): string {
-  let serializer = serializers.get(response);
-  if (!serializer) {
-    serializer = reply.compileSerializationSchema(toJsonSchema(response, 'output'));
-    serializers.set(response, serializer);
-  }
+  const serializer =
+    serializers.get(response) ?? reply.compileSerializationSchema(toJsonSchema(response, 'output'));
+  serializers.set(response, serializer);
   return serializer(answer as { [field: string]: unknown });
 }
 

@@ -8,8 +8,7 @@ import type { Lookup, OwnOrigin } from '../network/guarded-agent.js';
 import type { Queue } from '../queue/queue.js';
 import type { Storage } from '../storage/storage.js';
 import type { Engines } from './engine.js';
-import type { Verifier } from './identity.js';
-import type { Keys } from './keys.js';
+import type { Keys, Verifier } from './identity.js';
 
 /** An installation that was answered. */
 export interface Install {

@@ -1,5 +1,6 @@
 import { coversNode } from '../auth/random-tokens.js';
-import { type Database, findRow } from '../database/database.js';
+import { compileOnce } from '../database/compile-once.js';
+import { type Database, findRow, findRows } from '../database/database.js';
 import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
 import { Refused } from '../operation/refused.js';
@@ -21,11 +22,7 @@ export async function loadViewer(database: Database, caller: Caller): Promise<Vi
   // An API key generates, and sees of the registry what is public.
   if (caller.userId === undefined || caller.kind === 'api_key')
     return { admin: false, publishers: new Set() };
-  const memberships = await database
-    .selectFrom('members')
-    .select('publisher_id')
-    .where('user_id', '=', caller.userId)
-    .execute();
+  const memberships = await findRows(database, 'members', { user_id: caller.userId });
   return { admin: caller.admin, publishers: new Set(memberships.map((row) => row.publisher_id)) };
 }
 
@@ -59,15 +56,18 @@ export async function getVisiblePublisher(
  * @throws Refused not_found if it is missing or deleted, banned if it or its publisher is; insiders see both
  */
 export async function getVisibleNode(database: Database, viewer: Viewer, nodeId: string): Promise<NodeRow> {
-  const row = await database
+  const [row] = await findNode(database, nodeId);
+  return requireVisibleNode(viewer, nodeId, row);
+}
+
+const findNode = compileOnce((database, nodeId: string) =>
+  database
     .selectFrom('nodes')
     .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
     .selectAll('nodes')
     .select('publishers.status as publisher_status')
-    .where('nodes.id', '=', nodeId)
-    .executeTakeFirst();
-  return requireVisibleNode(viewer, nodeId, row);
-}
+    .where('nodes.id', '=', nodeId),
+);
 
 /** @throws as `getVisibleNode`, for a node that was read by its id */
 export function requireVisibleNode<Row extends Pick<NodeRow, 'id' | 'publisher_id' | 'status'>>(

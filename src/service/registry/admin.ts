@@ -8,12 +8,11 @@ import { getVisibleNode, getVisiblePublisher, getVisibleVersion, loadViewer } fr
 import { type NodeDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import { findHostNode } from './host-nodes.js';
 import { refreshNode, refreshNodes } from './listed-host-nodes.js';
-import { viewNode } from './node-view.js';
 import { countPages, requireReachablePage } from './paging.js';
 import { getPublisherView } from './publishers.js';
 import { refreshSearch } from './search-index.js';
 import { changeVersionStatus } from './version-states.js';
-import { viewVersion } from './version-view.js';
+import { viewNode, viewVersion } from './views.js';
 
 type SetNodeCall = OperationCall<'admin.node.set'>;
 

@@ -6,9 +6,9 @@ import type { Handlers, OperationCall, Read } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleVersion, loadViewer, type Viewer } from './access.js';
 import type { NodeDetails } from './details.js';
-import { viewNode } from './node-view.js';
 import { countPages, getOffset, MAX_LISTED_ROWS, requireReachablePage } from './paging.js';
 import { readTotal } from './totals.js';
+import { viewNode } from './views.js';
 
 type HostNodeView = z.output<typeof HostNode>;
 const BANNED_POLICY = 'HostNodePolicyBanned';
@@ -96,7 +96,9 @@ const listAllHostNodes: Read<'hostNodes.listAll'> = async ({ query, caller }, da
   const isUnfiltered = node_id === undefined && node_version === undefined && host_node_name === undefined;
   const total = isUnfiltered
     ? await countAll(database, viewer)
-    : await countUpTo(database, matching, MAX_LISTED_ROWS);
+    : await countRows(
+        database.selectFrom(matching.select('host_nodes.name').limit(MAX_LISTED_ROWS).as('some')),
+      );
   const host_nodes = rows.map((row) => ({
     ...viewHostNode(row),
     node_id: row.node_id,
@@ -138,15 +140,6 @@ async function countAll(database: Database, viewer: Viewer): Promise<number> {
       .where('policy', '=', sql.lit(BANNED_POLICY)),
   );
   return listed - hidden;
-}
-
-async function countUpTo(
-  database: Database,
-  matching: ReturnType<typeof filterHostNodes>,
-  max: number,
-): Promise<number> {
-  const some = matching.select('host_nodes.name').limit(max);
-  return countRows(database.selectFrom(some.as('some')));
 }
 
 // Decided: a definition with the policy Banned is visible only to admins.

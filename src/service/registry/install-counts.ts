@@ -1,5 +1,4 @@
 import { toClientNetwork } from '../../wire/addresses.js';
-import type { Database } from '../database/database.js';
 import type { Context, Install } from '../operation/context.js';
 
 /** How many installations of a day are remembered, so that they are not counted again. About 20 MB. */
@@ -7,9 +6,7 @@ const MAX_REMEMBERED = 100_000;
 /** What is counted is written at most this often. */
 const WRITE_INTERVAL_MS = 10_000;
 
-interface InstallCountsOptions extends Pick<Context, 'now' | 'log'> {
-  readonly database: Database;
-}
+type InstallCountsOptions = Pick<Context, 'database' | 'now' | 'log'>;
 
 // Decided: an installation counts once per address, version and day. Counts are kept in memory and written in
 // batches, because strangers cause them; a service that is killed loses those of the last 10 s.

@@ -6,8 +6,8 @@ import type { Context } from '../operation/context.js';
 import { requireCountQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
-import { findMembers, type MemberView } from './publisher-view.js';
 import { revokeTokensOf } from './tokens.js';
+import { findMembers, type MemberView } from './views.js';
 
 type Role = 'owner' | 'member';
 

@@ -11,9 +11,9 @@ import {
   type Slice,
   searchNodeRecords,
 } from './node-records.js';
-import { viewNodes } from './node-view.js';
 import { countPages, MAX_LISTED_ROWS, type PageQuery, requireReachablePage } from './paging.js';
 import { countFound, MAX_FOUND, parseSearch, selectMatches } from './search-index.js';
+import { viewNodes } from './views.js';
 
 type NodePage = OperationAnswer<'node.list'>;
 

@@ -25,8 +25,8 @@ import { type NodeDetails, pickNodeDetails, refuseLargeFields } from './details.
 import { refreshNode } from './listed-host-nodes.js';
 import { refuseLikeness, toPlainId } from './names.js';
 import { findNodeRecord, type NodeRecord } from './node-records.js';
-import { type NodeView, viewNode, viewNodes } from './node-view.js';
 import { buildSearchText, refreshSearch } from './search-index.js';
+import { type NodeView, viewNode, viewNodes } from './views.js';
 
 type NodeBody = z.output<typeof Node>;
 

@@ -16,7 +16,7 @@ import {
   recordVersionStatus,
   versionNumberUsed,
 } from './version-states.js';
-import { viewVersion } from './version-view.js';
+import { viewVersion } from './views.js';
 
 type PublishCall = OperationCall<'version.publish'>;
 type Published = OperationAnswer<'version.publish'>;

@@ -11,7 +11,7 @@ import { getVisiblePublisher, loadViewer, requireSameIds } from './access.js';
 import { refuseLargeFields } from './details.js';
 import { forgetInvitations } from './members.js';
 import { refuseLikeness, toPlainId } from './names.js';
-import { type PublisherView, viewPublishers } from './publisher-view.js';
+import { type PublisherView, viewPublishers } from './views.js';
 
 type Texts = Pick<PublisherRow, (typeof TEXT_FIELDS)[number]>;
 const TEXT_FIELDS = ['description', 'logo', 'source_code_repo', 'support', 'website'] as const;

@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import rcompare from 'semver/functions/rcompare.js';
-import type { z } from 'zod';
 import { getOperation, type OperationName } from '../../contract/index.js';
 import { removeNulls } from '../../contract/json.js';
-import type { Node } from '../../contract/node.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { findRow } from '../database/database.js';
@@ -15,9 +12,8 @@ import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { foldNodeId } from './access.js';
 import { toPlainId } from './names.js';
-import type { VersionView } from './version-view.js';
-
-type NodeView = z.output<typeof Node>;
+import { compareVersions } from './version-order.js';
+import type { NodeView, VersionView } from './views.js';
 
 /** The reads that another registry answers for nodes that are not held here. */
 const READS = ['node.get', 'node.install', 'version.list', 'version.get', 'hostNodes.list', 'hostNodes.get'];
@@ -108,18 +104,16 @@ async function readRemote(
   const { uplinkNaming: naming } = context;
   const path = naming ? naming.choosePath(operation, query) : operation.path;
   const names = Object.entries(query).filter(([, value]) => value !== undefined && value !== false);
-  const added = naming?.behaviors.addedQuery?.[name] ?? {};
-  const renamed = {
-    ...(naming?.renameQuery(Object.fromEntries(names), 'theirs') ?? Object.fromEntries(names)),
-    ...added,
-  };
+  const given = Object.fromEntries(names);
+  const renamed = naming?.renameQuery(given, 'theirs') ?? given;
+  const added = naming?.behaviors.addedQuery?.[name];
   const filled = path.replace(/\{(\w+)\}/g, (_, key: string) =>
     encodeURIComponent((params as Record<string, string>)[key] as string),
   );
   const url = new URL(getUplinkUrl(context) + filled);
-  for (const [key, value] of Object.entries(renamed))
+  for (const [key, value] of Object.entries({ ...renamed, ...added }))
     for (const one of [value].flat()) url.searchParams.append(key, String(one));
-  const folder = await createScratchFolder(context);
+  const folder = createScratchFolder(context);
   try {
     const file = join(folder.path, 'answer.json');
     await fetchFromUplink(context, url, file, { ...UPLINK_LIMITS, media: 'json' });
@@ -179,7 +173,7 @@ async function readKept(
     .select(['version', 'node', 'details'])
     .where('node_id', '=', params.nodeId as string)
     .execute();
-  const sorted = rows.sort((one, other) => rcompare(one.version, other.version));
+  const sorted = rows.sort((one, other) => compareVersions(other.version, one.version));
   const versions = sorted.map(({ details }) => JSON.parse(details) as VersionView);
   const [latest] = versions;
   if (!latest) return undefined;

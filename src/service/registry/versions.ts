@@ -21,7 +21,7 @@ import {
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import { compareVersions } from './version-order.js';
 import { changeVersionStatus, refreshLatest } from './version-states.js';
-import { viewVersion } from './version-view.js';
+import { viewVersion } from './views.js';
 
 const getVersion: Read<'version.get'> = async (call, database) => {
   const viewer = await loadViewer(database, call.caller);
