@@ -27,6 +27,11 @@ export const MAX_TEXT = 100_000;
 /** Said before a URL is parsed: a host of a hundred thousand letters takes seconds. */
 export const URL_TOO_LONG = `must have at most ${MAX_URL} characters`;
 
+/** Whether a text is a URL, and not longer than one of a request may be. */
+export function isUrl(text: string): boolean {
+  return text.length <= MAX_URL && URL.canParse(text);
+}
+
 /** An optional text of a query, which selects what is listed. */
 export const filter = (most: number, description: string) =>
   z.string().min(1).max(most).optional().describe(description);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isUrl } from '../../contract/schema/values.js';
 import { inspectArchive } from '../../pack/read-archive.js';
 import { FetchFailed } from '../network/fetch-media.js';
 import type { Context } from '../operation/context.js';
@@ -86,7 +87,7 @@ async function keepArchive(context: Context, name: ArchiveOfUplink): Promise<voi
   try {
     const { node, version } = await readForArchive(context, name.nodeId, name.version);
     if (version.version !== name.version || version.downloadUrl === undefined) return;
-    if (!URL.canParse(version.downloadUrl)) throw new FetchFailed('its archive has no valid URL');
+    if (!isUrl(version.downloadUrl)) throw new FetchFailed('its archive has no valid URL');
     const path = join(folder.path, 'node.zip');
     const url = new URL(version.downloadUrl);
     await fetchFromUplink(context, url, path, { bytes: limits.archive, seconds: 600, media: 'archive' });

@@ -2,6 +2,7 @@ import { coversNode } from '../auth/random-tokens.js';
 import { type Database, findRow } from '../database/database.js';
 import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
+import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 
 /** What a caller may see beyond what is public. */
@@ -14,7 +15,7 @@ export interface Viewer {
   readonly nodes?: readonly string[] | undefined;
 }
 
-export async function loadViewer(database: Database, caller: Caller): Promise<Viewer> {
+async function loadViewer(database: Database, caller: Caller): Promise<Viewer> {
   if (caller.publisherId !== undefined) {
     return { admin: false, publishers: new Set([caller.publisherId]), nodes: caller.nodes };
   }
@@ -29,6 +30,20 @@ export async function loadViewer(database: Database, caller: Caller): Promise<Vi
   return { admin: caller.admin, publishers: new Set(memberships.map((row) => row.publisher_id)) };
 }
 
+/** What reads of the registry for a caller need. */
+export interface ReadAccess {
+  readonly context: Pick<Context, 'baseUrl'>;
+  readonly database: Database;
+  readonly viewer: Viewer;
+}
+
+export async function openAccess(
+  { caller, context }: { readonly caller: Caller; readonly context: Pick<Context, 'baseUrl'> },
+  database: Database,
+): Promise<ReadAccess> {
+  return { context, database, viewer: await loadViewer(database, caller) };
+}
+
 // Decided: a token that is limited to nodes sees only those as a member does.
 /** Whether the caller may see the private data of this publisher, or of this node of it. */
 export function isInsider(viewer: Viewer, publisherId: string, nodeId?: string): boolean {
@@ -41,8 +56,7 @@ export const versionNotFound = (nodeId: string, version: string) =>
 
 /** @throws Refused not_found; banned, if the caller is neither a member nor an admin */
 export async function getVisiblePublisher(
-  database: Database,
-  viewer: Viewer,
+  { database, viewer }: ReadAccess,
   publisherId: string,
 ): Promise<PublisherRow> {
   const row = await findRow(database, 'publishers', { id: publisherId });
@@ -58,7 +72,7 @@ export async function getVisiblePublisher(
  * Finds a node that the caller may see.
  * @throws Refused not_found if it is missing or deleted, banned if it or its publisher is; insiders see both
  */
-export async function getVisibleNode(database: Database, viewer: Viewer, nodeId: string): Promise<NodeRow> {
+export async function getVisibleNode({ database, viewer }: ReadAccess, nodeId: string): Promise<NodeRow> {
   const row = await database
     .selectFrom('nodes')
     .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
@@ -92,14 +106,13 @@ export function isNodeBanned(row: { readonly status: string; readonly publisher_
  * @throws Refused as `getVisibleNode`; not_found if it is missing or not Active, which insiders see
  */
 export async function getVisibleVersion(
-  database: Database,
-  viewer: Viewer,
-  nodeId: string,
-  version: string,
+  access: ReadAccess,
+  { nodeId, version }: { readonly nodeId: string; readonly version: string },
 ): Promise<{ node: NodeRow; version: VersionRow }> {
-  const node = await getVisibleNode(database, viewer, nodeId);
-  const row = await findRow(database, 'versions', { node_id: node.id, version });
-  const hidden = row?.status !== 'NodeVersionStatusActive' && !isInsider(viewer, node.publisher_id, node.id);
+  const node = await getVisibleNode(access, nodeId);
+  const row = await findRow(access.database, 'versions', { node_id: node.id, version });
+  const isOpen = row?.status === 'NodeVersionStatusActive';
+  const hidden = !isOpen && !isInsider(access.viewer, node.publisher_id, node.id);
   if (!row || hidden) throw versionNotFound(nodeId, version);
   return { node, version: row };
 }

@@ -6,7 +6,7 @@ import { type Tx, updateRows } from '../database/database.js';
 import type { Handlers, OperationCall, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused, type RefusedDetail } from '../operation/refused.js';
-import { getVisibleVersion, loadViewer, versionNotFound } from './access.js';
+import { getVisibleVersion, openAccess, versionNotFound } from './access.js';
 import { refreshListing, removeDefinitions } from './listed-host-nodes.js';
 
 interface FoundDefinitions {
@@ -68,8 +68,7 @@ type HostNodeDefinition = z.output<typeof HostNode>;
 /** Stores the definitions that an external extractor found, or that it found none. */
 const defineHostNodes: Write<'hostNodes.define'> = async (call, tx) => {
   const { params, body } = call;
-  const viewer = await loadViewer(tx, call.caller);
-  const { node, version } = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
+  const { node, version } = await getVisibleVersion(await openAccess(call, tx), params);
   if (version.status === 'NodeVersionStatusDeleted') throw versionNotFound(node.id, version.version);
   refuseInvalidDefinitions(body);
   const nodes = body.success
