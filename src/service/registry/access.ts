@@ -16,9 +16,8 @@ export interface Viewer {
 }
 
 async function loadViewer(database: Database, caller: Caller): Promise<Viewer> {
-  if (caller.publisherId !== undefined) {
+  if (caller.publisherId !== undefined)
     return { admin: false, publishers: new Set([caller.publisherId]), nodes: caller.nodes };
-  }
   // An API key generates, and sees of the registry what is public.
   if (caller.userId === undefined || caller.kind === 'api_key')
     return { admin: false, publishers: new Set() };
@@ -61,9 +60,8 @@ export async function getVisiblePublisher(
 ): Promise<PublisherRow> {
   const row = await findRow(database, 'publishers', { id: publisherId });
   if (!row) throw new Refused('not_found', `There is no publisher ${publisherId}.`);
-  if (row.status === 'PublisherStatusBanned' && !isInsider(viewer, publisherId)) {
+  if (row.status === 'PublisherStatusBanned' && !isInsider(viewer, publisherId))
     throw new Refused('banned', `The publisher ${publisherId} is banned.`);
-  }
   return row;
 }
 
@@ -133,9 +131,8 @@ export function findNodeInAnySpelling(database: Database, nodeId: string): Promi
  */
 export async function getOwnNode(database: Database, publisherId: string, nodeId: string): Promise<NodeRow> {
   const node = await findNodeInAnySpelling(database, nodeId);
-  if (!node || node.publisher_id !== publisherId) {
+  if (!node || node.publisher_id !== publisherId)
     throw new Refused('not_found', `The publisher ${publisherId} has no node ${nodeId}.`);
-  }
   if (node.id !== nodeId) {
     throw new Refused('not_found', `There is no node ${nodeId}; did you mean ${node.id}?`);
   }
