@@ -66,10 +66,7 @@ export async function getVisiblePublisher(
 }
 
 // Decided: what is hidden from a caller is 404. What is banned is 403, but members and admins can read it.
-/**
- * Finds a node that the caller may see.
- * @throws Refused not_found if it is missing or deleted, banned if it or its publisher is; insiders see both
- */
+/** @throws Refused not_found if it is missing or deleted, banned if it or its publisher is; insiders see both */
 export async function getVisibleNode({ database, viewer }: ReadAccess, nodeId: string): Promise<NodeRow> {
   const row = await database
     .selectFrom('nodes')
@@ -125,10 +122,7 @@ export function findNodeInAnySpelling(database: Database, nodeId: string): Promi
   return findRow(database, 'nodes', { folded_id: foldNodeId(nodeId) });
 }
 
-/**
- * Finds a node of a publisher, for its members.
- * @throws Refused not_found
- */
+/** @throws Refused not_found, also if it is another publisher's */
 export async function getOwnNode(database: Database, publisherId: string, nodeId: string): Promise<NodeRow> {
   const node = await findNodeInAnySpelling(database, nodeId);
   if (!node || node.publisher_id !== publisherId)

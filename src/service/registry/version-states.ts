@@ -10,9 +10,7 @@ export type VersionStatus = `NodeVersionStatus${'Active' | 'Deleted' | 'Banned' 
 /** The `status_reason` of a version deleted before any upload; only such a number can be registered again. */
 const NO_ARCHIVE = 'no_archive';
 
-/**
- * Who changes a status: `registration` a publish, `owner` a delete, `admin` an admin request, `service` a job.
- */
+/** Who changes a status: `registration` a publish, `owner` a delete, `admin` an admin request, `service` a job. */
 export type TransitionRight = 'registration' | 'owner' | 'admin' | 'service';
 
 export interface VersionTransition {
