@@ -136,10 +136,7 @@ function describeProblem(error: unknown): string {
   return error.claim === 'nbf' ? 'is not valid yet' : 'is not valid';
 }
 
-interface KeyPair {
-  readonly privateKey: CryptoKey;
-  readonly publicKey: CryptoKey;
-}
+type KeyPair = Readonly<Record<'privateKey' | 'publicKey', CryptoKey>>;
 
 const keyPairs = new WeakMap<object, Promise<KeyPair>>();
 
