@@ -31,8 +31,7 @@ async function findArchive(context: Context, name: ArchiveName, caller: Caller):
   const access = await openAccess({ caller, context }, context.database);
   const { node, version } = await getVisibleVersion(access, name);
   const { archive_size: size, archive_sha256: sha256, archive_tree: tree, archive_key: key } = version;
-  if (node.publisher_id !== name.publisherId || size === null || sha256 === null || key === null) {
+  if (node.publisher_id !== name.publisherId || size === null || sha256 === null || key === null)
     throw new Refused('not_found', 'Archive not found.');
-  }
   return { key, size, sha256, tree };
 }

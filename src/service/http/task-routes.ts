@@ -32,12 +32,11 @@ async function sendResult(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { taskId, name } = request.params;
-  if (!verifyResult(context, request.params, request.query)) {
+  if (!verifyResult(context, request.params, request.query))
     throw new Refused(
       'invalid_signature',
       'This URL is expired or modified; read the status of the task for a new one.',
     );
-  }
   const task = await findRow(context.database, 'tasks', { id: taskId });
   const result = parseResults(task?.results ?? null).find((one) => one.name === name);
   if (!result) throw new Refused('not_found', 'Result not found.');

@@ -16,9 +16,8 @@ export interface Viewer {
 }
 
 async function loadViewer(database: Database, caller: Caller): Promise<Viewer> {
-  if (caller.publisherId !== undefined) {
+  if (caller.publisherId !== undefined)
     return { admin: false, publishers: new Set([caller.publisherId]), nodes: caller.nodes };
-  }
   // An API key generates, and sees of the registry what is public.
   if (caller.userId === undefined || caller.kind === 'api_key')
     return { admin: false, publishers: new Set() };
@@ -61,17 +60,13 @@ export async function getVisiblePublisher(
 ): Promise<PublisherRow> {
   const row = await findRow(database, 'publishers', { id: publisherId });
   if (!row) throw new Refused('not_found', `There is no publisher ${publisherId}.`);
-  if (row.status === 'PublisherStatusBanned' && !isInsider(viewer, publisherId)) {
+  if (row.status === 'PublisherStatusBanned' && !isInsider(viewer, publisherId))
     throw new Refused('banned', `The publisher ${publisherId} is banned.`);
-  }
   return row;
 }
 
 // Decided: what is hidden from a caller is 404. What is banned is 403, but members and admins can read it.
-/**
- * Finds a node that the caller may see.
- * @throws Refused not_found if it is missing or deleted, banned if it or its publisher is; insiders see both
- */
+/** @throws Refused not_found if it is missing or deleted, banned if it or its publisher is; insiders see both */
 export async function getVisibleNode({ database, viewer }: ReadAccess, nodeId: string): Promise<NodeRow> {
   const row = await database
     .selectFrom('nodes')
@@ -127,15 +122,11 @@ export function findNodeInAnySpelling(database: Database, nodeId: string): Promi
   return findRow(database, 'nodes', { folded_id: foldNodeId(nodeId) });
 }
 
-/**
- * Finds a node of a publisher, for its members.
- * @throws Refused not_found
- */
+/** @throws Refused not_found, also if it is another publisher's */
 export async function getOwnNode(database: Database, publisherId: string, nodeId: string): Promise<NodeRow> {
   const node = await findNodeInAnySpelling(database, nodeId);
-  if (!node || node.publisher_id !== publisherId) {
+  if (!node || node.publisher_id !== publisherId)
     throw new Refused('not_found', `The publisher ${publisherId} has no node ${nodeId}.`);
-  }
   if (node.id !== nodeId) {
     throw new Refused('not_found', `There is no node ${nodeId}; did you mean ${node.id}?`);
   }

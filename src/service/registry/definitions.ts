@@ -74,12 +74,11 @@ const defineHostNodes: Write<'hostNodes.define'> = async (call, tx) => {
   const nodes = body.success
     ? Object.entries(body.nodes).map(([name, definition]) => ({ name, definition }))
     : undefined;
-  if (!(await storeDefinitions(tx, { versionId: version.id, nodeId: node.id, nodes }))) {
+  if (!(await storeDefinitions(tx, { versionId: version.id, nodeId: node.id, nodes })))
     throw new Refused(
       'definitions_already_set',
       `The definitions of version ${version.version} of the node ${node.id} are already stored.`,
     );
-  }
   const reason = body.reason || undefined;
   const event = { kind: 'version', id: version.id, publisherId: node.publisher_id } as const;
   await recordAction(call, tx, { ...event, action: 'version.definitions', reason });
@@ -91,9 +90,8 @@ function refuseInvalidDefinitions({ success, nodes }: DefineBody): void {
   const details: RefusedDetail[] = Object.entries(nodes).flatMap(([name, definition]) =>
     listProblems(name, definition).map(([field, message]) => ({ path: `nodes.${name}.${field}`, message })),
   );
-  if (!success && Object.keys(nodes).length > 0) {
+  if (!success && Object.keys(nodes).length > 0)
     details.unshift({ path: 'nodes', message: 'must be empty if success is false' });
-  }
   const [first] = details;
   if (!first) return;
   const more = details.length > 1 ? `; and ${details.length - 1} more` : '';

@@ -76,7 +76,6 @@ const SORT_COLUMNS = {
 } as const;
 
 /**
- * Finds nodes by filters.
  * @param match of `parseSearch`
  * @returns the ids of one page, in order, and how many there are, up to `MAX_LISTED_ROWS`
  */

@@ -92,12 +92,8 @@ export async function insertNode(
   const details = pickNodeDetails(body);
   const name = body.name ?? id;
   refuseLargeFields({ name, ...details }, 'node');
-  const last = await tx
-    .selectFrom('nodes')
-    .select('number')
-    .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const highest = tx.selectFrom('nodes').select(({ fn }) => fn.max('number').as('number'));
+  const last = await highest.executeTakeFirst();
   const row: NodeRow = {
     id,
     number: (last?.number ?? 0) + 1,

@@ -104,12 +104,11 @@ const validatePublisher: Read<'publisher.validate'> = async ({ query }, database
 const deletePublisher: Write<'publisher.delete'> = async (call, tx) => {
   const { publisherId: id } = call.params;
   const node = await findRow(tx, 'nodes', { publisher_id: id });
-  if (node) {
+  if (node)
     throw new Refused(
       'invalid_transition',
       `The publisher ${id} has the node ${node.id}; a publisher with nodes, including deleted ones, cannot be deleted.`,
     );
-  }
   const members = await tx.selectFrom('members').select('user_id').where('publisher_id', '=', id).execute();
   for (const table of ['personal_access_tokens', 'members', 'quota_usage'] as const)
     await deleteRows(tx, table, { publisher_id: id });

@@ -53,10 +53,7 @@ export async function askUplink(
   return answer === undefined ? undefined : replaceUrls(context, name, nodeId, answer);
 }
 
-/**
- * Whether the registry behind this one is asked about a node.
- * @throws Refused forbidden
- */
+/** @throws Refused forbidden if a rule refuses the node */
 export async function mayAsk({ configuration, database }: Context, nodeId: string): Promise<boolean> {
   const { uplink } = configuration;
   if (!uplink || !NodeId.safeParse(nodeId).success) return false;

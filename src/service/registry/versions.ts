@@ -36,9 +36,8 @@ const listVersions: Read<'version.list'> = async (call, database) => {
   let versions = database.selectFrom('versions').selectAll().where('node_id', '=', node.id);
   if (query.statuses) versions = versions.where('status', 'in', query.statuses);
   // Decided: only members and admins see drafts, which are all versions that are not Active.
-  if (!isInsider(access.viewer, node.publisher_id, node.id)) {
+  if (!isInsider(access.viewer, node.publisher_id, node.id))
     versions = versions.where('status', '=', 'NodeVersionStatusActive');
-  }
   const rows = await versions.execute();
   return rows
     .sort((left, right) => compareVersions(right.version, left.version))
@@ -135,9 +134,8 @@ const getVersionsInBulk: Read<'version.bulk'> = async (call, database) => {
       const error_message = `There is no version ${identifier.version} of the node ${identifier.node_id}.`;
       return { identifier, status: 'not_found', error_message };
     }
-    if (hidden === 'banned') {
+    if (hidden === 'banned')
       return { identifier, status: 'error', error_message: `The node ${identifier.node_id} is banned.` };
-    }
     const node_version = viewVersion(access, row, row.publisher_id);
     return { identifier, status: 'success', node_version };
   }
