@@ -7,12 +7,13 @@ import { minifySync } from 'rolldown/experimental';
 import { GRAMMAR_MODULE } from '../src/python/definitions/grammar.js';
 import { writeCommands } from './commands.js';
 import { writeLibraryTypes } from './library-api.js';
-import { writeOperations } from './operations.js';
+import { writeManifestOutlines, writeOperations } from './operations.js';
 
 /** Bundles src into dist, split so that a command loads only what it runs. Returns the modules in it. */
 export async function bundle(): Promise<string[]> {
   writeCommands();
   writeOperations();
+  writeManifestOutlines();
   writeLibraryTypes();
   const modules = await Promise.all([bundleCommandLine(), bundleService(), bundleWorkers(), bundleReader()]);
   const require = createRequire(import.meta.url);
@@ -35,11 +36,11 @@ const GROUPS = [
 const LEFT_OUT = [
   // HTTP/2, which is off, and bodies in the form of `fetch`.
   [/\/undici\//, /\/(client-h2|web\/fetch\/body)\.js$/],
-  // Values that are checked by a schema, and settings of earlier versions.
+  // A check of settings against a schema, and changes of the settings of earlier versions.
   [/\/conf\//, /^(ajv|semver)/],
-  // Values that are checked by a schema, which the contract does; a log, which the service writes itself; requests without a network,
-  // and plugins for some releases of the framework, which there are none of.
-  [/\/fastify\//, /^(@fastify\/ajv-compiler|pino|light-my-request|semver)$/],
+  // A check of requests against schemas, which the contract does; a log, which the service writes itself; requests
+  // without a network; plugins that only some releases of the framework accept; HTTP/2, which is off.
+  [/\/fastify\//, /^(@fastify\/ajv-compiler|pino|light-my-request|semver|node:http2)$/],
   // Values that one of several schemas describes, which no answer has.
   [/\/fast-json-stringify\//, /\/validator$/],
   // A drawing of the routes.
@@ -202,8 +203,8 @@ export function bundlePrograms(input: Record<string, string>, folder: string): P
 }
 
 /**
- * Bundles programs (`isSmall`: without spaces, and with modules of Node.js that are loaded late) with what package.json does not list as a dependency: one file of a bundle is found quicker
- * than many of a folder.
+ * Bundles programs with what package.json does not list as a dependency: one file of a bundle is found quicker than many
+ * of a folder. A program that is small loads modules of Node.js when it first uses them.
  */
 async function writeBundle(
   options: RolldownOptions,

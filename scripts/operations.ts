@@ -3,6 +3,7 @@ import { contract } from '../src/contract/index.js';
 import { listOperations, type Operation } from '../src/contract/operation.js';
 import { createOutline } from '../src/contract/schema/create-outline.js';
 import type { Outline } from '../src/contract/schema/outline.js';
+import { MANIFEST_SCHEMAS } from '../src/pack/manifest-schemas.js';
 import { readIfPresent } from './commands.js';
 
 const PATH = 'src/client/operations.generated.json';
@@ -12,8 +13,21 @@ export function writeOperations(): void {
   const operations = [...listOperations(contract)].map(
     ([name, operation]) => [name, outlineOperation(operation)] as const,
   );
-  const text = JSON.stringify(shareOutlines(Object.fromEntries(operations)));
-  if (text !== readIfPresent(PATH)) writeFileSync(PATH, text);
+  writeIfChanged(PATH, shareOutlines(Object.fromEntries(operations)));
+}
+
+/** Writes what a manifest certainly may be, so that a pack is read without the contract's schemas. */
+export function writeManifestOutlines(): void {
+  const outlines = Object.entries(MANIFEST_SCHEMAS).map(([name, schema]) => [
+    name,
+    createOutline(schema, 'input'),
+  ]);
+  writeIfChanged('src/pack/manifest.generated.json', Object.fromEntries(outlines));
+}
+
+function writeIfChanged(path: string, value: unknown): void {
+  const text = JSON.stringify(value);
+  if (text !== readIfPresent(path)) writeFileSync(path, text);
 }
 
 function outlineOperation({ method, path, safe, secret, query, body, response }: Operation) {

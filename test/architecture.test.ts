@@ -54,6 +54,10 @@ describe('the rooms of src', () => {
   };
   const room = (path: string) => roomBelow('src', path) as string;
 
+  test('are those of the table', () => {
+    expect(readdirSync('src').sort()).toEqual(Object.keys(allowed).sort());
+  });
+
   test('each imports only those that its row names', () => {
     const wrong = imports.filter(isOurs).filter(({ from, to }) => {
       return room(from) !== room(to) && !allowed[room(from)]?.includes(room(to));

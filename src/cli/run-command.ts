@@ -186,6 +186,8 @@ function listenForSignals(system: System, isIgnored: () => boolean): Interruptio
     code = signal === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted;
     if (controller.signal.aborted) system.exit(code);
     controller.abort();
+    // What reads standard input, prompts included, does not wait for its end.
+    system.stdin.destroy();
   });
   return { signal: controller.signal, hint: undefined, exitCode: () => code, ignore };
 }

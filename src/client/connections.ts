@@ -68,7 +68,7 @@ async function openNetwork({ env = {}, ca }: ConnectionOptions): Promise<Connect
     // Empty instead of absent: otherwise undici reads the environment of the process.
     httpProxy,
     httpsProxy,
-    noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
+    noProxy: env.no_proxy || env.NO_PROXY || '',
     // Many proxies refuse a tunnel to port 80; plain http is forwarded, as curl does.
     proxyTunnel: false,
     // Only used for the hosts of NO_PROXY.

@@ -1,25 +1,24 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
-import { Node } from '../contract/node.js';
-import { NodeVersion } from '../contract/node-version.js';
-import { checkValue } from '../contract/schema/check.js';
-import { completeVersion, PublisherId } from '../contract/schema/identifiers.js';
+import type { z } from 'zod';
+import { fitsOutline, type Outline } from '../contract/schema/outline.js';
 import type { Problem } from '../contract/schema/schema-types.js';
+import { completeVersion } from '../contract/schema/semantic-version.js';
 import { readDynamicVersion } from './dynamic-version.js';
+import outlines from './manifest.generated.json' with { type: 'json' };
+import type { MANIFEST_SCHEMAS } from './manifest-schemas.js';
 import { createTextReader, type ReadText } from './pack-text.js';
 import type { PackProblem } from './problem.js';
 import { formatKeyPath, type Pyproject, readPyproject } from './pyproject.js';
 import { readRequirements } from './requirements.js';
 
-const ManifestNode = Node.required({ id: true, name: true });
-const ManifestVersion = NodeVersion.required({ version: true });
+type Schemas = typeof MANIFEST_SCHEMAS;
 
 /** A pack as described by its `pyproject.toml`, in the form that publishing sends. Missing keys are missing fields. */
 export interface Manifest {
   readonly publisher: string;
-  readonly node: z.output<typeof ManifestNode>;
-  readonly version: z.output<typeof ManifestVersion>;
+  readonly node: z.output<Schemas['node']>;
+  readonly version: z.output<Schemas['version']>;
   /** `includes` as written: what to pack even if it is ignored. */
   readonly includes: readonly string[];
   /** Which table describes the pack; undefined if there is neither. */
@@ -67,8 +66,8 @@ export async function readManifest(folder: string, options: ManifestOptions = {}
   const listed = await findDependencies(pyproject.value, read, problems, warnings);
   const { dependencies, frontend } = splitFrontend(listed);
   const supported = {
-    supported_os: selectClassifiers(project.classifiers, 'Operating System :: ', /./),
-    supported_accelerators: selectClassifiers(project.classifiers, 'Environment :: ', /^[GN]PU :: /),
+    supported_os: selectClassifiers(project.classifiers ?? [], 'Operating System :: ', /./),
+    supported_accelerators: selectClassifiers(project.classifiers ?? [], 'Environment :: ', /^[GN]PU :: /),
     supported_hostui_version: pack?.['requires-hostui'] ?? pack?.['requires-comfyui'],
     supported_hostui_frontend_version: frontend,
   };
@@ -79,29 +78,28 @@ export async function readManifest(folder: string, options: ManifestOptions = {}
     });
 
   const validate = createValidator(table ?? 'hostui', problems);
-  const publisher = validate(
-    z.object({ publisher: options.anyPublisherId ? z.string().min(1).max(1024) : PublisherId }),
+  const publisher = await validate(
+    options.anyPublisherId ? 'anyPublisher' : 'publisher',
     omitUndefined({ publisher: options.publisher ?? pack?.PublisherId }),
   );
-  const node = validate(
-    ManifestNode,
+  const node = await validate(
+    'node',
     omitUndefined({
       id: project.name,
       name: pack?.DisplayName ?? project.name,
       description: project.description,
-      author: project.authors[0]?.name,
+      author: project.authors?.[0]?.name,
       license: project.license?.file ?? project.license?.text ?? findLicenseFile(project['license-files']),
       category: pack?.Category,
-      tags: project.keywords.length > 0 ? project.keywords : undefined,
-      repository: findRepository(project.urls),
+      tags: project.keywords?.length ? project.keywords : undefined,
+      repository: findRepository(project.urls ?? {}),
       icon: pack?.Icon,
       banner_url: pack?.Banner,
       ...supported,
     }),
   );
-  // If the version could not be found, that is already reported.
-  const version = validate(
-    versionText === undefined ? NodeVersion : ManifestVersion,
+  const version = await validate(
+    'version',
     omitUndefined({ version: versionText, dependencies, ...supported }),
   );
   const all = mergeProblems(pyproject.problems, problems);
@@ -111,7 +109,7 @@ export async function readManifest(folder: string, options: ManifestOptions = {}
     manifest: {
       publisher: publisher.publisher,
       node,
-      version: version as Manifest['version'],
+      version,
       includes: pack?.includes ?? [],
       table,
       warnings,
@@ -133,14 +131,25 @@ function toKey(field: string, table: string): Problem['path'] {
   return keys[field] ?? ['project', field];
 }
 
-/** Creates a function that checks values against the schemas of the service and collects problems by key. */
+/**
+ * Creates a function that checks values as the service does, and collects problems by key. What the schemas certainly
+ * accept is known without them; they are loaded to say what is wrong.
+ */
 function createValidator(table: string, problems: PackProblem[]) {
-  return <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> | undefined => {
-    const checked = checkValue(schema, value);
-    if (checked.ok) return checked.value;
+  return async <Name extends keyof Schemas>(
+    name: Name,
+    value: Record<string, unknown>,
+  ): Promise<z.output<Schemas[Name]> | undefined> => {
+    if (fitsOutline(outlines[name] as Outline, value, [])) return value as z.output<Schemas[Name]>;
+    const [{ MANIFEST_SCHEMAS }, { checkValue }] = await Promise.all([
+      import('./manifest-schemas.js'),
+      import('../contract/schema/check.js'),
+    ]);
+    const checked = checkValue(MANIFEST_SCHEMAS[name], value);
+    if (checked.ok) return checked.value as z.output<Schemas[Name]>;
     for (const { path, message } of checked.problems) {
-      // Without [project] name there is no display name either; one problem is enough.
-      if (path[0] === 'name' && message === 'is required') continue;
+      // Without [project] name there is no display name either, and a version that is not found is already reported.
+      if (message === 'is required' && ['name', 'version'].includes(String(path[0]))) continue;
       problems.push({ where: formatKeyPath([...toKey(String(path[0]), table), ...path.slice(1)]), message });
     }
     return undefined;
@@ -155,7 +164,7 @@ async function findVersion(
   const where = '[project] version';
   const { version, dynamic } = pyproject.project;
   if (version) return version;
-  if (!dynamic.includes('version')) {
+  if (!dynamic?.includes('version')) {
     problems.push({ where, message: 'is required, such as version = "1.0.0"' });
     return undefined;
   }
@@ -172,7 +181,7 @@ async function findDependencies(
   warnings: PackProblem[],
 ): Promise<readonly string[]> {
   const where = '[project] dependencies';
-  if (project.dependencies || !project.dynamic.includes('dependencies')) return project.dependencies ?? [];
+  if (project.dependencies || !project.dynamic?.includes('dependencies')) return project.dependencies ?? [];
   const files = tool.setuptools?.dynamic?.dependencies?.file ?? ['requirements.txt'];
   const { dependencies, problems: found, skipped } = await readRequirements(files, read);
   problems.push(...found.map((message) => ({ where, message })));

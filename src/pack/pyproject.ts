@@ -1,25 +1,79 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
-import { z } from 'zod';
-import { checkValue } from '../contract/schema/check.js';
+import { isRecord } from '../contract/json.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 import { isMachineTrouble } from '../disk/machine-trouble.js';
 import { MAX_TEXT_BYTES } from './pack-text.js';
 import type { PackProblem } from './problem.js';
 
-/** Templates leave unknown values empty, so `Icon = ""` means that there is no icon. */
-const text = z
-  .string()
-  .transform((value) => value.trim() || undefined)
-  .optional();
-const texts = z.array(z.string()).default([]);
+type Path = Problem['path'];
 
-const files = z.union([z.string().transform((path) => [path]), z.array(z.string())], {
-  error: 'must be a path or a list of paths',
+/** Reads a value that is present. One of another type is reported, and counts as absent. */
+type Read<Value> = (value: unknown, path: Path, problems: Problem[]) => Value | undefined;
+
+type ReadValue<One> = One extends Read<infer Value> ? Value : never;
+
+function fail(problems: Problem[], path: Path, message: string): undefined {
+  problems.push({ path, message });
+}
+
+const string: Read<string> = (value, path, problems) =>
+  typeof value === 'string' ? value : fail(problems, path, 'must be a string');
+
+/** Templates leave unknown values empty, so `Icon = ""` means that there is no icon. */
+const text: Read<string> = (...given) => string(...given)?.trim() || undefined;
+
+/** A list with an item of another type counts as absent as a whole. */
+const list =
+  <Item>(item: Read<Item>): Read<Item[]> =>
+  (value, path, problems) => {
+    if (!Array.isArray(value)) return fail(problems, path, 'must be a list');
+    const before = problems.length;
+    const items = value.map((one, at) => item(one, [...path, at], problems));
+    return problems.length > before ? undefined : (items as Item[]);
+  };
+const texts = list(string);
+
+const map: Read<Record<string, string>> = (value, path, problems) => {
+  if (!isRecord(value)) return fail(problems, path, 'must be an object');
+  const entries = Object.entries(value).map(([key, one]) => [key, string(one, [...path, key], problems)]);
+  return Object.fromEntries(entries.filter(([, one]) => one !== undefined));
+};
+
+/** The keys of a table; others are left out. */
+const table =
+  <Keys extends Record<string, Read<unknown>>>(
+    keys: Keys,
+  ): Read<{ readonly [Key in keyof Keys]?: ReadValue<Keys[Key]> | undefined }> =>
+  (value, path, problems) => {
+    if (!isRecord(value)) return fail(problems, path, 'must be an object');
+    const present = Object.entries(keys).filter(([key]) => value[key] !== undefined);
+    return Object.fromEntries(
+      present.map(([key, read]) => [key, read(value[key], [...path, key], problems)]),
+    ) as never;
+  };
+
+/** One of several types, or else one problem. */
+const either =
+  <Value>(message: string, ...types: readonly Read<Value>[]): Read<Value> =>
+  (value, path, problems) => {
+    for (const read of types) {
+      const others: Problem[] = [];
+      const found = read(value, path, others);
+      if (others.length === 0) return found;
+    }
+    return fail(problems, path, message);
+  };
+
+const anything: Read<unknown> = (value) => value;
+
+const files = either('must be a path or a list of paths', texts, (value, path, problems) => {
+  const one = string(value, path, problems);
+  return one === undefined ? undefined : [one];
 });
 
-const PackTable = z.looseObject({
+const PackTable = table({
   PublisherId: text,
   DisplayName: text,
   Icon: text,
@@ -28,60 +82,55 @@ const PackTable = z.looseObject({
   includes: texts,
   'requires-hostui': text,
   'requires-comfyui': text,
-  version: z.looseObject({ path: text }).optional(),
+  version: table({ path: text }),
 });
 
-const project = z.looseObject({
+const License = table({ file: text, text });
+
+const Project = table({
   name: text,
   description: text,
   version: text,
   dynamic: texts,
-  dependencies: z.array(z.string()).optional(),
-  license: z
-    .union(
-      [
-        z.string().transform((value) => ({ file: undefined, text: value.trim() || undefined })),
-        z.looseObject({ file: text, text }),
-      ],
-      { error: 'must be a string such as "MIT", or { file = "LICENSE" }' },
-    )
-    .optional(),
-  'license-files': z.unknown().optional(),
+  dependencies: texts,
+  license: either(
+    'must be a string such as "MIT", or { file = "LICENSE" }',
+    (...given): ReadValue<typeof License> => ({ text: text(...given) }),
+    License,
+  ),
+  'license-files': anything,
   keywords: texts,
-  authors: z.array(z.looseObject({ name: text, email: text })).default([]),
-  urls: z.record(z.string(), z.string()).default({}),
+  authors: list(table({ name: text, email: text })),
+  urls: map,
   classifiers: texts,
 });
 
-const dynamic = z.looseObject({ attr: text, file: files.optional() });
+const dynamic = table({ attr: text, file: files });
 
-const tool = z.looseObject({
-  hostui: PackTable.optional(),
-  comfy: PackTable.optional(),
-  setuptools: z
-    .looseObject({
-      dynamic: z.looseObject({ version: dynamic.optional(), dependencies: dynamic.optional() }).optional(),
-      'package-dir': z.record(z.string(), z.string()).optional(),
-    })
-    .optional(),
-  setuptools_scm: z.unknown().optional(),
-  hatch: z
-    .looseObject({
-      version: z.looseObject({ path: text, pattern: text, source: text }).optional(),
-    })
-    .optional(),
-  pdm: z.looseObject({ version: z.looseObject({ source: text, path: text }).optional() }).optional(),
-  flit: z.looseObject({ module: z.looseObject({ name: text }).optional() }).optional(),
-  poetry: z.looseObject({ version: text }).optional(),
+const Tool = table({
+  hostui: PackTable,
+  comfy: PackTable,
+  setuptools: table({
+    dynamic: table({ version: dynamic, dependencies: dynamic }),
+    'package-dir': map,
+  }),
+  setuptools_scm: anything,
+  hatch: table({ version: table({ path: text, pattern: text, source: text }) }),
+  pdm: table({ version: table({ source: text, path: text }) }),
+  flit: table({ module: table({ name: text }) }),
+  poetry: table({ version: text }),
 });
 
 /** The keys of a `pyproject.toml` that describe a pack. Other keys are ignored. */
-const Pyproject = z.looseObject({
-  project: project.prefault({}),
-  tool: tool.prefault({}),
-});
+const Document = table({ project: Project, tool: Tool });
 
-export type Pyproject = z.output<typeof Pyproject>;
+export interface Pyproject {
+  readonly project: ReadValue<typeof Project>;
+  readonly tool: ReadValue<typeof Tool>;
+}
+
+/** Decided: at most a hundred problems are reported. */
+const MAX_PROBLEMS = 100;
 
 export interface ReadPyproject {
   /** The valid keys; undefined if the file could not be read at all. */
@@ -107,24 +156,13 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
     const [sentence = ''] = error.message.replace('Invalid TOML document: ', '').split('\n');
     return failed(`is not valid TOML: ${sentence}`, `:${error.line}:${error.column}`);
   }
-  const checked = checkValue(Pyproject, parsed);
-  if (checked.ok) return { value: checked.value, problems: [] };
-  // The invalid keys are removed so that the rest can be checked, and all problems are reported together.
-  for (const { path } of checked.problems) removeKey(parsed, path);
-  const rest = checkValue(Pyproject, parsed);
+  const found: Problem[] = [];
+  const { project = {}, tool = {} } = Document(parsed, [], found) ?? {};
+  const problems = found.slice(0, MAX_PROBLEMS);
   return {
-    value: rest.ok ? rest.value : undefined,
-    problems: checked.problems.map(({ path, message }) => ({ where: formatKeyPath(path), message })),
+    value: { project, tool },
+    problems: problems.map(({ path, message }) => ({ where: formatKeyPath(path), message })),
   };
-}
-
-/** Removes the key at a path, or the whole list that contains it. */
-function removeKey(table: unknown, path: Problem['path']): void {
-  const [key, ...rest] = path;
-  if (key === undefined || typeof table !== 'object' || table === null) return;
-  const inner = (table as Record<string, unknown>)[key];
-  if (rest.length === 0 || Array.isArray(inner)) delete (table as Record<string, unknown>)[key];
-  else removeKey(inner, rest);
 }
 
 /** Formats `['tool', 'hostui', 'includes', 2]` as `[tool.hostui] includes[2]`. */

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { crc32, createInflateRaw, constants as zlibConstants } from 'node:zlib';
 import type { Entry } from 'yauzl';
-import type { Limits } from '../contract/schema/limits.js';
+import { isZipBomb, type Limits } from '../contract/schema/limits.js';
 import { findCollisions, findPathProblem, quoteName } from './path.js';
 import { computeTreeDigest, type FileMode, type TreeEntry, toFileMode } from './tree.js';
 import { ArchiveRefusal, checkZipEnd, findEntryData, openZip, readEntryName, type Zip } from './zip.js';
@@ -132,14 +132,6 @@ interface Budget {
   used: number;
   /** Counts the bytes that were unpacked, and refuses the archive if there are too many. */
   spend(bytes: number): void;
-}
-
-/** Unpacking less than this costs next to nothing: a table of zeros is not a bomb. */
-const MIN_BOMB_BYTES = 16 * 1024 ** 2;
-
-/** Whether an archive of `size` bytes unpacks to so much that it is only made to do so. */
-export function isZipBomb(size: number, unpacked: number, { archiveRatio }: ArchiveLimits): boolean {
-  return unpacked > Math.max(size * archiveRatio, MIN_BOMB_BYTES);
 }
 
 function createUnpackBudget(archiveSize: number, limits: ArchiveLimits): Budget {

@@ -77,6 +77,24 @@ describe('what a line says', () => {
     ]);
   });
 
+  test('a table may be separated by semicolons, as spreadsheets write it in many countries', async () => {
+    const { double, cwd, run } = await desk();
+    const rows = ['"command";image;prompt;scale_factor', 'image relight;photo.png;warm, soft;'];
+    const table = `\uFEFF${[...rows, 'image upscaler;photo.png;;2', ''].join('\r\n')}`;
+    writeFileSync(join(cwd, 'jobs.csv'), table);
+    for (const [argv, stdin] of [
+      [['jobs.csv'], ''],
+      [['-', '--state', 'piped.state'], table],
+    ] as const) {
+      const ran = await run(['batch', ...argv, '--concurrency', '1', '--ndjson'], { stdin });
+      expect(ran.exit, ran.stderr).toBe(0);
+      expect(double.asked.splice(0).map(({ body: { image, ...rest } }) => rest)).toEqual([
+        { prompt: 'warm, soft' },
+        { scale_factor: 2 },
+      ]);
+    }
+  });
+
   test('everything that is wrong with any line is said at once, and nothing is sent', async () => {
     const { double, cwd, run, write } = await desk();
     write([
@@ -363,7 +381,7 @@ describe('credits', () => {
 });
 
 describe('a service that takes no jobs', () => {
-  test('ends the batch with its own code: 7 where it is away, 4 where nobody is let in', async () => {
+  test('ends the batch with its own code: 7 if the service is away, 4 if it refuses the credential', async () => {
     const { cwd, run, write } = await desk({ refuse: () => ({ status: 401, error: 'unauthenticated' }) });
     write(Array.from({ length: 100 }, () => relight));
     const denied = await run(['batch', 'jobs.jsonl', '--state', 'denied']);

@@ -91,7 +91,7 @@ test('a type that only running the pack would tell is compared with none', () =>
   expect(compareDefinitions(before, [definition('A', { required: { i: [['a']] } }, [])])).toEqual([]);
 });
 
-test('an input that becomes required breaks workflows, whatever its default', () => {
+test('an input that becomes required breaks workflows, even if it has a default', () => {
   const before = [definition('A', { optional: { m: ['MODEL'], n: ['INT'] } }, [])];
   const after = [definition('A', { required: { m: ['MODEL'], n: ['INT'] } }, [])];
   expect(compareDefinitions(before, after).map(({ detail, breaks }) => [detail, breaks])).toEqual([

@@ -55,7 +55,7 @@ test('a token file that is not there is told from an empty one', async () => {
   expect([exit, stderr]).toEqual([2, 'error: File not found: nofile (from --token-file).\n']);
 });
 
-test('the log is a list with --json, whatever was written into it', async () => {
+test('the log is a list with --json, even if other lines were written into it', async () => {
   const home = homeForTest();
   expect((await regen(['serve', 'logs', '--json'], { home })).stdout).toBe('[]\n');
   const log = join(home, '.local', 'state', 'regen', 'service.log');

@@ -80,7 +80,7 @@ test.each([
   expect((await manifestOf(cwd)).node.repository).toBe(repository);
 });
 
-test('takes every fact as a flag, whatever characters it holds', async () => {
+test('takes every value as a flag, with any characters', async () => {
   const cwd = pack({ 'README.md': readme });
   const facts = {
     id: 'Own.Id',
@@ -97,7 +97,7 @@ test('takes every fact as a flag, whatever characters it holds', async () => {
   expect({ ...node, publisher, version: version.version }).toMatchObject(facts);
 });
 
-test('names all flags at once where nobody is there to ask', async () => {
+test('names all missing flags at once if it cannot prompt', async () => {
   const folder = join(folderForTest(), '___');
   mkdirSync(folder);
   const { exit, stdout, stderr } = await regen(['node', 'init', folder]);

@@ -17,6 +17,40 @@ test.each(['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_BASE_URL'])(
   },
 );
 
+test('an empty variable counts as unset', async () => {
+  const service = await serviceForTest();
+  const named = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const run = (argv: readonly string[], env: Record<string, string>) => regen(argv, { env });
+  const empty = [
+    'REGEN_PROFILE',
+    'REGEN_PUBLISH_TOKEN',
+    'REGEN_TIMEOUT',
+    'REGEN_CREDENTIAL_STORE',
+    'REGEN_CA_FILE',
+  ];
+  const more = [
+    'REGEN_LOCAL_PORT',
+    'REGEN_WEBHOOK_SECRET',
+    'FORCE_COLOR',
+    'NO_COLOR',
+    'CI',
+    'HTTP_PROXY',
+    'no_proxy',
+  ];
+  const env = Object.fromEntries([...empty, ...more].map((name) => [name, '']));
+  const { exit, stdout, stderr } = await run(['publisher', 'list', '--json'], { ...env, ...named });
+  expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: '[]\n', stderr: '' });
+  const trigger = ['webhook', 'trigger', '--to', 'http://127.0.0.1:9'];
+  // The secret is read from the service, and the receiver is asked.
+  expect((await run(trigger, { ...env, ...named })).stderr).toContain('Could not reach http://127.0.0.1:9');
+  const failed = await run(['nothing'], { FORCE_COLOR: '' });
+  expect(failed.stderr).toMatch(/^error: /);
+  for (const value of ['', ' ', '\n']) {
+    const { stderr } = await run(['auth', 'status'], { ...named, REGEN_TOKEN: value });
+    expect(stderr).toContain(`Not signed in to ${service.url}.`);
+  }
+});
+
 test('settings that cannot be read stop every command that would use them, and are left as they are', async () => {
   const home = homeForTest();
   await regen(['config', 'set', 'profiles.team.base_url', 'http://127.0.0.1:9'], { home });

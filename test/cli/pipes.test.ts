@@ -1,5 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { homeForTest, regen, type Surroundings, start } from '../support/cli.js';
 import { png } from '../support/generation-double.js';
@@ -32,7 +34,7 @@ test('-o - writes the bytes of one result to stdout, ready for the next command'
   expect(readdirSync(cwd)).not.toContain('-');
 });
 
-test('a job ends well where nobody reads its messages any longer', async () => {
+test('a job ends well after the reader of its messages has closed the pipe', async () => {
   const { cwd, surroundings } = await prepare();
   const job = start(['image', 'relight', 'a.png', '-o', 'result.png'], surroundings);
   job.child.stderr?.destroy();
@@ -85,4 +87,41 @@ test('tasks are read from stdin, and {n} numbers their files', async () => {
   const named = await run(['image', 'relight', 'a.png', 'b.png', '--again', '-o', 'photo-{n}.png']);
   expect(named.exit, named.stderr).toBe(0);
   expect(readdirSync(cwd)).toEqual(expect.arrayContaining(['photo-1.png', 'photo-2.png']));
+});
+
+test.each([
+  [['version', 'bulk']],
+  [['task', 'wait', '-']],
+  [['node', 'get', 'x', '--token-file', '-']],
+  [['node', 'create', 'acme', '--body', '-']],
+  [['api', 'POST', '/nodes', '--body', '-']],
+  [['auth', 'login', '--with-token']],
+  [['batch', '-', '--state', 'jobs.state']],
+  [['image', 'relight', '-']],
+  [['webhook', 'verify']],
+])('Ctrl-C ends %j while it reads standard input', async (argv) => {
+  const { run } = await prepare();
+  const signals = new EventEmitter();
+  const stdin = new Readable({ read: () => void setImmediate(() => signals.emit('SIGINT', 'SIGINT')) });
+  const { exit, stdout, stderr } = await run(argv, { stdin, signals });
+  expect({ exit, stdout, stderr }).toEqual({
+    exit: 130,
+    stdout: '',
+    stderr: expect.stringContaining('Interrupted.'),
+  });
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a command that reads from a pipe', async (signal) => {
+  const { surroundings } = await prepare();
+  let chunks = 0;
+  const stdin = new Readable({
+    read() {
+      chunks += 1;
+      // A pipe holds less, so the command is reading.
+      if (chunks <= 32) this.push(Buffer.alloc(65_536));
+      else job.child.kill(signal);
+    },
+  });
+  const job = start(['webhook', 'verify'], { ...surroundings, stdin });
+  expect((await job.ended).exit).toBe(signal === 'SIGINT' ? 130 : 143);
 });

@@ -82,7 +82,7 @@ test('signs in with a browser, and every command is that person from then on', a
   expect((await run(['admin', 'audit'])).exit).toBe(0);
 });
 
-test('nobody else can answer in the place of the browser', async () => {
+test('no other program can answer instead of the browser', async () => {
   const { run } = await place();
   const answers: number[] = [];
   let again: Promise<unknown> | undefined;
@@ -270,7 +270,7 @@ test('where a service names no issuer, sign-in says so and how to bring a token'
 test.each([
   ['in a job', ['auth', 'login'], { CI: '1' }],
   ['without questions', ['auth', 'login', '--no-input'], {}],
-])('%s nobody is waited for', async (_, argv, env) => {
+])('a sign-in %s does not wait for a person', async (_, argv, env) => {
   const { run } = await place();
   const { exit, stderr } = await run(argv, { env });
   expect(exit).toBe(2);

@@ -56,7 +56,7 @@ test('a command with one request loads seven files, and neither schemas nor all 
   expect(parts.filter((name) => /^(child_process|readline|tls|http2|inspector)$/.test(name))).toEqual([]);
 });
 
-test('a publish loads neither the whole contract nor what publishes several folders', async () => {
+test('a publish loads neither schemas nor what reads archives or publishes several folders', async () => {
   const service = await serviceForTest();
   const { ownerToken, personalAccessToken } = await publisherForTest(service);
   const env = {
@@ -67,9 +67,9 @@ test('a publish loads neither the whole contract nor what publishes several fold
   const argv = ['version', 'publish', packForTest(), '--no-wait'];
   const { exit, stderr, files, bytes } = await runAndList(argv, { env });
   expect({ exit, stderr }).toMatchObject({ exit: 0 });
-  for (const chunk of ['contract', 'many', 'request'])
+  for (const chunk of ['contract', 'schemas', 'json-schema-processors', 'read-archive', 'many', 'request'])
     expect(files).not.toContain(`dist/chunks/${chunk}.cjs`);
-  expect(bytes).toBeLessThan(720_000);
+  expect(bytes).toBeLessThan(466_000);
 });
 
 test('a completion of words loads four small files and no network', async () => {

@@ -192,7 +192,7 @@ test('a file among the tasks that is none is left alone', async () => {
   expect(readdirSync(folder)).toHaveLength(4);
 });
 
-test('task wait --all leaves out what nobody can tell of any more, and brings home the rest', async () => {
+test('task wait --all skips tasks that their service no longer has, and saves the others', async () => {
   const gone = await generationDouble({ states: ['CREATED', 'IN_PROGRESS'] });
   const { double, home, cwd, run, id } = await started();
   await regen(['image', 'upscaler', 'photo.png', '--no-wait'], {

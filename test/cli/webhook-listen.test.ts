@@ -145,7 +145,7 @@ describe('webhook listen', () => {
     await expect.poll(second.events).toMatchObject([video]);
   });
 
-  it('takes a secret that was rotated meanwhile', async () => {
+  it('takes a secret that was rotated while it listens', async () => {
     const service = await serviceForTest();
     const { url } = await listener({ service });
     const { url: base, ownerToken: token } = service;

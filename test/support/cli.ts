@@ -26,7 +26,7 @@ export interface Surroundings {
   readonly home?: string;
   readonly cwd?: string;
   /** What is piped in. */
-  readonly stdin?: string;
+  readonly stdin?: string | Readable;
   /** Answers to prompts, in order; given these, the command is interactive. */
   readonly answers?: readonly (string | boolean)[];
   /** Both streams are terminals. */
@@ -62,7 +62,9 @@ export async function regen(argv: readonly string[], surroundings: Surroundings 
   stderr.heard = onSaid;
   const tty = answers !== undefined || terminal === true;
   const system: System = {
-    stdin: Object.assign(Readable.from(stdin === '' ? [] : [stdin]), { isTTY: tty }),
+    stdin: Object.assign(typeof stdin === 'string' ? Readable.from(stdin === '' ? [] : [stdin]) : stdin, {
+      isTTY: tty,
+    }),
     stdout: Object.assign(stdout, { isTTY: terminal === true, ...(columns && { columns }) }),
     stderr: Object.assign(stderr, { isTTY: tty, ...(columns && { columns }) }),
     env: { REGEN_NO_AUTOSTART: '1', TERM: 'dumb', ...env },
@@ -109,7 +111,7 @@ class Capture extends Writable {
 function scripted(answers: readonly (string | boolean)[]): Prompts {
   const left = [...answers];
   const next = async () => {
-    if (left.length === 0) throw new Error('Nobody answers this question.');
+    if (left.length === 0) throw new Error('The test has no answer to this question.');
     return left.shift();
   };
   return {
@@ -159,7 +161,9 @@ export function start(argv: readonly string[], surroundings: Surroundings = {}):
   child.stderr.on('data', (chunk) => {
     said += chunk;
   });
-  child.stdin.on('error', () => {}).end(stdin);
+  child.stdin.on('error', () => {});
+  if (typeof stdin === 'string') child.stdin.end(stdin);
+  else stdin.pipe(child.stdin);
   const ended = new Promise<Ran>((done) => {
     child.once('close', (code, signal) =>
       done({ exit: code ?? (signal === 'SIGKILL' ? 137 : 1), stdout: out, stderr: said }),

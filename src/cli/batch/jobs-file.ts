@@ -41,15 +41,16 @@ export async function openJobsFile(
   }
   const path = join(scratch, 'jobs');
   await pipeline(system.stdin, createWriteStream(path));
-  const format = (await firstCharacter(path)) === '{' ? 'jsonl' : 'csv';
+  const format = (await readStart(path)).startsWith('{') ? 'jsonl' : 'csv';
   return { path, name: 'standard input', format, state: resolve(system.cwd, state) };
 }
 
-async function firstCharacter(path: string): Promise<string | undefined> {
-  for await (const part of createReadStream(path, { encoding: 'utf8', end: 1000 })) {
-    return (part as string).trimStart().at(0);
+/** Reads the first line with content, or the beginning of a long one. */
+async function readStart(path: string): Promise<string> {
+  for await (const part of createReadStream(path, { encoding: 'utf8', end: 10_000 })) {
+    return (part as string).trimStart().split('\n', 1)[0] as string;
   }
-  return undefined;
+  return '';
 }
 
 /** Reads the lines of the file that are not empty. */
@@ -78,10 +79,15 @@ function parseJsonLine(text: string): { record: Record<string, unknown> } | { pr
   return { problem: 'must be one JSON object, such as {"command": "image relight", "image": "a.jpg"}' };
 }
 
-/** Decided: an empty cell means that the value is absent; a list is written as JSON. */
+/**
+ * Decided: an empty cell means that the value is absent; a list is written as JSON. The names in the first line contain
+ * no separator, so the first one in it is that of the file: spreadsheets write semicolons where numbers have commas.
+ */
 async function* readCsvLines(path: string): AsyncGenerator<JobLine> {
   const { parse } = await import('csv-parse');
-  const parser = parse({ bom: true, columns: true, info: true, skip_empty_lines: true, trim: true });
+  const [delimiter = ','] = /[,;]/.exec(await readStart(path)) ?? [];
+  const layout = { bom: true, columns: true, skip_empty_lines: true, trim: true } as const;
+  const parser = parse({ ...layout, delimiter, info: true });
   const reading = pipeline(createReadStream(path), parser);
   try {
     for await (const { info, record } of parser as AsyncIterable<CsvRow>) {

@@ -49,7 +49,7 @@ export async function run(given: CommandContext): Promise<void> {
 
 /** What the service loads at its start. */
 const SERVICE_MODULES =
-  'child_process cluster crypto fs/promises http2 https perf_hooks readline timers/promises worker_threads zlib'.split(
+  'child_process cluster crypto fs/promises https perf_hooks readline timers/promises worker_threads zlib'.split(
     ' ',
   );
 

@@ -32,13 +32,14 @@ export async function chooseCredential(
 ): Promise<Credential | undefined> {
   const { tokenFile, env, owner } = sources;
   if (tokenFile) return fixedCredential(await readTokenFile(system, tokenFile), '--token-file');
-  if (env?.REGEN_TOKEN) return fixedCredential(env.REGEN_TOKEN.trim(), 'REGEN_TOKEN');
+  const token = env?.REGEN_TOKEN?.trim();
+  if (token) return fixedCredential(token, 'REGEN_TOKEN');
   if (env?.REGEN_ADMIN_TOKEN_FILE) return createFileCredential(system, env.REGEN_ADMIN_TOKEN_FILE);
   const kept = await sources.kept();
   if (kept) return kept;
   if (owner) return owner;
-  if (env?.REGEN_PUBLISH_TOKEN) return fixedCredential(env.REGEN_PUBLISH_TOKEN.trim(), 'REGEN_PUBLISH_TOKEN');
-  return undefined;
+  const publishToken = env?.REGEN_PUBLISH_TOKEN?.trim();
+  return publishToken ? fixedCredential(publishToken, 'REGEN_PUBLISH_TOKEN') : undefined;
 }
 
 /** Creates a credential that never changes. */

@@ -93,7 +93,7 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
   for (const [name, input] of now) {
     if (old.has(name)) continue;
     const kind = input.required ? 'required' : 'optional';
-    // The host refuses prompts saved for its API that lack a required input, whatever its default.
+    // The host refuses prompts saved for its API that lack a required input, even if it has a default.
     const detail = `${name}: ${input.type} (${kind})`;
     differences.push({ change: 'input added', detail, breaks: input.required });
   }

@@ -243,7 +243,7 @@ const PLAIN: Paint = { bold: keepText, dim: keepText, red: keepText, magenta: ke
 /** Follows https://no-color.org and https://force-color.org, for each stream separately. */
 function usesColour(env: System['env'], to: { readonly isTTY?: boolean }, mode: OutputMode): boolean {
   if (mode.color === false || env.NO_COLOR) return false;
-  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
   return to.isTTY === true && env.TERM !== 'dumb';
 }
 

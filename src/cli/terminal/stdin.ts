@@ -24,7 +24,10 @@ export async function readBytes(stream: AsyncIterable<string | Uint8Array>): Pro
 
 /** Yields the lines of a stream as they arrive, without empty lines and comments. */
 export async function* readLines(stream: Readable): AsyncGenerator<string> {
-  for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
+  // The lines of a stream that is destroyed do not end on their own.
+  stream.once('close', () => lines.close());
+  for await (const line of lines) {
     const text = line.trim();
     if (text && !text.startsWith('#')) yield text;
   }

@@ -98,7 +98,7 @@ function openStdout(): System['stdout'] {
 }
 
 function openStderr(): System['stderr'] {
-  // The work goes on where nobody reads its messages.
+  // The work continues when the reader of its messages has closed the pipe.
   return process.stderr.on('error', () => {});
 }
 

@@ -39,6 +39,9 @@ const ENVIRONMENT = [
   ['XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME', 'Folders of settings, data and state'],
 ] as const;
 
+const EMPTY_VARIABLES =
+  'An empty variable counts as unset, except REGEN_PAGER, PAGER and REGEN_SERVE_*. Without --base-url or a profile, a command that changes something refuses an empty REGEN_BASE_URL, REGEN_TOKEN or REGEN_PUBLISH_TOKEN: in a CI job, a secret is probably missing.';
+
 /** The pages of `regen help <topic>`. */
 export const topics: Readonly<Record<string, Topic>> = {
   commands: {
@@ -130,7 +133,10 @@ export const topics: Readonly<Record<string, Topic>> = {
       },
     ],
   },
-  environment: { summary: 'Environment variables', blocks: [{ items: ENVIRONMENT }] },
+  environment: {
+    summary: 'Environment variables',
+    blocks: [{ items: ENVIRONMENT }, { text: EMPTY_VARIABLES }],
+  },
   'exit-codes': { summary: 'What the exit code of a command means', blocks: [{ items: EXIT_CODES }] },
   errors: {
     summary: 'Error codes in JSON, their exit codes and meanings',

@@ -12,8 +12,8 @@ type SecretsContext = Pick<CommandContext, 'services' | 'flags' | 'output' | 'sy
 export async function readSecrets(context: Omit<SecretsContext, 'output'>): Promise<readonly string[]> {
   const file = readText(context.flags, 'secret-file');
   if (file !== undefined) return readSecretFile(resolve(context.system.cwd, file));
-  const given = context.system.env.REGEN_WEBHOOK_SECRET;
-  if (given !== undefined) return checkSecrets(given.split(/\s+/), 'REGEN_WEBHOOK_SECRET');
+  const given = context.system.env.REGEN_WEBHOOK_SECRET?.trim();
+  if (given) return checkSecrets(given.split(/\s+/), 'REGEN_WEBHOOK_SECRET');
   return [await fetchSecret(context)];
 }
 

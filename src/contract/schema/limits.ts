@@ -24,3 +24,15 @@ export const DEFAULT_LIMITS = {
 } as const;
 
 export type Limits = { -readonly [Name in keyof typeof DEFAULT_LIMITS]: number };
+
+/** Unpacking less than this costs next to nothing: a table of zeros is not a bomb. */
+const MIN_BOMB_BYTES = 16 * 1024 ** 2;
+
+/** Whether an archive of `size` bytes unpacks to so much that it is only made to do so. */
+export function isZipBomb(
+  size: number,
+  unpacked: number,
+  { archiveRatio }: Pick<Limits, 'archiveRatio'>,
+): boolean {
+  return unpacked > Math.max(size * archiveRatio, MIN_BOMB_BYTES);
+}

@@ -1,4 +1,3 @@
-import inc from 'semver/functions/inc.js';
 import { ClientError } from '../../client/errors.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { FlowError } from '../flow-error.js';
@@ -30,11 +29,12 @@ export async function findNextStep(
       throw toVerdictError(subject, await readReason(subject, version));
     case 'NodeVersionStatusDeleted':
       if (version.status_reason === 'no_archive') return { step: 'register' };
-      throw toConflictError(`${name} was deleted; its number cannot be used again.`, subject);
+      throw await createConflictError(`${name} was deleted; its number cannot be used again.`, subject);
   }
   const uploaded = await compareUploaded(subject, version.downloadUrl, archive, scratch);
   if (uploaded === 'nothing') return { step: 'register' };
-  if (uploaded === 'other') throw toConflictError(`${name} is already published with other files.`, subject);
+  if (uploaded === 'other')
+    throw await createConflictError(`${name} is already published with other files.`, subject);
   return isSettled(version) ? { step: 'done', version } : { step: 'wait', version };
 }
 
@@ -74,6 +74,7 @@ export function toVerdictError(
   );
 }
 
-function toConflictError(message: string, { version }: VersionContext): FlowError {
+async function createConflictError(message: string, { version }: VersionContext): Promise<FlowError> {
+  const { default: inc } = await import('semver/functions/inc.js');
   return new FlowError('version_exists', message, { subject: inc(version, 'patch') as string });
 }

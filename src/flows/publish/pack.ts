@@ -1,14 +1,13 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import valid from 'semver/functions/valid.js';
 import type { Naming } from '../../contract/naming/naming.js';
-import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
+import { DEFAULT_LIMITS, isZipBomb } from '../../contract/schema/limits.js';
+import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
 import { isPartFile } from '../../disk/part-file.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
 import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.js';
 import { type Manifest, type ManifestOptions, readManifest } from '../../pack/manifest.js';
 import type { PackProblem } from '../../pack/problem.js';
-import { isZipBomb } from '../../pack/read-archive.js';
 import { findSecrets } from '../../pack/secrets.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
@@ -90,7 +89,7 @@ function matchArchives(nodeId: string): (path: string) => boolean {
   const start = `${nodeId}-`;
   return (path) =>
     isPartFile(path) ||
-    (path.startsWith(start) && path.endsWith('.zip') && valid(path.slice(start.length, -4)) !== null);
+    (path.startsWith(start) && path.endsWith('.zip') && isSemanticVersion(path.slice(start.length, -4)));
 }
 
 /** Lists the first 5 paths. */

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import type { NodeVersion as NodeVersionSchema } from '../../contract/node-version.js';
-import { completeVersion } from '../../contract/schema/identifiers.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
+import { completeVersion } from '../../contract/schema/semantic-version.js';
 import type { BuiltArchive } from '../../pack/archive.js';
-import { inspectArchive } from '../../pack/read-archive.js';
 import { readBody } from '../../wire/read-body.js';
 import { FlowError, requireSubject } from '../flow-error.js';
 
@@ -139,6 +138,7 @@ async function downloadTree(
 ): Promise<string | undefined> {
   const path = join(scratch, 'published.zip');
   await client.download(url, { to: createWriteStream(path), credential: true, signal });
+  const { inspectArchive } = await import('../../pack/read-archive.js');
   const inspection = await inspectArchive(path, DEFAULT_LIMITS);
   return inspection.ok ? inspection.tree : undefined;
 }

@@ -8,6 +8,13 @@ export function smoothStep(from: number, to: number, value: number): number {
   return part * part * (3 - 2 * part);
 }
 
+/** Equals Math.hypot of two numbers, which Node.js does not inline. */
+export function computeLength(x: number, y: number): number {
+  const most = Math.max(Math.abs(x), Math.abs(y));
+  const part = Math.min(Math.abs(x), Math.abs(y)) / most;
+  return most === 0 ? 0 : Math.sqrt(1 + part * part) * most;
+}
+
 /** Raises or lowers the blacks and the whites of a brightness from 0 to 1. */
 export function adjustLevels(value: number, blacks: number, whites: number): number {
   return clamp(value + blacks * 0.22 * (1 - value) ** 2 + whites * 0.25 * value ** 2 * (1.1 - value * 0.6));

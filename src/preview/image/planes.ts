@@ -6,6 +6,10 @@ export interface Size {
   readonly height: number;
 }
 
+export function newPlane({ width, height }: Size): Plane {
+  return new Float32Array(width * height);
+}
+
 export function createPlane(
   { width, height }: Size,
   value: (at: number, x: number, y: number) => number,
@@ -56,33 +60,74 @@ function blurRows(source: Plane, { width, height }: Size, radius: number): Plane
   return target;
 }
 
+/** What a guided filter needs of its guide. */
+interface Guide {
+  readonly values: Plane;
+  readonly mean: Plane;
+  readonly variance: Float64Array;
+  readonly average: (values: Plane) => Plane;
+}
+
+/** @param radius in pixels, at which the filter smooths */
+export function prepareGuide(values: Plane, size: Size, radius: number): Guide {
+  const average = (plane: Plane) => blur(plane, size, radius, 1);
+  const mean = average(values);
+  const squares = average(multiply(values, values));
+  const variance = new Float64Array(values.length);
+  for (let at = 0; at < values.length; at++) {
+    const centre = mean[at] as number;
+    variance[at] = (squares[at] as number) - centre * centre;
+  }
+  return { values, mean, variance, average };
+}
+
+/** `slope * guide + level`, at any resolution of the guide. */
+interface GuidedFilter {
+  readonly slope: Plane;
+  readonly level: Plane;
+}
+
 /**
- * A guided filter (He, Sun and Tang): smooths, but keeps the edges of the guide. The result is `slope * guide
- * + level`, returned as these two planes because they apply to a guide of any resolution.
+ * A guided filter (He, Sun and Tang): smooths, but keeps the edges of the guide.
  * @param softness the variance, in units of the guide, that counts as texture
  */
 export function filterGuided(
-  guide: Plane,
+  { values, mean, variance, average }: Guide,
   source: Plane,
-  size: Size,
-  radius: number,
   softness: number,
-): { readonly slope: Plane; readonly level: Plane } {
-  const average = (values: Plane) => blur(values, size, radius, 1);
-  const guideMean = average(guide);
-  const sourceMean = average(source);
-  const squares = average(guide.map((value) => value * value));
-  const products = average(guide.map((value, at) => value * (source[at] as number)));
-  const slope = createPlane(size, (at) => {
-    const centre = guideMean[at] as number;
-    const variance = (squares[at] as number) - centre * centre;
-    return ((products[at] as number) - centre * (sourceMean[at] as number)) / (variance + softness);
-  });
-  const level = createPlane(
-    size,
-    (at) => (sourceMean[at] as number) - (slope[at] as number) * (guideMean[at] as number),
-  );
+): GuidedFilter {
+  const sourceMean = source === values ? mean : average(source);
+  const products = average(multiply(values, source));
+  const slope = new Float32Array(source.length);
+  const level = new Float32Array(source.length);
+  for (let at = 0; at < source.length; at++) {
+    const centre = mean[at] as number;
+    const covariance = (products[at] as number) - centre * (sourceMean[at] as number);
+    slope[at] = covariance / ((variance[at] as number) + softness);
+    level[at] = (sourceMean[at] as number) - (slope[at] as number) * centre;
+  }
   return { slope: average(slope), level: average(level) };
+}
+
+/** Applies a filter to its guide, limited to a range. */
+export function applyFilter(
+  { slope, level }: GuidedFilter,
+  guide: Plane,
+  least = -Infinity,
+  most = Infinity,
+): Plane {
+  const filtered = new Float32Array(guide.length);
+  for (let at = 0; at < guide.length; at++) {
+    const value = (slope[at] as number) * (guide[at] as number) + (level[at] as number);
+    filtered[at] = value < least ? least : value > most ? most : value;
+  }
+  return filtered;
+}
+
+function multiply(one: Plane, other: Plane): Plane {
+  const products = new Float32Array(one.length);
+  for (let at = 0; at < one.length; at++) products[at] = (one[at] as number) * (other[at] as number);
+  return products;
 }
 
 /** Interpolates several planes of one size for a larger picture. */

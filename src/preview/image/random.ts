@@ -41,6 +41,8 @@ const POINTS = 256;
 export interface Noise {
   line(x: number): number;
   plane(x: number, y: number): number;
+  /** The sum of octaves over a plane, each half as strong as the one before. */
+  octaves(count: number, x: number, y: number): number;
 }
 
 export function createNoise(seed: number): Noise {
@@ -57,7 +59,14 @@ export function createNoise(seed: number): Noise {
     const lower = at(left, top + 1) + (at(left + 1, top + 1) - at(left, top + 1)) * across;
     return upper + (lower - upper) * easeInOut(y - top);
   };
-  return { line: (x) => plane(x, 0), plane };
+  const octaves = (count: number, x: number, y: number) => {
+    let sum = 0;
+    let weight = 0.5;
+    for (let octave = 0, scale = 1; octave < count; octave++, weight /= 2, scale *= 2)
+      sum += weight * plane(x * scale, y * scale);
+    return sum / (1 - 2 * weight);
+  };
+  return { line: (x) => plane(x, 0), plane, octaves };
 }
 
 /** Sums octaves of noise, each half as strong as the one before. 0 to 1. */

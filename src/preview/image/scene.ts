@@ -1,12 +1,10 @@
-import { clamp, smoothStep } from './curves.js';
+import { clamp, computeLength, smoothStep } from './curves.js';
 import type { Picture } from './picture.js';
-import { blur, createPlane, filterGuided, type Plane, type Size } from './planes.js';
+import { applyFilter, blur, filterGuided, newPlane, type Plane, prepareGuide, type Size } from './planes.js';
 
 /** The analysis of a reduced picture. */
 export interface Scene {
   readonly size: Size;
-  /** Linear light, 0 to 1. */
-  readonly rgb: readonly [Plane, Plane, Plane];
   /** Brightness in stops below white. */
   readonly stops: Plane;
   /** The light without details: `slope * stops + level`, at any resolution. */
@@ -35,28 +33,28 @@ export const computeLuminance = (red: number, green: number, blue: number) =>
 /** @param small three channels */
 export function analyzeScene(small: Picture): Scene {
   const size = { width: small.width, height: small.height };
-  const channel = (which: number) =>
-    createPlane(size, (at) => LINEAR_LIGHT[small.data[at * 3 + which] as number] as number);
-  const rgb = [channel(0), channel(1), channel(2)] as const;
-  const [red, green, blue] = rgb;
-  const stops = createPlane(size, (at) =>
-    Math.log2(computeLuminance(red[at] as number, green[at] as number, blue[at] as number) + DARKNESS),
-  );
+  const stops = measureStops(small);
   const reach = Math.max(size.width, size.height);
-  const { slope, level } = filterGuided(stops, stops, size, Math.max(1, Math.round(reach * 0.022)), 0.35);
-  const base = createPlane(
-    size,
-    (at) => (slope[at] as number) * (stops[at] as number) + (level[at] as number),
-  );
-  const refine = (mask: Plane) => {
-    const fine = filterGuided(stops, mask, size, Math.max(1, Math.round(reach * 0.03)), 0.08);
-    return createPlane(size, (at) =>
-      clamp((fine.slope[at] as number) * (stops[at] as number) + (fine.level[at] as number)),
-    );
-  };
-  const skin = refine(detectSkin(small));
-  const subject = refine(detectSubject(small, skin));
-  return { size, rgb, stops, slope, level, base, subject, skin, edges: detectEdges(base, size) };
+  const coarse = prepareGuide(stops, size, Math.max(1, Math.round(reach * 0.022)));
+  const { slope, level } = filterGuided(coarse, stops, 0.35);
+  const base = applyFilter({ slope, level }, stops);
+  const fine = prepareGuide(stops, size, Math.max(1, Math.round(reach * 0.03)));
+  const refine = (mask: Plane) => applyFilter(filterGuided(fine, mask, 0.08), stops, 0, 1);
+  const opponents = readOpponents(small);
+  const skin = refine(detectSkin(size, opponents));
+  const subject = refine(detectSubject(size, opponents, skin));
+  return { size, stops, slope, level, base, subject, skin, edges: detectEdges(base, size) };
+}
+
+function measureStops({ data, width, height }: Picture): Plane {
+  const stops = new Float32Array(width * height);
+  for (let at = 0, from = 0; at < stops.length; at++, from += 3) {
+    const red = LINEAR_LIGHT[data[from] as number] as number;
+    const green = LINEAR_LIGHT[data[from + 1] as number] as number;
+    const blue = LINEAR_LIGHT[data[from + 2] as number] as number;
+    stops[at] = Math.log2(computeLuminance(red, green, blue) + DARKNESS);
+  }
+  return stops;
 }
 
 /** Brightness, blue difference and red difference of displayed values from 0 to 1. */
@@ -65,60 +63,88 @@ export function toOpponents(red: number, green: number, blue: number): [number, 
   return [y, 0.564 * (blue - y), 0.713 * (red - y)];
 }
 
-function readOpponents({ data }: Picture, at: number): [number, number, number] {
-  const byte = (which: number) => (data[at * 3 + which] as number) / 255;
-  return toOpponents(byte(0), byte(1), byte(2));
+/** Three numbers for each pixel. */
+function readOpponents({ data }: Picture): Float64Array {
+  const opponents = new Float64Array(data.length);
+  for (let at = 0; at < data.length; at += 3) {
+    const red = (data[at] as number) / 255;
+    const green = (data[at + 1] as number) / 255;
+    const blue = (data[at + 2] as number) / 255;
+    const y = 0.299 * red + 0.587 * green + 0.114 * blue;
+    opponents[at] = y;
+    opponents[at + 1] = 0.564 * (blue - y);
+    opponents[at + 2] = 0.713 * (red - y);
+  }
+  return opponents;
 }
 
 /** Skin of every tone is similar in colour, regardless of its brightness. */
-function detectSkin(small: Picture): Plane {
-  const found = createPlane(small, (at) => {
-    const [y, cb, cr] = readOpponents(small, at);
+function detectSkin(size: Size, opponents: Float64Array): Plane {
+  const found = newPlane(size);
+  for (let at = 0, from = 0; at < found.length; at++, from += 3) {
+    const y = opponents[from] as number;
     const scale = 1 / (0.3 + 0.7 * y);
-    const far = ((cb * scale + 0.115) / 0.075) ** 2 + ((cr * scale - 0.125) / 0.07) ** 2;
-    return smoothStep(1.6, 0.5, far) * smoothStep(0.06, 0.2, y);
-  });
-  return blur(found, small, Math.max(small.width, small.height) * 0.006, 2);
+    const cb = (opponents[from + 1] as number) * scale + 0.115;
+    const cr = (opponents[from + 2] as number) * scale - 0.125;
+    const far = (cb / 0.075) ** 2 + (cr / 0.07) ** 2;
+    found[at] = smoothStep(1.6, 0.5, far) * smoothStep(0.06, 0.2, y);
+  }
+  return blur(found, size, Math.max(size.width, size.height) * 0.006, 2);
 }
 
 /** Colours that are this near to one of the border are of the background. */
 const NEAR = 0.002;
 
 /** Detects what differs from the colours at the border, favouring the middle. */
-function detectSubject(small: Picture, skin: Plane): Plane {
-  const { width, height } = small;
-  const places = Array.from({ length: 48 }, (_, step) => {
+function detectSubject(size: Size, opponents: Float64Array, skin: Plane): Plane {
+  const { width, height } = size;
+  const border = Float64Array.from({ length: 48 * 3 }, (_, at) => {
+    const step = Math.floor(at / 3);
     const along = (step % 16) / 15;
     const x = step < 16 ? along * (width - 1) : step < 32 ? 0 : width - 1;
     const y = step < 16 ? 0 : along * 0.7 * (height - 1);
-    const [light, cb, cr] = readOpponents(small, Math.round(y) * width + Math.round(x));
-    return { light, cb, cr };
+    return opponents[(Math.round(y) * width + Math.round(x)) * 3 + (at % 3)] as number;
   });
-  const found = createPlane(small, (at, x, y) => {
-    const [light, cb, cr] = readOpponents(small, at);
-    let nearest = 1;
-    for (const other of places) {
-      const far = (light - other.light) ** 2 * 0.6 + ((cb - other.cb) ** 2 + (cr - other.cr) ** 2) * 6;
-      if (far < nearest) nearest = far;
-      // Anything nearer is background as well.
-      if (nearest <= NEAR) break;
+  const found = newPlane(size);
+  for (let y = 0, at = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, at++) {
+      const nearest = findNearest(border, opponents, at * 3);
+      const aside = ((x / width - 0.5) / 0.36) ** 2 + ((y / height - 0.58) / 0.55) ** 2;
+      const middle = Math.exp(-0.5 * aside * aside);
+      found[at] = clamp(
+        smoothStep(NEAR, 0.03, nearest) * (0.25 + middle) + 0.45 * middle + 0.4 * (skin[at] as number),
+      );
     }
-    const aside = ((x / width - 0.5) / 0.36) ** 2 + ((y / height - 0.58) / 0.55) ** 2;
-    const middle = Math.exp(-0.5 * aside * aside);
-    return clamp(
-      smoothStep(NEAR, 0.03, nearest) * (0.25 + middle) + 0.45 * middle + 0.4 * (skin[at] as number),
-    );
-  });
-  return blur(found, small, Math.max(width, height) * 0.012, 2);
+  }
+  return blur(found, size, Math.max(width, height) * 0.012, 2);
+}
+
+/** Finds how far the colour of a pixel is from those of the border. At most 1. */
+function findNearest(border: Float64Array, opponents: Float64Array, from: number): number {
+  const light = opponents[from] as number;
+  const cb = opponents[from + 1] as number;
+  const cr = opponents[from + 2] as number;
+  let nearest = 1;
+  // Anything nearer is background as well.
+  for (let at = 0; at < border.length && nearest > NEAR; at += 3) {
+    const far =
+      (light - (border[at] as number)) ** 2 * 0.6 +
+      ((cb - (border[at + 1] as number)) ** 2 + (cr - (border[at + 2] as number)) ** 2) * 6;
+    if (far < nearest) nearest = far;
+  }
+  return nearest;
 }
 
 function detectEdges(base: Plane, size: Size): Plane {
   const { width, height } = size;
-  const found = createPlane(size, (at, x, y) => {
-    const right = base[x + 1 < width ? at + 1 : at] as number;
-    const below = base[y + 1 < height ? at + width : at] as number;
-    const here = base[at] as number;
-    return smoothStep(0.22, 0.8, Math.hypot(right - here, below - here));
-  });
+  const found = newPlane(size);
+  for (let y = 0, at = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, at++) {
+      const right = base[x + 1 < width ? at + 1 : at] as number;
+      const below = base[y + 1 < height ? at + width : at] as number;
+      const here = base[at] as number;
+      found[at] = smoothStep(0.22, 0.8, computeLength(right - here, below - here));
+    }
+  }
   return blur(found, size, 1, 1);
 }

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import type * as Webcodecs from '@napi-rs/webcodecs';
 import type * as Mediabunny from 'mediabunny';
@@ -22,9 +23,10 @@ export interface Codecs {
 
 /** @throws CodecsMissing if they are not installed */
 export async function loadCodecs(): Promise<Codecs> {
+  // Not `import`, which never tries a file again that it could not read, and loads a hundred files of mediabunny instead of one.
+  const require = createRequire(import.meta.url);
   try {
-    const [webcodecs, mediabunny] = await Promise.all([import('@napi-rs/webcodecs'), import('mediabunny')]);
-    return { webcodecs, mediabunny };
+    return { webcodecs: require('@napi-rs/webcodecs'), mediabunny: require('mediabunny') };
   } catch (error) {
     throw isMachineTrouble(error) ? error : new CodecsMissing(error);
   }

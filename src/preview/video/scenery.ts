@@ -1,4 +1,4 @@
-import { clamp, smoothStep } from '../image/curves.js';
+import { clamp, computeLength, smoothStep } from '../image/curves.js';
 import type { Picture } from '../image/picture.js';
 import { blur, type Size } from '../image/planes.js';
 import { createNoise, createRandom, type Noise, sumOctaves } from '../image/random.js';
@@ -9,29 +9,72 @@ import type { Rgb, Shape } from './shapes.js';
 /** A picture that is painted in place, with three channels. */
 export type Canvas = Omit<Picture, 'data'> & { readonly data: Uint8ClampedArray };
 
-/** Sets red, green and blue of a pixel, 0 to 255. @returns its opacity, 0 to 1 */
-type Paint = (x: number, y: number, colour: Float32Array) => number;
+/** What is painted over a row: red, green and blue of each pixel, 0 to 255, and its opacity, 0 to 1. */
+interface Brush {
+  readonly colour: Float64Array;
+  readonly opacity: Float64Array;
+}
+
+/** Sets colour and opacity of the pixels of a row from `left` to before `right`. */
+type PaintRow = (brush: Brush, y: number, left: number, right: number) => void;
 
 interface Box extends Size {
   readonly left: number;
   readonly top: number;
 }
 
-function paintOver(canvas: Canvas, paint: Paint, box: Box = { left: 0, top: 0, ...canvas }): void {
+/** Paints by rows: a function or an array for each pixel would take longer than its colour. */
+function paintOver(canvas: Canvas, paint: PaintRow, box: Box = { left: 0, top: 0, ...canvas }): void {
   const { data, width, height } = canvas;
-  const colour = new Float32Array(3);
-  const [right, bottom] = [Math.min(width, box.left + box.width), Math.min(height, box.top + box.height)];
+  const brush = { colour: new Float64Array(width * 3), opacity: new Float64Array(width) };
+  const left = Math.max(0, box.left);
+  const right = Math.min(width, box.left + box.width);
+  const bottom = Math.min(height, box.top + box.height);
   for (let y = Math.max(0, box.top); y < bottom; y++) {
-    for (let x = Math.max(0, box.left); x < right; x++) {
-      const opacity = paint(x, y, colour);
-      if (opacity <= 0) continue;
-      for (let channel = 0, at = (y * width + x) * 3; channel < 3; channel++, at++) {
-        const before = data[at] as number;
-        data[at] = before + ((colour[channel] as number) - before) * opacity;
-      }
-    }
+    paint(brush, y, left, right);
+    blendRow(data, y * width, brush, left, right);
   }
 }
+
+function blendRow(
+  data: Uint8ClampedArray,
+  row: number,
+  { colour, opacity }: Brush,
+  left: number,
+  right: number,
+): void {
+  for (let x = left; x < right; x++) {
+    const share = opacity[x] as number;
+    if (share <= 0) continue;
+    for (let at = (row + x) * 3, from = x * 3; from < x * 3 + 3; at++, from++)
+      data[at] = mix(data[at] as number, Math.fround(colour[from] as number), share);
+  }
+}
+
+/** Sets a colour. @param at three times the column */
+function setColour(colour: Float64Array, at: number, own: Rgb): void {
+  colour[at] = own[0];
+  colour[at + 1] = own[1];
+  colour[at + 2] = own[2];
+}
+
+function mixColour(colour: Float64Array, at: number, other: Rgb, share: number): void {
+  colour[at] = mix(colour[at] as number, other[0], share);
+  colour[at + 1] = mix(colour[at + 1] as number, other[1], share);
+  colour[at + 2] = mix(colour[at + 2] as number, other[2], share);
+}
+
+function mix(one: number, other: number, share: number): number {
+  return one + (other - one) * share;
+}
+
+function readColour(data: Canvas['data'], at: number): Rgb {
+  return [data[at] as number, data[at + 1] as number, data[at + 2] as number];
+}
+
+const BLACK: Rgb = [0, 0, 0];
+const WHITE: Rgb = [255, 255, 255];
+const CHANNELS = [0, 1, 2] as const;
 
 /** What every part of a scene is painted with. */
 export interface SceneOptions {
@@ -42,8 +85,7 @@ export interface SceneOptions {
 }
 
 function mixColours(one: Rgb, other: Rgb, share: number): Rgb {
-  const part = (which: 0 | 1 | 2) => one[which] + (other[which] - one[which]) * share;
-  return [part(0), part(1), part(2)];
+  return [mix(one[0], other[0], share), mix(one[1], other[1], share), mix(one[2], other[2], share)];
 }
 
 /** Where the sky ends, in pixels from the top. */
@@ -75,18 +117,21 @@ export function paintSky(canvas: Canvas, options: SceneOptions): void {
     const upper = mixColours(zenith, middle, smoothStep(0, 0.55, down));
     return down < 0.55 ? upper : mixColours(middle, low, smoothStep(0.55, 1, down));
   });
-  paintOver(canvas, (_, y, colour) => {
-    colour.set(colours[y] as Rgb);
-    return 1;
+  paintOver(canvas, ({ colour, opacity }, y, left, right) => {
+    for (let x = left; x < right; x++) setColour(colour, x * 3, colours[y] as Rgb);
+    opacity.fill(1, left, right);
   });
   paintStars(canvas, seed, hour.stars, horizon);
   const { orb } = hour;
   if (!orb) return;
-  paintOver(canvas, (x, y, colour) => {
-    const far = Math.hypot(x - orbX, y - orbY);
-    colour.set(orb.colour);
-    const glow = 0.55 * Math.exp(-far / (radius * (isAnime ? 1.6 : 2.6)));
-    return Math.max(glow, smoothStep(radius + 1, radius - 1, far));
+  const softness = radius * (isAnime ? 1.6 : 2.6);
+  paintOver(canvas, ({ colour, opacity }, y, left, right) => {
+    for (let x = left; x < right; x++) {
+      const far = computeLength(x - orbX, y - orbY);
+      const glow = 0.55 * Math.exp(-far / softness);
+      setColour(colour, x * 3, orb.colour);
+      opacity[x] = Math.max(glow, smoothStep(radius + 1, radius - 1, far));
+    }
   });
 }
 
@@ -98,9 +143,10 @@ function paintStars(canvas: Canvas, seed: number, amount: number, horizon: numbe
     const [starX, starY] = [next() * width, next() ** 1.3 * height];
     const bright = (0.35 + 0.65 * next() ** 3) * (1 - 0.8 * clamp(starY / horizon));
     const radius = size * (0.7 + next());
-    const paint: Paint = (x, y, colour) => {
-      colour.fill(255);
-      return bright * clamp(radius + 0.6 - Math.hypot(x - starX, y - starY));
+    const paint: PaintRow = ({ colour, opacity }, y, left, right) => {
+      colour.fill(255, left * 3, right * 3);
+      for (let x = left; x < right; x++)
+        opacity[x] = bright * clamp(radius + 0.6 - computeLength(x - starX, y - starY));
     };
     paintOver(canvas, paint, {
       left: Math.floor(starX - 3),
@@ -117,21 +163,25 @@ export function paintClouds(canvas: Canvas, options: SceneOptions): void {
   const horizon = locateHorizon(canvas, options);
   const short = Math.min(canvas.width, canvas.height);
   const cloud = createNoise(seed ^ 0xc10d);
-  const lit = mixColours(hour.sky[2], [255, 255, 255], 0.55);
+  const lit = mixColours(hour.sky[2], WHITE, 0.55);
   const shaded = mixColours(hour.sky[1], hour.sky[2], 0.35);
   const least = hour.orb ? 0.52 : 0.4;
-  const density = (x: number, y: number) =>
-    sumOctaves(5, (scale) => cloud.plane((x / short) * 2.2 * scale, (y / short) * 5 * scale));
-  paintOver(canvas, (x, y, colour) => {
-    if (y >= horizon) return 0;
-    const here = density(x, y);
-    const edge = smoothStep(least, least + (isAnime ? 0.025 : 0.28), here);
-    if (edge <= 0) return 0;
-    const below = density(x, y + short * 0.03);
-    const light = clamp(0.62 + (below - here) * (isAnime ? 9 : 5) + (here - least) * 0.6);
-    colour.set(mixColours(shaded, lit, isAnime ? (light > 0.62 ? 1 : 0.45) : light));
-    return edge * 0.92 * smoothStep(horizon, horizon * 0.6, y);
-  });
+  const density = (x: number, y: number) => cloud.octaves(5, (x / short) * 2.2, (y / short) * 5);
+  const paint: PaintRow = ({ colour, opacity }, y, left, right) => {
+    const high = smoothStep(horizon, horizon * 0.6, y);
+    for (let x = left; x < right; x++) {
+      const here = density(x, y);
+      const edge = smoothStep(least, least + (isAnime ? 0.025 : 0.28), here);
+      opacity[x] = edge * 0.92 * high;
+      if (edge <= 0) continue;
+      const below = density(x, y + short * 0.03);
+      const light = clamp(0.62 + (below - here) * (isAnime ? 9 : 5) + (here - least) * 0.6);
+      const share = isAnime ? (light > 0.62 ? 1 : 0.45) : light;
+      setColour(colour, x * 3, shaded);
+      mixColour(colour, x * 3, lit, share);
+    }
+  };
+  paintOver(canvas, paint, { left: 0, top: 0, width: canvas.width, height: Math.ceil(horizon) });
 }
 
 /**
@@ -148,33 +198,49 @@ export function paintRidge(canvas: Canvas, { place, hour, isAnime, seed }: Scene
     (_, x) => ground - outline(x / short) * short * (1.15 - 0.85 * near),
   );
   const haze = 0.82 * (1 - near) ** 1.3;
-  const [lightRed, lightGreen, lightBlue] = hour.light;
+  const snow = multiplyColours([244, 246, 252], hour.light);
   const soft = blur(heights, { width, height: 1 }, short * 0.03, 2);
   const base = mixColours(multiplyColours(place.near, hour.light), hour.sky[2], haze);
   const line = Math.max(1, short * 0.003);
   const texture = createNoise(seed ^ 0x7e47);
   const windows = place.ridge === 'towers' ? createNoise(seed ^ 0x11d0) : undefined;
   const isNight = hour.light[0] < 0.7;
-  paintOver(canvas, (x, y, colour) => {
+  const shade = (colour: Float64Array, x: number, y: number) => {
+    const at = x * 3;
     const top = heights[x] as number;
     const below = (y - top) / short;
-    if (y + 1 <= top) return 0;
     const fine = texture.plane((x / short) * 9, (y / short) * 46) - 0.5;
     const grain = isAnime ? (fine > 0.12 ? 0.06 : 0) : fine * 0.08 * near;
-    let shown = mixColours([0, 0, 0], base, 1.06 - Math.min(0.26, below * 0.55) + grain);
+    setColour(colour, at, BLACK);
+    mixColour(colour, at, base, 1.06 - Math.min(0.26, below * 0.55) + grain);
     if (place.ridge === 'peaks' && near < 0.8) {
       const depth = (y - (soft[x] as number)) / short;
       const rise = (soft[Math.max(0, x - 2)] as number) - (soft[x] as number);
       const slope = 0.88 + 0.12 * Math.tanh(rise + fine * 2);
-      const snow: Rgb = [244 * lightRed * slope, 246 * lightGreen * slope, 252 * lightBlue * slope];
       const share = smoothStep(0.1, 0.05, depth + fine * 0.09) * (isAnime ? 1 : 0.85);
-      shown = mixColours(shown, mixColours(snow, hour.sky[2], haze * 0.6), share);
+      for (const channel of CHANNELS) {
+        const seen = mix(snow[channel] * slope, hour.sky[2][channel], haze * 0.6);
+        colour[at + channel] = mix(colour[at + channel] as number, seen, share);
+      }
     }
-    if (windows && y < ground && isLit(windows, x, y, short, near) && below > 0.015)
-      shown = isNight ? mixColours(shown, [255, 206, 120], 0.85) : multiplyColours(shown, [0.82, 0.86, 0.95]);
-    colour.set(isAnime && y - top < line ? mixColours(shown, [0, 0, 0], 0.5) : shown);
-    return clamp(y + 1 - top);
-  });
+    if (windows && y < ground && isLit(windows, x, y, short, near) && below > 0.015) {
+      if (isNight) mixColour(colour, at, [255, 206, 120], 0.85);
+      else
+        setColour(
+          colour,
+          at,
+          multiplyColours([...colour.subarray(at, at + 3)] as unknown as Rgb, [0.82, 0.86, 0.95]),
+        );
+    }
+    if (isAnime && y - top < line) mixColour(colour, at, BLACK, 0.5);
+  };
+  const paint: PaintRow = ({ colour, opacity }, y, left, right) => {
+    for (let x = left; x < right; x++) {
+      opacity[x] = clamp(y + 1 - (heights[x] as number));
+      if (opacity[x] !== 0) shade(colour, x, y);
+    }
+  };
+  paintOver(canvas, paint);
 }
 
 function multiplyColours(one: Rgb, other: Rgb): Rgb {
@@ -226,21 +292,24 @@ export function paintWater(canvas: Canvas, water: Rgb, options: SceneOptions): v
   const shore = Math.round(locateHorizon(canvas, options));
   const own = multiplyColours(water, options.hour.light);
   const [orbX] = locateOrb(canvas, options);
-  const paint: Paint = (x, y, colour) => {
+  const paint: PaintRow = ({ colour, opacity }, y, left, right) => {
     const near = (y - shore + 0.5) / (height - shore);
     // Nearer waves look longer and higher.
     const phase = 9 / (near + 0.08);
     const wave = Math.sin(phase) + 0.6 * Math.sin(phase * 1.83);
     const row = clamp(Math.round(2 * shore - 1 - y - Math.abs(wave) * 0.03 * near * height), 0, shore - 1);
-    const column = clamp(Math.round(x + wave * width * (0.001 + 0.006 * near)), 0, width - 1);
-    const at = (row * width + column) * 3;
-    const mirror: Rgb = [data[at] as number, data[at + 1] as number, data[at + 2] as number];
-    const shown = mixColours(own, mirror, 0.72 - 0.4 * near + 0.1 * wave * near);
-    const far = (x - orbX) / (width * (0.035 + 0.1 * near));
-    const crest = Math.sin(x / (width * (0.004 + 0.03 * near)) + 3 * Math.sin(40 / (near + 0.1)));
-    const glitter = options.hour.orb ? smoothStep(0.3, 1, crest * Math.sin(40 / (near + 0.1))) : 0;
-    colour.set(mixColours(shown, [255, 255, 255], 0.85 * glitter * Math.exp(-far * far)));
-    return 1;
+    const ripple = Math.sin(40 / (near + 0.1));
+    for (let x = left; x < right; x++) {
+      const column = clamp(Math.round(x + wave * width * (0.001 + 0.006 * near)), 0, width - 1);
+      const at = (row * width + column) * 3;
+      setColour(colour, x * 3, own);
+      mixColour(colour, x * 3, readColour(data, at), 0.72 - 0.4 * near + 0.1 * wave * near);
+      const far = (x - orbX) / (width * (0.035 + 0.1 * near));
+      const crest = Math.sin(x / (width * (0.004 + 0.03 * near)) + 3 * ripple);
+      const glitter = options.hour.orb ? smoothStep(0.3, 1, crest * ripple) : 0;
+      mixColour(colour, x * 3, WHITE, 0.85 * glitter * Math.exp(-far * far));
+    }
+    opacity.fill(1, left, right);
   };
   paintOver(canvas, paint, { left: 0, top: shore, width, height });
 }
@@ -271,28 +340,30 @@ export function paintShape(
     );
     const shade = glows ? own : multiplyColours(own, light);
     const around = isAnime ? blur(inside, box, Math.max(1, side * 0.012), 1) : whole;
-    paintOver(
-      canvas,
-      (column, row, colour) => {
-        const cell = at(column, row);
+    const paint: PaintRow = ({ colour, opacity }, y, left, right) => {
+      for (let x = left; x < right; x++) {
+        const cell = at(x, y);
         const share = inside[cell] as number;
         whole[cell] = Math.max(whole[cell] as number, share);
         // Light comes from the upper left.
-        const lit = isAnime ? 1 : 1.08 - (0.26 * (column - box.left + row - box.top)) / (2 * side);
+        const lit = isAnime ? 1 : 1.08 - (0.26 * (x - box.left + y - box.top)) / (2 * side);
         const line = isAnime ? clamp(4 * (around[cell] as number)) : share;
-        colour.set(mixColours(INK, [shade[0] * lit, shade[1] * lit, shade[2] * lit], share / (line || 1)));
-        return line;
-      },
-      box,
-    );
+        setColour(colour, x * 3, INK);
+        mixColour(colour, x * 3, [shade[0] * lit, shade[1] * lit, shade[2] * lit], share / (line || 1));
+        opacity[x] = line;
+      }
+    };
+    paintOver(canvas, paint, box);
   }
   if (!place.water || y < place.horizon * canvas.height) return;
   const { data, width } = canvas;
-  const mirror: Paint = (column, row, colour) => {
+  const mirror: PaintRow = ({ colour, opacity }, row, left, right) => {
     const above = 2 * Math.round(y) - 1 - row;
-    const from = (above * width + column) * 3;
-    colour.set(data.subarray(from, from + 3));
-    return 0.32 * (whole[at(column, above)] as number);
+    for (let column = left; column < right; column++) {
+      const from = (above * width + column) * 3;
+      setColour(colour, column * 3, readColour(data, from));
+      opacity[column] = 0.32 * (whole[at(column, above)] as number);
+    }
   };
   paintOver(canvas, mirror, { ...box, top: Math.round(y) });
 }

@@ -20,16 +20,14 @@ export function countCells({ width, height }: Size): { readonly columns: number;
 /** Draws a frame displaced by a field, interpolated between the points of the grid. */
 export function warpFrame(from: Frame, into: Frame, field: WarpField): void {
   const { columns } = countCells(from);
-  const planes = [
-    { source: from.y, target: into.y, part: 1 },
-    { source: from.u, target: into.u, part: 2 },
-    { source: from.v, target: into.v, part: 2 },
-  ];
-  for (const { source, target, part } of planes) {
-    const size = { width: from.width / part, height: from.height / part };
-    warpPlane(source, target, size, { ...field, columns, part });
-  }
+  const half = { width: from.width / 2, height: from.height / 2 };
+  warpPlane(from.y, into.y, from, { ...field, columns, part: 1 });
+  warpPlane(from.u, into.u, half, { ...field, columns, part: 2 });
+  warpPlane(from.v, into.v, half, { ...field, columns, part: 2 });
 }
+
+/** Coordinates are added up along a cell, which may round them. */
+const ROUNDING = 1e-6;
 
 function warpPlane(
   source: Uint8Array,
@@ -38,23 +36,35 @@ function warpPlane(
   { across, down, columns, part }: WarpField & { readonly columns: number; readonly part: number },
 ): void {
   const step = CELL_PIXELS / part;
-  const [lastX, lastY] = [width - 1.001, height - 1.001];
+  const lastX = width - 1.001;
+  const lastY = height - 1.001;
   for (let y = 0, at = 0; y < height; y++) {
     const row = Math.floor(y / step);
     const between = y / step - row;
-    const here = row * columns;
-    const along = (values: Float32Array, column: number) => {
-      const above = values[here + column] as number;
-      return (above + ((values[here + columns + column] as number) - above) * between) / part;
-    };
-    for (let left = 0, column = 0; left < width; left += step, column++) {
+    // The points of the grid above and below.
+    let above = row * columns;
+    let below = above + columns;
+    let moveX = mix(across[above] as number, across[below] as number, between) / part;
+    let moveY = mix(down[above] as number, down[below] as number, between) / part;
+    for (let left = 0; left < width; left += step) {
+      above++;
+      below++;
+      const nextX = mix(across[above] as number, across[below] as number, between) / part;
+      const nextY = mix(down[above] as number, down[below] as number, between) / part;
+      let fromX = left + moveX;
+      let fromY = y + moveY;
+      const stepX = 1 + (nextX - moveX) / step;
+      const stepY = (nextY - moveY) / step;
+      moveX = nextX;
+      moveY = nextY;
       const end = Math.min(width, left + step);
-      let [fromX, fromY] = [left + along(across, column), y + along(down, column)];
-      const stepX = 1 + (along(across, column + 1) - along(across, column)) / step;
-      const stepY = (along(down, column + 1) - along(down, column)) / step;
+      const isWithin =
+        spans(fromX, fromX + stepX * step, ROUNDING, lastX - ROUNDING) &&
+        spans(fromY, fromY + stepY * step, ROUNDING, lastY - ROUNDING);
       for (let x = left; x < end; x++, at++) {
-        const sampleX = fromX < 0 ? 0 : fromX > lastX ? lastX : fromX;
-        const sampleY = fromY < 0 ? 0 : fromY > lastY ? lastY : fromY;
+        // Most cells need no limits, which are a quarter of the work.
+        const sampleX = isWithin || (fromX >= 0 && fromX <= lastX) ? fromX : fromX < 0 ? 0 : lastX;
+        const sampleY = isWithin || (fromY >= 0 && fromY <= lastY) ? fromY : fromY < 0 ? 0 : lastY;
         const wholeX = sampleX | 0;
         const wholeY = sampleY | 0;
         const fx = sampleX - wholeX;
@@ -71,6 +81,12 @@ function warpPlane(
     }
   }
 }
+
+/** Whether two values and all between them are within a range. */
+const spans = (one: number, other: number, least: number, most: number) =>
+  Math.min(one, other) > least && Math.max(one, other) < most;
+
+const mix = (one: number, other: number, share: number) => one + (other - one) * share;
 
 type Motion = (part: number, time: number) => WarpField;
 

@@ -4,8 +4,8 @@ import type { Rewrite } from '../../contract/naming/naming-map.js';
 import type { Side } from '../../contract/naming/rename-value.js';
 import type { Operation } from '../../contract/operation.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
-import { completeVersion } from '../../contract/schema/identifiers.js';
 import type { Outline } from '../../contract/schema/outline.js';
+import { completeVersion } from '../../contract/schema/semantic-version.js';
 
 /** Where an operation is reached, and in whose names it answers there. */
 export interface OperationRoute {

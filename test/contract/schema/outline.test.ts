@@ -11,6 +11,9 @@ import { contract } from '../../../src/contract/index.js';
 import { listOperations, type Operation } from '../../../src/contract/operation.js';
 import { checkValue } from '../../../src/contract/schema/check.js';
 import { toJsonSchema } from '../../../src/contract/schema/json-schema.js';
+import { fitsOutline, type Outline } from '../../../src/contract/schema/outline.js';
+import manifestOutlines from '../../../src/pack/manifest.generated.json' with { type: 'json' };
+import { MANIFEST_SCHEMAS } from '../../../src/pack/manifest-schemas.js';
 import { createValues, mutateJson } from '../../fuzz/schema-values.js';
 
 const operations = [...listOperations(contract)];
@@ -92,5 +95,22 @@ test.each(responses)(
       }),
       RUNS,
     );
+  },
+);
+
+test.each(Object.entries(MANIFEST_SCHEMAS))(
+  'the %s of a manifest is accepted as it is where its outline accepts it',
+  (name, schema) => {
+    const outline = manifestOutlines[name as keyof typeof manifestOutlines] as Outline;
+    let accepted = 0;
+    fc.assert(
+      fc.property(anyValues(schema, 'input'), (value) => {
+        if (!fitsOutline(outline, value, [])) return;
+        accepted += 1;
+        expect(checkValue(schema, value)).toMatchObject({ ok: true });
+      }),
+      { numRuns: 200 },
+    );
+    expect(accepted).toBeGreaterThan(0);
   },
 );
