@@ -1,16 +1,36 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import sharp from 'sharp';
 import { expect, test } from 'vitest';
+import { EngineFailure } from '../../src/service/operation/engine.js';
+import type { ServiceParts } from '../../src/service/serve.js';
 import { homeForTest, regen, type Surroundings, start } from '../support/cli.js';
+import { copyingEngine } from '../support/copying-engine.js';
+import { filmingEngine } from '../support/filming-engine.js';
 import { generationDouble, png } from '../support/generation-double.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
 import { regenInTerminal, SCREEN_SIZES, SCREENS } from '../support/terminal.js';
 import { waitFor } from '../support/wait-for.js';
 
+/** Starts no thread for each image, and refuses what is cut off as the preview does. */
+const quickEngines = {
+  video: filmingEngine(),
+  image: copyingEngine(async ({ images }) => {
+    await sharp(images.image)
+      .raw()
+      .toBuffer()
+      .catch((error) => {
+        throw new EngineFailure(error.message);
+      });
+  }),
+};
+
 /** A folder with six photos, one of them cut off, and a service that relights them. */
-async function sixPhotos(): Promise<Required<Pick<Surroundings, 'cwd' | 'env'>>> {
-  const service = await serviceForTest();
+async function sixPhotos(
+  parts: ServiceParts = { engines: quickEngines },
+): Promise<Required<Pick<Surroundings, 'cwd' | 'env'>>> {
+  const service = await serviceForTest({}, parts);
   const cwd = folderForTest();
   for (const number of [1, 2, 3, 4, 5, 6]) {
     const bytes = number === 4 ? png.subarray(0, png.length - 20) : png;
@@ -64,7 +84,7 @@ test('names and messages in letters of two columns are wrapped where those of on
 });
 
 test('in a pipe, paths are whole on stdout and said on stderr with the task', async () => {
-  const { cwd, env } = await sixPhotos();
+  const { cwd, env } = await sixPhotos({});
   const { stdout, stderr, exit } = await start(['image', 'relight', ...photos, '-o', 'relit/'], { cwd, env })
     .ended;
   expect(exit).toBe(9);

@@ -1,23 +1,30 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { homeForTest, regen, type Surroundings, start } from '../support/cli.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RunningService } from '../../src/service/serve.js';
+import { regen, start } from '../support/cli.js';
+import { copyingEngine } from '../support/copying-engine.js';
+import { filmingEngine } from '../support/filming-engine.js';
 import { png } from '../support/generation-double.js';
 import { packForTest } from '../support/packs.js';
-import { folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
+import { publisherForTest, register, serviceForTest, startTestService } from '../support/service.js';
 import { inTerminal, regenInTerminal, SCREEN_SIZES, SCREENS } from '../support/terminal.js';
 
-/** A registry and a ledger with something in each listing. */
-async function filled(): Promise<Surroundings> {
-  const service = await serviceForTest();
+const folder = mkdtempSync(join(tmpdir(), 'regen-listings-'));
+const home = join(folder, 'home');
+let service: RunningService;
+/** Of a registry and a ledger with something in each listing. The tests only read them. */
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  mkdirSync(home);
+  const engines = { image: copyingEngine(), video: filmingEngine() };
+  service = await startTestService({}, { engines });
   const publisher = await publisherForTest(service);
   await register(publisher, '1.0.0');
-  const surroundings: Surroundings = {
-    home: homeForTest(),
-    cwd: folderForTest(),
-    env: { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken },
-  };
-  writeFileSync(join(surroundings.cwd as string, 'photo.png'), png);
+  env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  writeFileSync(join(folder, 'photo.png'), png);
   const facts = [
     '--id',
     `light-${'x'.repeat(60)}`,
@@ -33,11 +40,15 @@ async function filled(): Promise<Surroundings> {
     ['key', 'create', 'photo import', '--operations', 'image.relight', '--credits-per-month', '500'],
     ['image', 'relight', 'photo.png', '--prompt', 'warm', '--no-wait'],
   ]) {
-    const { exit, stderr } = await regen(argv, surroundings);
+    const { exit, stderr } = await regen(argv, { home, env, cwd: folder });
     expect(exit, stderr).toBe(0);
   }
-  return surroundings;
-}
+});
+
+afterAll(async () => {
+  await service?.stop();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
 
 const LISTINGS = [
   ['node', 'list', 'acme'],
@@ -74,11 +85,10 @@ const LISTINGS = [
 
 test.each(SCREEN_SIZES)('every listing fits a %s of %i columns', async (screen, columns) => {
   const { default: stringWidth } = await import('string-width');
-  const { env, ...surroundings } = await filled();
   for (const argv of [...LISTINGS, ['version', 'check', packForTest()]]) {
     // A spinner needs a real terminal.
     const screenEnv = { ...env, ...SCREENS[screen], CI: '1' };
-    const options = { ...surroundings, env: screenEnv, terminal: true, columns };
+    const options = { home, cwd: folder, env: screenEnv, terminal: true, columns };
     const { stdout, stderr } = await regen(argv, options);
     const name = argv.join(' ');
     expect(stdout + stderr, name).not.toBe('');
@@ -99,7 +109,7 @@ const DRAWN = /[…→█░⠋✔•]/;
 
 test('where not even the most important columns fit, each item is a block', async () => {
   const { stdout } = await regen(['node', 'list', 'acme'], {
-    ...(await filled()),
+    ...{ home, env },
     terminal: true,
     columns: 40,
   });
@@ -108,7 +118,6 @@ test('where not even the most important columns fit, each item is a block', asyn
 });
 
 test('a long list is shown in the pager of the environment, and never with --no-pager or in a pipe', async () => {
-  const { home, env } = (await filled()) as { home: string; env: Record<string, string> };
   const more = { home, env: { ...env, PAGER: "sed 's/^/> /'" }, columns: 40 };
   const list = ['admin', 'audit', '--no-color'];
   const long = regenInTerminal(list, more);
@@ -122,7 +131,6 @@ test('a long list is shown in the pager of the environment, and never with --no-
 });
 
 test('a pager that does not exist costs nothing but the paging', async () => {
-  const { home, env } = (await filled()) as { home: string; env: Record<string, string> };
   const terminal = regenInTerminal(['admin', 'audit'], {
     home,
     env: { ...env, PAGER: '/nonexistent/pager' },
@@ -133,7 +141,6 @@ test('a pager that does not exist costs nothing but the paging', async () => {
 });
 
 test('Ctrl-C in a pager is for the pager', async () => {
-  const { home, env } = (await filled()) as { home: string; env: Record<string, string> };
   const pager =
     "node -e \"process.on('SIGINT', () => console.log('caught')); process.stdin.resume(); setTimeout(() => {}, 1e6); process.stdout.on('error', () => {}); process.on('SIGUSR1', () => {}); console.log('ready')\"";
   const terminal = inTerminal('/bin/sh', ['-c', `exec node bin/regen.js admin audit`], {
@@ -150,9 +157,7 @@ test('Ctrl-C in a pager is for the pager', async () => {
 });
 
 test('colours are readable on light and dark backgrounds, and cut text is ASCII where the locale is', async () => {
-  const surroundings = await filled();
   for (const argv of [['task', 'list'], ['doctor'], ['node', 'search'], ['admin', 'audit', '--no-pager']]) {
-    const { home, env } = surroundings as { home: string; env: Record<string, string> };
     const terminal = regenInTerminal(argv, { home, env: { ...env, LC_ALL: 'C' }, columns: 80 });
     await terminal.exit;
     expect(terminal.raw(), argv.join(' ')).not.toMatch(FAINT);

@@ -287,9 +287,7 @@ test('a service started on the way ends by itself when there is nothing to do', 
   expect((await server.ended).exit).toBe(0);
 });
 
-test('serve says what is wrong with its folder, and exits with 2, not as a bug', {
-  timeout: 60_000,
-}, async () => {
+test('serve says what is wrong with its folder, and exits with 2, not as a bug', async () => {
   const home = homeForTest();
   const data = join(home, 'data');
   mkdirSync(data);

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Database, findRow, type Row, type Tx } from '../database/database.js';
+import { type Database, findRow, type Row, type Tx, updateRows } from '../database/database.js';
 import { invalidField, Refused } from '../operation/refused.js';
 
 /** How the tokens of each table begin. */
@@ -84,7 +84,7 @@ export function isUseOutdated(row: { readonly last_used_at: string | null }, now
 
 export async function recordUse(tx: Tx, table: TokenTable, id: string, now: number): Promise<void> {
   const last_used_at = new Date(now).toISOString();
-  await tx.updateTable(table).set({ last_used_at }).where('id', '=', id).execute();
+  await updateRows<TokenTable>(tx, table, { id }, { last_used_at });
 }
 
 const LIFETIME_MS = 365 * 24 * 60 * 60_000;

@@ -98,19 +98,28 @@ function toShape(verb: string, table: string, match: object, changes: object = {
   };
 }
 
-/** Finds the row that has these values. */
-export async function findRow<Table extends keyof Schema>(
+/** Finds the rows that have these values. */
+export async function findRows<Table extends keyof Schema>(
   database: Database,
   table: Table,
   match: Match<Table>,
-): Promise<Row<Table> | undefined> {
+): Promise<Row<Table>[]> {
   const { rows } = await executeBuilt<Row<Table>>(database, toShape('select', table, match), () =>
     database
       .selectFrom(table as AnyTable)
       .selectAll()
       .where(matchRows(match)),
   );
-  return rows[0];
+  return rows;
+}
+
+/** Finds the row that has these values. */
+export async function findRow<Table extends keyof Schema>(
+  database: Database,
+  table: Table,
+  match: Match<Table>,
+): Promise<Row<Table> | undefined> {
+  return (await findRows(database, table, match))[0];
 }
 
 /** Finds a row that exists. */

@@ -1,5 +1,6 @@
 import type { Who } from '../../contract/operation.js';
 import { refuseOtherNodes } from '../auth/random-tokens.js';
+import { compileOnce } from '../database/compile-once.js';
 import type { Database } from '../database/database.js';
 import type { Caller } from '../operation/caller.js';
 import { Refused } from '../operation/refused.js';
@@ -89,19 +90,22 @@ function refuseRole(role: Role, ownersOnly: boolean, caller: Caller, publisherId
   );
 }
 
+const findRole = compileOnce((database, userId: string, publisherId: string) =>
+  database
+    .selectFrom('publishers')
+    .leftJoin('members', (on) =>
+      on.onRef('members.publisher_id', '=', 'publishers.id').on('members.user_id', '=', userId),
+    )
+    .select(['publishers.status', 'publishers.status_reason', 'members.role'])
+    .where('publishers.id', '=', publisherId),
+);
+
 async function findStanding(
   database: Database,
   caller: Caller,
   publisherId: string,
 ): Promise<PublisherStanding | undefined> {
-  const row = await database
-    .selectFrom('publishers')
-    .leftJoin('members', (on) =>
-      on.onRef('members.publisher_id', '=', 'publishers.id').on('members.user_id', '=', caller.userId ?? ''),
-    )
-    .select(['publishers.status', 'publishers.status_reason', 'members.role'])
-    .where('publishers.id', '=', publisherId)
-    .executeTakeFirst();
+  const [row] = await findRole(database, caller.userId ?? '', publisherId);
   if (row && caller.kind === 'api_key') return { ...row, role: null };
   if (!row || caller.kind !== 'personal_access_token') return row;
   return { ...row, role: caller.publisherId === publisherId ? 'member' : null };

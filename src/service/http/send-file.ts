@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -22,6 +23,8 @@ export interface ArchiveFile extends Pick<SendFileOptions, 'key' | 'size' | 'sha
 }
 
 const FIRST_BYTE: Range = { start: 0, end: 0 };
+/** Larger files are streamed: many clients may be slow at the same time. */
+const MAX_WHOLE_BYTES = 64 * 1024;
 
 // Decided: Repr-Digest and X-Archive-Tree let clients compare archives without reading them.
 /** Answers a GET or HEAD of a file: whole, a range, or 304 if the client has it already. */
@@ -45,9 +48,7 @@ export async function sendFile(
     const url = await storage.signDownload(key, { type, disposition });
     return reply.header('cache-control', 'no-store').redirect(url);
   }
-  // Also for HEAD, which must not promise a file that is missing.
-  const file = await storage.read(key, method === 'HEAD' ? FIRST_BYTE : range);
-  if (method === 'HEAD') file.destroy();
+  const file = await readForAnswer(storage, key, { size, range, isHead: method === 'HEAD' });
   reply
     .header('content-disposition', disposition)
     .header('etag', etag)
@@ -55,7 +56,27 @@ export async function sendFile(
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   reply.type(type).header('content-length', range ? range.end - range.start + 1 : size);
   if (method !== 'HEAD') watchReader(reply.raw);
-  return reply.send(method === 'HEAD' ? undefined : file);
+  return reply.send(file);
+}
+
+async function readForAnswer(
+  storage: Context['storage'],
+  key: string,
+  {
+    size,
+    range,
+    isHead,
+  }: { readonly size: number; readonly range: Range | undefined; readonly isHead: boolean },
+): Promise<Readable | Buffer | undefined> {
+  if (isHead) {
+    // It must not promise a file that is missing.
+    (await storage.read(key, FIRST_BYTE)).destroy();
+    return undefined;
+  }
+  if (range || size > MAX_WHOLE_BYTES) return storage.read(key, range);
+  const file = await storage.readWhole(key);
+  if (file.length === size) return file;
+  throw new Error(`The stored file ${key} has ${file.length} bytes instead of ${size}.`);
 }
 
 /** Answers with the archive of a version, which may be banned or deleted at any time. */

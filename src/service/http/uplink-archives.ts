@@ -80,7 +80,7 @@ async function keepArchive(context: Context, name: ArchiveOfUplink): Promise<voi
   const { limits } = context.configuration;
   // Strangers choose what is kept.
   await requireFreeDisk(context);
-  const folder = await createScratchFolder(context);
+  const folder = createScratchFolder(context);
   try {
     const { node, version } = await readForArchive(context, name.nodeId, name.version);
     if (version.version !== name.version || version.downloadUrl === undefined) return;

@@ -1,6 +1,7 @@
 import type { NotNull } from 'kysely';
 import type { PackInspection } from '../../python/reader-process.js';
 import type { Finding } from '../../python/scan/finding.js';
+import { compileOnce } from '../database/compile-once.js';
 import { type Database, getRow, type Tx, updateRows } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import type { Context } from '../operation/context.js';
@@ -23,7 +24,7 @@ export function checkArchive(context: Context): JobHandler {
     const { key: versionId, owner, commit } = job;
     const version = await findUnchecked(database, versionId);
     if (!version) return;
-    const isSlow = version.size > MAX_QUICK_BYTES || (await hasSlowArchive(database, owner));
+    const isSlow = version.size > MAX_QUICK_BYTES || (await findSlowArchives(database, owner)).length > 0;
     const verdict = isSlow
       ? undefined
       : await borrowArchive(context, { version, job, signal }, (path) =>
@@ -55,7 +56,11 @@ export function checkSlowArchive(context: Context): JobHandler {
 type Unchecked = ArchiveName & Pick<VersionRow, 'id'> & { readonly key: string; readonly size: number };
 
 async function findUnchecked(database: Database, versionId: string): Promise<Unchecked | undefined> {
-  return await database
+  return (await selectUnchecked(database, versionId))[0];
+}
+
+const selectUnchecked = compileOnce((database, versionId: string) =>
+  database
     .selectFrom('versions')
     .innerJoin('nodes', 'nodes.id', 'versions.node_id')
     .select([
@@ -70,20 +75,17 @@ async function findUnchecked(database: Database, versionId: string): Promise<Unc
     .where('versions.status', '<>', 'NodeVersionStatusDeleted')
     .where('versions.uploaded_at', 'is not', null)
     .where('versions.archive_tree', 'is', null)
-    .$narrowType<{ key: NotNull; size: NotNull }>()
-    .executeTakeFirst();
-}
+    .$narrowType<{ key: NotNull; size: NotNull }>(),
+);
 
-async function hasSlowArchive(database: Database, owner: string): Promise<boolean> {
-  const waiting = await database
+const findSlowArchives = compileOnce((database, owner: string) =>
+  database
     .selectFrom('jobs')
     .select('id')
     .where('owner', '=', owner)
     .where('kind', '=', 'check-slow-archive')
-    .limit(1)
-    .executeTakeFirst();
-  return waiting !== undefined;
-}
+    .limit(1),
+);
 
 // Decided: failures of the service itself are retried; until then the version is Pending with a reason.
 async function borrowArchive<Result>(

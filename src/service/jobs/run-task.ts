@@ -38,7 +38,7 @@ export function runTask(context: Context): JobHandler {
     const { isRemote } = context.engines[getTaskKind(task.operation)];
     // The configuration names another engine than the one that was started.
     if (isWatched && !isRemote) return enqueueTask(context, job, task, { kind: getRunKind(task) });
-    const folder = await createScratchFolder(context);
+    const folder = createScratchFolder(context);
     try {
       const outcome = await runEngine(context, task, { job, folder: folder.path, isWatched }, signal);
       if ('files' in outcome) return await finishTask(context, job, task, outcome);

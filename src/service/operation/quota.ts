@@ -156,7 +156,11 @@ export async function takeDailyQuota(tx: Tx, context: QuotaContext, demand: Dail
   await requireDailyQuota(tx, context, demand);
   const { publisherId: publisher_id, quota, amount } = demand;
   const day = toDay(context.now());
-  await tx
+  await addUsage(tx, publisher_id, quota, day, amount);
+}
+
+const addUsage = compileOnce((tx, publisher_id: string, quota: string, day: string, amount: number) =>
+  tx
     .insertInto('quota_usage')
     .values({ publisher_id, quota, day, amount })
     .onConflict((conflict) =>
@@ -164,14 +168,13 @@ export async function takeDailyQuota(tx: Tx, context: QuotaContext, demand: Dail
         day,
         amount: row
           .case()
-          .when('quota_usage.day', '=', day)
-          .then(row('quota_usage.amount', '+', amount))
-          .else(amount)
+          .when('quota_usage.day', '=', row.ref('excluded.day'))
+          .then(row('quota_usage.amount', '+', row.ref('excluded.amount')))
+          .else(row.ref('excluded.amount'))
           .end(),
       })),
-    )
-    .execute();
-}
+    ),
+);
 
 async function isOwnersPublisher(database: Database, publisherId: string): Promise<boolean> {
   const member = await findRow(database, 'members', { publisher_id: publisherId, user_id: OWNER_ID });

@@ -1,5 +1,6 @@
 import { coversNode } from '../auth/random-tokens.js';
-import { type Database, findRow } from '../database/database.js';
+import { compileOnce } from '../database/compile-once.js';
+import { type Database, findRow, findRows } from '../database/database.js';
 import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -21,11 +22,7 @@ async function loadViewer(database: Database, caller: Caller): Promise<Viewer> {
   // An API key generates, and sees of the registry what is public.
   if (caller.userId === undefined || caller.kind === 'api_key')
     return { admin: false, publishers: new Set() };
-  const memberships = await database
-    .selectFrom('members')
-    .select('publisher_id')
-    .where('user_id', '=', caller.userId)
-    .execute();
+  const memberships = await findRows(database, 'members', { user_id: caller.userId });
   return { admin: caller.admin, publishers: new Set(memberships.map((row) => row.publisher_id)) };
 }
 
@@ -68,15 +65,18 @@ export async function getVisiblePublisher(
 // Decided: what is hidden from a caller is 404. What is banned is 403, but members and admins can read it.
 /** @throws Refused not_found if it is missing or deleted, banned if it or its publisher is; insiders see both */
 export async function getVisibleNode({ database, viewer }: ReadAccess, nodeId: string): Promise<NodeRow> {
-  const row = await database
+  const [row] = await findNode(database, nodeId);
+  return requireVisibleNode(viewer, nodeId, row);
+}
+
+const findNode = compileOnce((database, nodeId: string) =>
+  database
     .selectFrom('nodes')
     .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
     .selectAll('nodes')
     .select('publishers.status as publisher_status')
-    .where('nodes.id', '=', nodeId)
-    .executeTakeFirst();
-  return requireVisibleNode(viewer, nodeId, row);
-}
+    .where('nodes.id', '=', nodeId),
+);
 
 /** @throws as `getVisibleNode`, for a node that was read by its id */
 export function requireVisibleNode<Row extends Pick<NodeRow, 'id' | 'publisher_id' | 'status'>>(

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from '../database/database.js';
+import { executeBuilt, getRow, type Tx } from '../database/database.js';
 import { refreshSearch } from './search-index.js';
 import { addToTotal } from './totals.js';
 
@@ -8,29 +8,28 @@ import { addToTotal } from './totals.js';
  * node and publisher are Active. Call it after a change of these; the list then needs no joins and counts.
  */
 export async function refreshListing(tx: Tx, nodeId: string): Promise<void> {
-  const node = await tx
-    .selectFrom('nodes')
-    .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
-    .select('nodes.latest_version_id')
-    .where('nodes.id', '=', nodeId)
-    .where('nodes.status', '=', 'NodeStatusActive')
-    .where('publishers.status', '=', 'PublisherStatusActive')
-    .executeTakeFirst();
-  const versionId = node?.latest_version_id ?? '';
-  const hidden = await tx
-    .updateTable('host_nodes')
-    .set({ listed: 0 })
-    .where('node_id', '=', nodeId)
-    .where('listed', '=', sql.lit(1))
-    .where('version_id', '!=', versionId)
-    .executeTakeFirst();
-  const shown = await tx
-    .updateTable('host_nodes')
-    .set({ listed: 1 })
-    .where('version_id', '=', versionId)
-    .where('listed', '=', sql.lit(0))
-    .executeTakeFirst();
-  await addToTotal(tx, 'host_nodes.listed', Number(shown.numUpdatedRows - hidden.numUpdatedRows));
+  const node = await getRow(tx, 'nodes', { id: nodeId });
+  const publisher = await getRow(tx, 'publishers', { id: node.publisher_id });
+  const isListed = node.status === 'NodeStatusActive' && publisher.status === 'PublisherStatusActive';
+  const versionId = (isListed && node.latest_version_id) || '';
+  const hiding = { shape: 'hide host nodes', values: [0, nodeId, versionId] };
+  const hidden = await executeBuilt(tx, hiding, () =>
+    tx
+      .updateTable('host_nodes')
+      .set({ listed: 0 })
+      .where('node_id', '=', nodeId)
+      .where('listed', '=', sql.lit(1))
+      .where('version_id', '!=', versionId),
+  );
+  const shown = await executeBuilt(tx, { shape: 'show host nodes', values: [1, versionId] }, () =>
+    tx
+      .updateTable('host_nodes')
+      .set({ listed: 1 })
+      .where('version_id', '=', versionId)
+      .where('listed', '=', sql.lit(0)),
+  );
+  const change = Number(shown.numAffectedRows) - Number(hidden.numAffectedRows);
+  await addToTotal(tx, 'host_nodes.listed', change);
 }
 
 /** Shows or hides a node and its definitions in all lists. Call it after a change of the node's status. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { compileOnce } from '../database/compile-once.js';
-import { type Database, type Tx, updateRows } from '../database/database.js';
+import { type Database, getRow, type Tx, updateRows } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { NodeDetails } from './details.js';
 import { addToTotal, readTotal } from './totals.js';
@@ -37,19 +37,9 @@ function toSearchKey(ranking: number, number: number): number {
  * these, of the ranking, or of the text.
  */
 export async function refreshSearch(tx: Tx, nodeId: string, isTextNew = false): Promise<void> {
-  const node = await tx
-    .selectFrom('nodes')
-    .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
-    .select([
-      'number',
-      'search_ranking',
-      'search_key',
-      'nodes.status',
-      'publishers.status as publisher_status',
-    ])
-    .where('nodes.id', '=', nodeId)
-    .executeTakeFirstOrThrow();
-  const isFound = node.status === 'NodeStatusActive' && node.publisher_status === 'PublisherStatusActive';
+  const node = await getRow(tx, 'nodes', { id: nodeId });
+  const publisher = await getRow(tx, 'publishers', { id: node.publisher_id });
+  const isFound = node.status === 'NodeStatusActive' && publisher.status === 'PublisherStatusActive';
   const key = isFound ? toSearchKey(node.search_ranking, node.number) : null;
   if (key === node.search_key && !(isTextNew && isFound)) return;
   await sql`delete from node_search where rowid = (select search_key from nodes where id = ${nodeId})`.execute(

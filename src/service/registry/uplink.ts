@@ -112,7 +112,7 @@ async function readRemote(
   const url = new URL(getUplinkUrl(context) + filled);
   for (const [key, value] of Object.entries({ ...renamed, ...added }))
     for (const one of [value].flat()) url.searchParams.append(key, String(one));
-  const folder = await createScratchFolder(context);
+  const folder = createScratchFolder(context);
   try {
     const file = join(folder.path, 'answer.json');
     await fetchFromUplink(context, url, file, { ...UPLINK_LIMITS, media: 'json' });

@@ -1,4 +1,6 @@
-import { type Database, findRow, getRow, type Tx, updateRows } from '../database/database.js';
+import { recordEvent } from '../database/audit-log.js';
+import { compileOnce } from '../database/compile-once.js';
+import { type Database, findRow, findRows, getRow, type Tx, updateRows } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
 import type { StoredObject } from '../storage/storage.js';
@@ -79,38 +81,36 @@ export async function changeVersionStatus(tx: Tx, change: VersionTransition): Pr
 
 /** Appends to a version's history; for a new row only, because `changeVersionStatus` does this itself. */
 export async function recordVersionStatus(tx: Tx, change: Omit<VersionTransition, 'right'>): Promise<void> {
-  await tx
-    .insertInto('events')
-    .values((of) => ({
-      at: new Date(change.now).toISOString(),
-      actor: change.actor,
-      subject_kind: 'version',
-      subject_id: change.versionId,
-      publisher_id: of
-        .selectFrom('versions')
-        .innerJoin('nodes', 'nodes.id', 'versions.node_id')
-        .select('nodes.publisher_id')
-        .where('versions.id', '=', change.versionId),
-      action: 'version.status',
-      status: change.to,
-      reason: change.reason ?? null,
-    }))
-    .execute();
+  const { versionId: id, to: status, actor, reason, now } = change;
+  const { node_id } = await getRow(tx, 'versions', { id });
+  const { publisher_id: publisherId } = await getRow(tx, 'nodes', { id: node_id });
+  const event = {
+    kind: 'version',
+    id,
+    publisherId,
+    action: 'version.status',
+    status,
+    reason,
+    actor,
+  } as const;
+  await recordEvent(tx, () => now, event);
 }
 
 /** Finds the user who registered a version that is Pending. */
 export async function findRegistrant(database: Database, versionId: string): Promise<string | undefined> {
-  const registration = await database
+  return (await selectRegistrants(database, versionId))[0]?.actor;
+}
+
+const selectRegistrants = compileOnce((database, versionId: string) =>
+  database
     .selectFrom('events')
     .select('actor')
     .where('subject_kind', '=', 'version')
     .where('subject_id', '=', versionId)
     .where('status', '=', 'NodeVersionStatusPending')
     .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return registration?.actor;
-}
+    .limit(1),
+);
 
 export interface UploadTarget
   extends Pick<VersionRow, 'version' | 'status' | 'archive_size' | 'archive_sha256'> {
@@ -124,15 +124,7 @@ export interface UploadTarget
  * @throws Refused not_found, banned, version_exists
  */
 export async function getUploadTarget(database: Database, versionId: string): Promise<UploadTarget> {
-  const row = await database
-    .selectFrom('versions')
-    .innerJoin('nodes', 'nodes.id', 'versions.node_id')
-    .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
-    .select(['versions.version', 'versions.status', 'archive_size', 'archive_sha256', 'node_id'])
-    .select(['versions.status_reason', 'nodes.publisher_id'])
-    .select(['nodes.status as node_status', 'publishers.status as publisher_status'])
-    .where('versions.id', '=', versionId)
-    .executeTakeFirst();
+  const [row] = await findTarget(database, versionId);
   if (!row || row.status === 'NodeVersionStatusDeleted')
     throw new Refused(
       'version_exists',
@@ -147,6 +139,17 @@ export async function getUploadTarget(database: Database, versionId: string): Pr
   if (row.archive_sha256 === null && row.status !== 'NodeVersionStatusPending') throw versionNumberUsed(row);
   return row;
 }
+
+const findTarget = compileOnce((database, versionId: string) =>
+  database
+    .selectFrom('versions')
+    .innerJoin('nodes', 'nodes.id', 'versions.node_id')
+    .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
+    .select(['versions.version', 'versions.status', 'archive_size', 'archive_sha256', 'node_id'])
+    .select(['versions.status_reason', 'nodes.publisher_id'])
+    .select(['nodes.status as node_status', 'publishers.status as publisher_status'])
+    .where('versions.id', '=', versionId),
+);
 
 /** A version number is never used twice, not even after its version was deleted or banned. */
 export function versionNumberUsed({
@@ -207,13 +210,11 @@ export async function explainPending(tx: Tx, versionId: string, reason: string |
 export async function refreshLatest(tx: Tx, nodeId: string, activated?: string): Promise<void> {
   const { latest_version_id: current } = await getRow(tx, 'nodes', { id: nodeId });
   const compared = activated === undefined || current === null ? [] : [current, activated];
-  const candidates = await tx
-    .selectFrom('versions')
-    .select(['id', 'version', 'details'])
-    .where('node_id', '=', nodeId)
-    .where('status', '=', 'NodeVersionStatusActive')
-    .$if(compared.length > 0, (query) => query.where('id', 'in', compared))
-    .execute();
+  const candidates = await findRows(tx, 'versions', {
+    node_id: nodeId,
+    status: 'NodeVersionStatusActive',
+    ...(compared.length > 0 && { id: compared }),
+  });
   const latest = candidates.sort(latestFirst)[0];
   await updateRows(tx, 'nodes', { id: nodeId }, { latest_version_id: latest?.id ?? null });
   await refreshListing(tx, nodeId);

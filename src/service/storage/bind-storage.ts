@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { text } from 'node:stream/consumers';
 import { DataUnusable } from '../database/data-unusable.js';
 import { type Database, insertRow, updateRows } from '../database/database.js';
 import { ObjectMissing, type Storage } from './storage.js';
@@ -43,7 +42,7 @@ export async function bindStorage(
 
 async function readId(storage: Storage): Promise<string | undefined> {
   try {
-    return await text(await storage.read(STORE_ID));
+    return (await storage.readWhole(STORE_ID)).toString();
   } catch (error) {
     if (error instanceof ObjectMissing) return undefined;
     throw error;

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { mkdir, open, opendir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { closeSync, existsSync, fsync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdir, open, opendir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { ObjectMissing, type Range, type Storage, StorageMissing, TooLarge } from './storage.js';
 
 /** No key begins with a dot, so it cannot collide with an object. */
@@ -56,6 +57,10 @@ export function createDiskStorage(
       });
       return file.createReadStream(range);
     },
+    readWhole: (key) =>
+      readFile(toFilePath(key)).catch((error) => {
+        throw explain(error, key);
+      }),
     borrow: async (key) => ({ path: toFilePath(key), release: async () => {} }),
     remove: async (key) => {
       const path = toFilePath(key);
@@ -182,11 +187,14 @@ async function syncFolders(folder: string, firstCreated: string | undefined): Pr
   }
 }
 
+const syncFile = promisify(fsync);
+
 async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path);
+  // Only syncing takes long; a thread for the others would take longer than they do.
+  const folder = openSync(path, 'r');
   try {
-    await handle.sync();
+    await syncFile(folder);
   } finally {
-    await handle.close();
+    closeSync(folder);
   }
 }

@@ -47,6 +47,7 @@ export async function createS3Storage(options: S3Options): Promise<Storage> {
   return {
     write: (key, source, maxBytes) => writeObject(s3, { key, path: toPath(key), source, maxBytes }),
     read,
+    readWhole: async (key) => Buffer.from(await (await s3.request('GET', toPath(key))).arrayBuffer()),
     borrow: async (key) => {
       const path = join(options.scratch, randomUUID());
       const release = () => rm(path, { force: true });

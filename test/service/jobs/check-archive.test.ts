@@ -27,7 +27,7 @@ it.skipIf(!existsSync('/proc/self/stat'))(
       const { signedUrl } = await register(publisher, version);
       await upload(signedUrl, archive);
       const readStatus = async () => (await versionOf(publisher, version)).status;
-      await expect.poll(readStatus, { timeout: 30_000 }).toBe('NodeVersionStatusActive');
+      await expect.poll(readStatus).toBe('NodeVersionStatusActive');
       processes.push(childrenRunning('pack-reader'));
     }
     expect(processes).toEqual([[expect.any(Number)], processes[0]]);
@@ -39,7 +39,6 @@ it.skipIf(!existsSync('/proc/self/stat'))(
 // The slow process is known by its lower priority.
 it.skipIf(!existsSync('/proc/self/stat') || getPriority() === constants.priority.PRIORITY_LOW)(
   'keeps users from waiting for the slow archives of another one, and for what that one publishes after them',
-  { timeout: 180_000 },
   async () => {
     const { url, signFor } = await serviceForTest();
     const publish = async (sub: string, id: string, archive: Buffer) => {
@@ -65,22 +64,20 @@ it.skipIf(!existsSync('/proc/self/stat') || getPriority() === constants.priority
     onTestFinished(() => clearInterval(holding));
 
     const first = await publish('eve', 'slow', rawZip([{ name: '__init__.py', content: '' }, minus]));
-    const wait = { timeout: 60_000 };
-    await expect.poll(() => findSlow().length, wait).toBe(1);
+    await expect.poll(() => findSlow().length).toBe(1);
     const second = await publish('eve', 'other', quick);
     const honest = await publish('ann', 'acme', quick);
-    await expect.poll(honest, wait).toBe('NodeVersionStatusActive');
+    await expect.poll(honest).toBe('NodeVersionStatusActive');
     expect([await first(), await second()]).toEqual(['NodeVersionStatusPending', 'NodeVersionStatusPending']);
     clearInterval(holding);
     signalSlow('SIGCONT');
-    await expect.poll(second, wait).toBe('NodeVersionStatusActive');
+    await expect.poll(second).toBe('NodeVersionStatusActive');
     expect(await first()).toBe('NodeVersionStatusFlagged');
   },
 );
 
 it.skipIf(!existsSync('/proc/self/stat'))(
   'gives no verdict on an archive whose reader is ended from outside, however often that happened',
-  { timeout: 180_000 },
   async () => {
     const service = await serviceForTest();
     const { database } = service.context;
@@ -102,8 +99,7 @@ it.skipIf(!existsSync('/proc/self/stat'))(
         .select(['attempts', 'leased_by', 'last_error'])
         .where('kind', '=', 'check-slow-archive')
         .executeTakeFirst();
-    const wait = { timeout: 60_000 };
-    const endReader = () => expect.poll(() => signalSlow('SIGKILL'), wait).toBe(1);
+    const endReader = () => expect.poll(() => signalSlow('SIGKILL')).toBe(1);
     await endReader();
     // As after ten of them.
     const countTen = async () => {
@@ -120,7 +116,7 @@ it.skipIf(!existsSync('/proc/self/stat'))(
         );
       return Number(numUpdatedRows);
     };
-    await expect.poll(countTen, wait).toBe(1);
+    await expect.poll(countTen).toBe(1);
     await endReader();
     clearInterval(holding);
     const failed = {
@@ -128,7 +124,7 @@ it.skipIf(!existsSync('/proc/self/stat'))(
       leased_by: null,
       last_error: expect.stringContaining('ended from outside'),
     };
-    await expect.poll(readJob, wait).toMatchObject(failed);
+    await expect.poll(readJob).toMatchObject(failed);
     expect((await versionOf(publisher)).status).toBe('NodeVersionStatusPending');
   },
 );
