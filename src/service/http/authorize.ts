@@ -1,7 +1,6 @@
 import type { Who } from '../../contract/operation.js';
 import { refuseOtherNodes } from '../auth/random-tokens.js';
-import { compileOnce } from '../database/compile-once.js';
-import type { Database } from '../database/database.js';
+import { compileOnce, type Database } from '../database/database.js';
 import type { Caller } from '../operation/caller.js';
 import { Refused } from '../operation/refused.js';
 import { credentialRequired } from './authenticate.js';

@@ -1,5 +1,4 @@
-import { compileOnce } from '../database/compile-once.js';
-import { countRows, type Database, findRow, type Tx } from '../database/database.js';
+import { compileOnce, countRows, type Database, findRow, type Tx } from '../database/database.js';
 import { OWNER_ID } from './caller.js';
 import type { Context } from './context.js';
 import { Refused } from './refused.js';

@@ -1,6 +1,5 @@
 import { coversNode } from '../auth/random-tokens.js';
-import { compileOnce } from '../database/compile-once.js';
-import { type Database, findRow, findRows } from '../database/database.js';
+import { compileOnce, type Database, findRow, findRows } from '../database/database.js';
 import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';

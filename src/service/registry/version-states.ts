@@ -1,6 +1,13 @@
 import { recordEvent } from '../database/audit-log.js';
-import { compileOnce } from '../database/compile-once.js';
-import { type Database, findRow, findRows, getRow, type Tx, updateRows } from '../database/database.js';
+import {
+  compileOnce,
+  type Database,
+  findRow,
+  findRows,
+  getRow,
+  type Tx,
+  updateRows,
+} from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
 import type { StoredObject } from '../storage/storage.js';
