@@ -124,3 +124,8 @@ export function readNumber(
   const range = isBounded ? ` from ${min} to ${most}` : min > 0 ? ` from ${min}` : '';
   throw usage(`--${name} must be a whole number${range}, not '${text}'.`);
 }
+
+/** Whether a command reads the folder of a pack. */
+export function isFolderCommand({ arguments: positionals }: Command): boolean {
+  return positionals.some(({ name }) => name === 'dir');
+}

@@ -50,7 +50,7 @@ export async function run(given: CommandContext): Promise<void> {
 
 /** What the service loads at its start. */
 const SERVICE_MODULES =
-  'child_process cluster crypto fs/promises https perf_hooks readline timers/promises worker_threads zlib'.split(
+  'assert child_process cluster crypto dns fs/promises http https perf_hooks readline stream/consumers timers/promises worker_threads zlib'.split(
     ' ',
   );
 

@@ -113,7 +113,7 @@ class PublishRun {
     signal.throwIfAborted();
     const failure = toFailure(error);
     this.failures.set(dir, failure);
-    const hint = failure.facts.hint && output.mode.completeCommands?.(failure.facts.hint, dir);
+    const hint = failure.facts.hint && (await output.mode.completeCommands?.(failure.facts.hint, dir));
     await output.failure(
       new Failure(`${dir}: ${failure.message}`, { ...failure.facts, ...(hint && { hint }) }),
     );

@@ -29,7 +29,7 @@ export interface OutputMode {
    * Completes the commands in a message with what this command was given, so that they can be run as they are.
    * @param dir the folder of the pack that the message is about; absent: the only one that was given
    */
-  readonly completeCommands?: ((text: string, dir?: string) => string) | undefined;
+  readonly completeCommands?: ((text: string, dir?: string) => Promise<string>) | undefined;
 }
 
 /** The two streams: answers on stdout, messages for people on stderr. */
@@ -157,23 +157,23 @@ export class Output {
 
   /** Prints lines that the user needs to continue, even with `--quiet`. */
   async tell(text: string): Promise<void> {
-    await this.#say(stripControls(this.#complete(text)));
+    await this.#say(stripControls(await this.#complete(text)));
   }
 
-  #complete(text: string): string {
+  async #complete(text: string): Promise<string> {
     return this.mode.completeCommands?.(text) ?? text;
   }
 
   async warn(text: string): Promise<void> {
     const { paint } = await this.#err;
-    const said = stripControls(this.#complete(text));
+    const said = stripControls(await this.#complete(text));
     if (!this.mode.quiet) await this.#say(`${paint.magenta('warning:')} ${said}`);
   }
 
   /** Prints a failure: what failed, each detail, then the hint; with `--json` as one object. */
   async failure(failure: Failure): Promise<void> {
     const { code, status, requestId, details } = failure.facts;
-    const hint = failure.facts.hint && this.#complete(failure.facts.hint);
+    const hint = failure.facts.hint && (await this.#complete(failure.facts.hint));
     if (this.mode.json || this.mode.ndjson) {
       const error = { code, message: failure.message, hint, status, request_id: requestId, details };
       return this.#say(toJson({ error }));
