@@ -55,6 +55,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
 
 /** Where patterns are put together, and of what. */
 const BUILT: Readonly<Record<string, string>> = {
+  'cli/connect/settings.ts': 'names of stores',
   'cli/terminal/picture.ts': 'a number',
   'cli/views/derive.ts': 'names of fields of the contract',
   'contract/naming/naming.ts': 'words of a naming, escaped',
