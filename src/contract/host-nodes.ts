@@ -3,25 +3,21 @@ import { Node } from './node.js';
 import { operation } from './operation.js';
 import { HostNodePaging, Paging } from './paging.js';
 import { limitEntries } from './schema/entries.js';
-import { defineObject, defineRequest, filter, limitedText, MAX_LINE, MAX_TEXT } from './schema/values.js';
+import { choice, defineObject, defineRequest, filter, limitedText, readOnly, text } from './schema/values.js';
 
-export const HostNodePolicy = z.enum([
-  'HostNodePolicyActive',
-  'HostNodePolicyBanned',
-  'HostNodePolicyLocalOnly',
-]);
+export const HostNodePolicy = choice('HostNodePolicyActive HostNodePolicyBanned HostNodePolicyLocalOnly');
 
 /** The lists of choices of a definition may be long. */
 const MAX_JSON_TEXT = 1_048_576;
 
 /** service.md 2.4, a node definition. */
 export const HostNode = defineObject('HostNode', {
-  category: limitedText(MAX_LINE).optional().describe('UI category used for grouping'),
+  category: text.line.optional().describe('UI category used for grouping'),
   host_node_name: limitedText(1024).optional().describe('Unique identifier for the node'),
   deprecated: z.boolean().optional().describe('Deprecated nodes are hidden in the UI'),
-  description: limitedText(MAX_TEXT).optional().describe('Brief description of purpose'),
+  description: text.long.optional().describe('Brief description of purpose'),
   experimental: z.boolean().optional().describe('Subject to change or removal'),
-  function: limitedText(MAX_LINE).optional().describe('Name of the entry-point function'),
+  function: text.line.optional().describe('Name of the entry-point function'),
   // Decided: input_types, return_types and return_names are JSON text.
   input_types: limitedText(MAX_JSON_TEXT).optional().describe("JSON text: the host's input object"),
   output_is_list: z
@@ -29,14 +25,8 @@ export const HostNode = defineObject('HostNode', {
     .optional()
     .describe('One flag per output: whether that output is a list'),
   // Decided: extension fields of the list of all nodes, whose items would otherwise lead nowhere.
-  node_id: z.string().optional().meta({
-    description: 'The node that has it, in the list of all nodes',
-    readOnly: true,
-    'x-extension': true,
-  }),
-  node_version: z.string().optional().meta({
-    description: 'The version that has it, in the list of all nodes',
-    readOnly: true,
+  node_id: readOnly(z.string(), 'The node that has it, in the list of all nodes', { 'x-extension': true }),
+  node_version: readOnly(z.string(), 'The version that has it, in the list of all nodes', {
     'x-extension': true,
   }),
   policy: HostNodePolicy.optional(),

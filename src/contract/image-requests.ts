@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { excludeEachOther, limitEmphasis } from './schema/field-rules.js';
 import { requireHttps, requireImages } from './schema/image-rules.js';
 import { withRules } from './schema/rule.js';
-import { defineRequest, limitedText, MAX_TEXT, WebAddress } from './schema/values.js';
+import { choice, defineRequest, text, WebAddress } from './schema/values.js';
 
 // Decided: unknown fields of a generation request are refused, because a typo costs credits: hence
 // `strictObject`, here and in video-requests.ts.
@@ -20,15 +20,10 @@ export const AdvancedSettings = defineRequest('AdvancedSettings', {
   contrast: level().describe('Contrast'),
   saturation: level().describe('Saturation'),
   whites: level().describe('Level of whites'),
-  engine: z
-    .enum([
-      ...(['automatic', 'balanced', 'cool', 'real', 'illusio', 'fairy'] as const),
-      ...(['colorful_anime', 'hard_transform', 'softy'] as const),
-    ])
+  engine: choice('automatic balanced cool real illusio fairy colorful_anime hard_transform softy')
     .optional()
     .describe('Engine that generates the image'),
-  transfer_light_a: z
-    .enum(['automatic', 'low', 'medium', 'normal', 'high', 'high_on_faces'])
+  transfer_light_a: choice('automatic low medium normal high high_on_faces')
     .optional()
     .describe('How strongly the light is transferred'),
   transfer_light_b: z
@@ -59,14 +54,10 @@ export const RelightRequest = withRules(
       .default(100)
       .describe('0 stays closest to the original, 100 is maximum transfer'),
     preserve_details: z.boolean().default(true).describe('Maintain texture and small details'),
-    prompt: limitedText(MAX_TEXT)
+    prompt: text.long
       .optional()
       .describe('Guides the light transfer; emphasize with a number from 1 to 1.4, as in (warm light:1.2)'),
-    style: z
-      .enum([
-        ...(['standard', 'darker_but_realistic', 'clean', 'smooth', 'brighter'] as const),
-        ...(['contrasted_n_hdr', 'just_composition'] as const),
-      ])
+    style: choice('standard darker_but_realistic clean smooth brighter contrasted_n_hdr just_composition')
       .default('standard')
       .describe('Style of the result'),
     transfer_light_from_lightmap: z
@@ -96,19 +87,11 @@ export const StyleTransferRequest = withRules(
   z.strictObject({
     image: sourceImage,
     reference_image: z.string().min(1).describe('Base64 or URL of the style reference'),
-    engine: z
-      .enum([
-        ...(['balanced', 'definio', 'illusio', '3d_cartoon', 'colorful_anime', 'caricature'] as const),
-        ...(['real', 'super_real', 'softy'] as const),
-      ])
+    engine: choice('balanced definio illusio 3d_cartoon colorful_anime caricature real super_real softy')
       .default('balanced')
       .describe('Engine that generates the image'),
     fixed_generation: z.boolean().optional().describe('Always produce the same image for the same settings'),
-    flavor: z
-      .enum([
-        ...(['faithful', 'gen_z', 'psychedelia', 'detaily'] as const),
-        ...(['clear', 'donotstyle', 'donotstyle_sharp'] as const),
-      ])
+    flavor: choice('faithful gen_z psychedelia detaily clear donotstyle donotstyle_sharp')
       .default('faithful')
       .describe('Flavor of the style'),
     is_portrait: z.boolean().default(false).describe('Process the image as a portrait'),
@@ -116,11 +99,10 @@ export const StyleTransferRequest = withRules(
       .enum(['beautify_face', 'beautify_face_max'])
       .optional()
       .describe('Face beautification; used only if is_portrait is true'),
-    portrait_style: z
-      .enum(['standard', 'pop', 'super_pop'])
+    portrait_style: choice('standard pop super_pop')
       .default('standard')
       .describe('Portrait style; used only if is_portrait is true'),
-    prompt: limitedText(MAX_TEXT).optional().describe('Prompt for the model'),
+    prompt: text.long.optional().describe('Prompt for the model'),
     structure_strength: percent()
       .default(50)
       .describe('How much of the structure of the original is maintained'),

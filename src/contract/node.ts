@@ -5,52 +5,37 @@ import { definePage, Paging } from './paging.js';
 import { Publisher } from './publisher.js';
 import { limitEntries } from './schema/entries.js';
 import { DateTime, NodeId } from './schema/identifiers.js';
-import {
-  defineObject,
-  filter,
-  limitedText,
-  MAX_LINE,
-  MAX_NAME,
-  MAX_TEXT,
-  MAX_URL,
-  textList,
-} from './schema/values.js';
+import { choice, defineObject, filter, limitedText, readOnly, text, textList } from './schema/values.js';
 
 export const NodeStatus = z.enum(['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned']);
 
 /** Texts by field, in one language. */
-const Translation = limitEntries(100, z.record(z.string().max(100), limitedText(MAX_TEXT)));
+const Translation = limitEntries(100, z.record(z.string().max(100), text.long));
 
 /** service.md 2.2. Read-only fields are set by the service or by admins, and ignored in requests. */
 export const Node = defineObject('Node', {
-  author: limitedText(MAX_LINE).optional().describe('Author of the node'),
-  banner_url: limitedText(MAX_URL).optional().describe("URL to the node's banner"),
-  category: limitedText(MAX_LINE).optional().meta({ description: 'Use tags instead', deprecated: true }),
-  created_at: DateTime.optional().meta({ description: 'When the node was created', readOnly: true }),
+  author: text.line.optional().describe('Author of the node'),
+  banner_url: text.url.optional().describe("URL to the node's banner"),
+  category: text.line.optional().meta({ description: 'Use tags instead', deprecated: true }),
+  created_at: readOnly(DateTime, 'When the node was created'),
   description: limitedText(1000).optional().describe('What the node does'),
-  downloads: z.int().optional().meta({ description: 'Number of downloads', readOnly: true }),
-  repo_stars: z
-    .int()
-    .optional()
-    .meta({ description: 'Number of stars on the source repository', readOnly: true }),
-  icon: limitedText(MAX_URL).optional().describe("URL to the node's icon"),
+  downloads: readOnly(z.int(), 'Number of downloads'),
+  repo_stars: readOnly(z.int(), 'Number of stars on the source repository'),
+  icon: text.url.optional().describe("URL to the node's icon"),
   id: NodeId.optional().describe('Unique identifier of the node'),
-  latest_version: NodeVersion.optional().meta({ readOnly: true }),
-  license: limitedText(MAX_LINE).optional().describe("Path to the LICENSE file in the node's repository"),
-  name: limitedText(MAX_NAME).optional().describe('Display name'),
+  latest_version: readOnly(NodeVersion),
+  license: text.line.optional().describe("Path to the LICENSE file in the node's repository"),
+  name: text.name.optional().describe('Display name'),
   preempted_host_node_names: textList('Host node names preempted by this node', { readOnly: true }),
-  publisher: Publisher.optional().meta({ readOnly: true }),
-  rating: z.number().optional().meta({ description: 'Average rating', readOnly: true }),
-  repository: limitedText(MAX_URL).optional().describe("URL to the node's repository"),
-  search_ranking: z
-    .int()
-    .optional()
-    .meta({ description: 'Numeric value used to sort search results', readOnly: true }),
-  status: NodeStatus.optional().meta({ readOnly: true }),
-  status_detail: z.string().optional().meta({ description: 'Reason for the status', readOnly: true }),
+  publisher: readOnly(Publisher),
+  rating: readOnly(z.number(), 'Average rating'),
+  repository: text.url.optional().describe("URL to the node's repository"),
+  search_ranking: readOnly(z.int(), 'Numeric value used to sort search results'),
+  status: readOnly(NodeStatus),
+  status_detail: readOnly(z.string(), 'Reason for the status'),
   supported_accelerators: textList('Accelerators the node supports'),
-  supported_hostui_frontend_version: limitedText(MAX_LINE).optional().describe('Supported frontend versions'),
-  supported_hostui_version: limitedText(MAX_LINE).optional().describe('Supported host application versions'),
+  supported_hostui_frontend_version: text.line.optional().describe('Supported frontend versions'),
+  supported_hostui_version: text.line.optional().describe('Supported host application versions'),
   supported_os: textList('Operating systems the node supports'),
   tags: textList('Tags, which replace the category'),
   tags_admin: textList('Admin-only tags for security warnings and admin metadata', { readOnly: true }),
@@ -61,16 +46,15 @@ export const Node = defineObject('Node', {
 });
 
 // Decided: only a publish takes an empty name, as if it were absent, because existing clients send it.
-const name = limitedText(MAX_NAME).min(1).describe('Display name');
+const name = text.name.min(1).describe('Display name');
 const NewNode = Node.required({ id: true })
   .extend({ name })
   .meta({ id: 'NewNode', examples: [{ id: 'hello-nodes', name: 'Hello', tags: ['example'] }] });
 const NodeUpdate = Node.extend({ name: name.optional() }).meta({ id: 'NodeUpdate' });
 
-const NODE_ORDERS = [
-  ...(['name', 'name;desc', 'create_time', 'create_time;desc'] as const),
-  ...(['total_install', 'total_install;desc', 'search_ranking', 'search_ranking;desc'] as const),
-] as const;
+const NodeOrder = choice(
+  'name name;desc create_time create_time;desc total_install total_install;desc search_ranking search_ranking;desc',
+);
 
 const NodePage = definePage({ nodes: z.array(Node) });
 
@@ -114,7 +98,7 @@ export const node = {
         'Only nodes that support this accelerator; one that lists none supports all',
       ),
       include_banned: z.boolean().default(false).describe('Include banned nodes; for admins'),
-      sort: z.enum(NODE_ORDERS).optional().describe('Order; default: by ranking, then age'),
+      sort: NodeOrder.optional().describe('Order; default: by ranking, then age'),
     }),
     response: NodePage,
     extension: 'finds nodes without knowing their publisher',

@@ -2,15 +2,7 @@ import { z } from 'zod';
 import { AuditPage, AuditQuery } from './audit.js';
 import { operation } from './operation.js';
 import { DateTime, EmailAddress, NodeId, PublisherId } from './schema/identifiers.js';
-import {
-  defineObject,
-  defineRequest,
-  limitedText,
-  MAX_LINE,
-  MAX_NAME,
-  MAX_TEXT,
-  MAX_URL,
-} from './schema/values.js';
+import { defineObject, defineRequest, readOnly, text } from './schema/values.js';
 
 export const PublisherStatus = z.enum(['PublisherStatusActive', 'PublisherStatusBanned']);
 
@@ -28,19 +20,16 @@ export const PublisherMember = defineObject('PublisherMember', {
 
 /** service.md 2.1. Read-only fields are set by the service, and ignored in requests. */
 export const Publisher = defineObject('Publisher', {
-  createdAt: DateTime.optional().meta({ description: 'When the publisher was created', readOnly: true }),
-  description: limitedText(MAX_TEXT).optional().describe('What the publisher does'),
+  createdAt: readOnly(DateTime, 'When the publisher was created'),
+  description: text.long.optional().describe('What the publisher does'),
   id: PublisherId.optional().describe('Unique identifier, akin to a username; lowercase'),
-  logo: limitedText(MAX_URL).optional().describe('URL to the logo'),
-  members: z
-    .array(PublisherMember)
-    .optional()
-    .meta({ description: 'Members of the publisher; only shown to members and admins', readOnly: true }),
-  name: limitedText(MAX_NAME).min(1).optional().describe('Display name'),
-  source_code_repo: limitedText(MAX_URL).optional().describe('URL of the source code'),
-  status: PublisherStatus.optional().meta({ readOnly: true }),
-  support: limitedText(MAX_LINE).optional().describe('Where users get support'),
-  website: limitedText(MAX_URL).optional().describe('URL of the website'),
+  logo: text.url.optional().describe('URL to the logo'),
+  members: readOnly(z.array(PublisherMember), 'Members of the publisher; only shown to members and admins'),
+  name: text.name.min(1).optional().describe('Display name'),
+  source_code_repo: text.url.optional().describe('URL of the source code'),
+  status: readOnly(PublisherStatus),
+  support: text.line.optional().describe('Where users get support'),
+  website: text.url.optional().describe('URL of the website'),
 });
 
 const NewPublisher = Publisher.required({ id: true, name: true }).meta({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from './operation.js';
 import { Role } from './publisher.js';
 import { DateTime } from './schema/identifiers.js';
-import { defineObject } from './schema/values.js';
+import { choice, defineObject } from './schema/values.js';
 import { Usage, UsageQuery } from './usage.js';
 
 const Me = defineObject('Me', {
@@ -12,14 +12,7 @@ const Me = defineObject('Me', {
   admin: z.boolean(),
   publishers: z.array(z.object({ id: z.string(), role: Role })),
   credential: z.object({
-    kind: z.enum([
-      'identity_provider',
-      'service',
-      'owner',
-      'personal_access_token',
-      'admin_token',
-      'api_key',
-    ]),
+    kind: choice('identity_provider service owner personal_access_token admin_token api_key'),
     expires_at: DateTime.optional(),
     nodes: z
       .array(z.string())

@@ -4,7 +4,7 @@ import { NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
 import { limitEntries } from './schema/entries.js';
 import { DateTime } from './schema/identifiers.js';
-import { defineObject, defineRequest, limitedText, MAX_TEXT } from './schema/values.js';
+import { defineObject, defineRequest, text } from './schema/values.js';
 
 const Publish = z
   .object({
@@ -35,7 +35,7 @@ const Published = defineObject('Published', {
 // Decided: unknown fields are refused, because the answer would be 200 although nothing changed.
 const VersionUpdate = z
   .strictObject({
-    changelog: limitedText(MAX_TEXT).optional().describe('Summary of changes in this version'),
+    changelog: text.long.optional().describe('Summary of changes in this version'),
     deprecated: z.boolean().optional().describe('Whether this version is deprecated'),
   })
   .meta({ id: 'VersionUpdate', examples: [{ changelog: 'Faster', deprecated: false }] });

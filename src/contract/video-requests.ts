@@ -3,7 +3,7 @@ import { requireAtLeastOne, requireJson, requireTogether } from './schema/field-
 import { requireImages } from './schema/image-rules.js';
 import { limitByModel } from './schema/model-rules.js';
 import { withRules } from './schema/rule.js';
-import { int32, limitedText, MAX_LINE, WebAddress } from './schema/values.js';
+import { choice, int32, limitedText, text, WebAddress } from './schema/values.js';
 import {
   aspectRatios,
   defaultExtendModel,
@@ -53,7 +53,7 @@ const fields = {
   // Decided: any int32; the seed that was used is returned.
   seed: int32().optional().describe('Random if not specified'),
   style: z.enum(['general', 'anime']).optional().describe('Style of the video'),
-  voice_id: limitedText(MAX_LINE).optional().describe('Voice that speaks; no effect for vvq3-pro'),
+  voice_id: text.line.optional().describe('Voice that speaks; no effect for vvq3-pro'),
   watermark: z.boolean().default(false).describe('Add a watermark'),
   wm_position: int32()
     .min(1)
@@ -92,8 +92,7 @@ export const StartEnd2VideoRequest = withRules(
 export const ExtendRequest = withRules(
   z.strictObject({
     // Decided: by default vvq2-turbo and 720p.
-    model: z
-      .enum(['vvq2-pro', 'vvq2-turbo'])
+    model: choice('vvq2-pro vvq2-turbo')
       .default(defaultExtendModel)
       .describe('Model that generates the video'),
     callback_url,
@@ -102,7 +101,7 @@ export const ExtendRequest = withRules(
     payload,
     prompt,
     resolution: z.enum(['540p', '720p', '1080p']).default('720p').describe('Resolution of the video'),
-    video_creation_id: limitedText(MAX_LINE)
+    video_creation_id: text.line
       .min(1)
       .describe('Creation id of a generated video; required together with video_url'),
     video_url: WebAddress.describe('URL of the video; required together with video_creation_id'),

@@ -7,6 +7,7 @@ import { extractDefinitions } from './definitions/extract.js';
 import { loadPythonParser, type ParsePython } from './definitions/grammar.js';
 import { PackModules } from './definitions/pack-modules.js';
 import { readModule } from './definitions/statements.js';
+import { findLine } from './definitions/syntax.js';
 import { createFinding, createUnreadFinding, type Finding } from './scan/finding.js';
 import { scanPython } from './scan/python.js';
 import { countTokens, decodePython } from './scan/source-text.js';
@@ -160,9 +161,12 @@ function scanSecrets(path: string, content: Buffer): Finding[] {
   const text = toSearchableText(content);
   if (text === undefined) return [];
   const found: Finding[] = [];
-  for (const match of findSecretMatches(text)) {
+  const source = { path, text, firstLine: 1 };
+  for (const { index, kind } of findSecretMatches(text)) {
     if (found.length >= MAX_SECRETS) break;
-    found.push(createFinding(path, findLine(text, match.index), 'secret', describeSecret(match.kind)));
+    found.push(
+      createFinding(path, findLine({ source, start: index, end: index }), 'secret', describeSecret(kind)),
+    );
   }
   return found;
 }
@@ -170,10 +174,4 @@ function scanSecrets(path: string, content: Buffer): Finding[] {
 function describeSecret(kind: string): string {
   const article = /^(?:[aeiouAEIOU]|npm|SSH)/.test(kind) ? 'an' : 'a';
   return `Holds ${article} ${kind}; remove it, and revoke it if it was ever published.`;
-}
-
-function findLine(text: string, index: number): number {
-  let line = 1;
-  for (let at = text.indexOf('\n'); at !== -1 && at < index; at = text.indexOf('\n', at + 1)) line++;
-  return line;
 }

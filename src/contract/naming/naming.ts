@@ -104,16 +104,12 @@ export class Naming {
 
   /** Puts the other service's words into a sentence that has those of the contract. */
   speak(sentence: string): string {
-    const [pattern, words] = this.#listSpokenOnce();
+    const [pattern, words] = this.#listSpoken();
     return sentence.replace(pattern, (word) => words[word] ?? word);
   }
 
-  #listSpokenOnce(): readonly [RegExp, Words] {
-    this.#spoken ??= this.#listSpoken();
-    return this.#spoken;
-  }
-
   #listSpoken(): readonly [RegExp, Words] {
+    if (this.#spoken) return this.#spoken;
     const { fields = {}, query = {}, paths } = this.#map;
     const names = { ...query, ...fields };
     const flags = Object.entries(names).map((pair) => pair.map((name) => `--${name.replaceAll('_', '-')}`));
@@ -129,7 +125,8 @@ export class Naming {
       .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
     // Without words, a pattern that matches nothing.
     const pattern = choices.length > 0 ? choices.join('|') : '(?!)';
-    return [new RegExp(`(?<![\\w-])(?:${pattern})(?![\\w-])`, 'g'), words];
+    this.#spoken = [new RegExp(`(?<![\\w-])(?:${pattern})(?![\\w-])`, 'g'), words];
+    return this.#spoken;
   }
 
   /**
@@ -156,8 +153,7 @@ export class Naming {
 
   /** Whether a text has words of the other service. */
   isHeardIn(text: string): boolean {
-    const [, words] = this.#listSpokenOnce();
-    return Object.values(words).some((word) => text.includes(word));
+    return Object.values(this.#listSpoken()[1]).some((word) => text.includes(word));
   }
 
   /** The code of the contract for an error of the other service; undefined if nothing is known of it. */

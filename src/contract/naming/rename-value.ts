@@ -71,15 +71,8 @@ function renameFields(
   const { words, to, alwaysSent } = context;
   const theirs = (name: string) =>
     Object.hasOwn(words.fields, name) ? (words.fields[name] as string) : name;
-  const known = new Map(
-    Object.keys(fields).flatMap(
-      (name) =>
-        [
-          [theirs(name), name],
-          [name, name],
-        ] as const,
-    ),
-  );
+  const known = new Map<string, string>();
+  for (const name of Object.keys(fields)) known.set(theirs(name), name).set(name, name);
   const renamed: [string, unknown][] = [];
   for (const [name, inner] of Object.entries(value)) {
     const ours = known.get(name);

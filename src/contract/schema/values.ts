@@ -17,15 +17,45 @@ export const int32 = () => z.int32().meta({ format: 'int32' });
 export const positiveInt = (standard: number, description: string) =>
   z.int().positive().default(standard).describe(description);
 
-// Decided: every text of a request has a maximum length. Images are limited in bytes, as `limits.ts` says.
-/** The maximum numbers of characters of a display name, of one line of text, of a URL and of a longer text. */
-export const MAX_NAME = 200;
-export const MAX_LINE = 1000;
-export const MAX_URL = 4096;
-export const MAX_TEXT = 100_000;
+/** A field that the service sets; it is ignored in requests. */
+export function readOnly<Schema extends z.ZodType>(
+  schema: Schema,
+  description?: string,
+  meta: { readonly 'x-extension'?: true } = {},
+) {
+  return schema
+    .optional()
+    .meta({ ...(description !== undefined && { description }), readOnly: true, ...meta });
+}
 
+type Words<Text extends string> = Text extends `${infer One} ${infer Rest}` ? One | Words<Rest> : Text;
+
+/** One of several words: `choice('small large')`. */
+export function choice<const Text extends string>(words: Text) {
+  return z.enum(words.split(' ') as [Words<Text>, ...Words<Text>[]]);
+}
+
+// Decided: every text of a request has a maximum length. Images are limited in bytes, as `limits.ts` says.
+/** A string with a maximum number of characters, counted as JSON Schema does: an emoji is one, not two. */
+export function limitedText(most: number): z.ZodString {
+  return z
+    .string()
+    .refine((value) => hasAtMost(value, most), { error: `must have at most ${most} characters` })
+    .meta({ maxLength: most });
+}
+
+export const MAX_URL = 4096;
 /** Said before a URL is parsed: a host of a hundred thousand letters takes seconds. */
 export const URL_TOO_LONG = `must have at most ${MAX_URL} characters`;
+
+export const text = {
+  /** A display name. */
+  name: limitedText(200),
+  /** One line. */
+  line: limitedText(1000),
+  url: limitedText(MAX_URL),
+  long: limitedText(100_000),
+};
 
 /** An optional text of a query, which selects what is listed. */
 export const filter = (most: number, description: string) =>
@@ -34,7 +64,7 @@ export const filter = (most: number, description: string) =>
 /** An optional list of strings. */
 export const textList = (description: string, meta: { readonly readOnly?: true } = {}) =>
   z
-    .array(limitedText(MAX_LINE))
+    .array(text.line)
     .optional()
     .meta({ description, ...meta });
 
@@ -45,14 +75,6 @@ export const WebAddress = z
   .check(z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http or https', abort: true }))
   // Everyone who may read the task or its deliveries would see it.
   .refine((url) => !/^\w+:\/\/[^/?#]*@/.test(url), { error: 'must not contain a user name or password' });
-
-/** A string with a maximum number of characters, counted as JSON Schema does: an emoji is one, not two. */
-export function limitedText(most: number): z.ZodString {
-  return z
-    .string()
-    .refine((value) => hasAtMost(value, most), { error: `must have at most ${most} characters` })
-    .meta({ maxLength: most });
-}
 
 function hasAtMost(value: string, most: number): boolean {
   if (value.length <= most) return true;

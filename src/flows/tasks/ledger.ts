@@ -145,21 +145,17 @@ export class Ledger {
   #candidates(digest: string, choice: EntryChoice): readonly Entry[] {
     if (choice === 'new') return [];
     if (choice === 'unfinished')
-      return this.#unfinishedLike(digest).filter(({ id }) => !this.#claimed.has(id));
+      return this.#readUnfinished(digest).filter(({ id }) => !this.#claimed.has(id));
     const { known } = choice;
     const entry = known !== undefined && readDigest(known) === digest ? this.read(known) : undefined;
     return entry && entry.task_id === undefined ? [entry] : [];
   }
 
-  #unfinishedLike(digest: string): readonly Entry[] {
-    const found = this.#unfinished.get(digest) ?? this.#readUnfinished(digest);
+  #readUnfinished(digest: string): readonly Entry[] {
+    const read = () => (this.#byDigest?.get(digest) ?? []).flatMap((id) => this.read(id) ?? []);
+    const found = this.#unfinished.get(digest) ?? read().filter((entry) => this.#isUnfinished(entry));
     this.#unfinished.set(digest, found);
     return found;
-  }
-
-  #readUnfinished(digest: string): Entry[] {
-    const entries = (this.#byDigest?.get(digest) ?? []).flatMap((id) => this.read(id) ?? []);
-    return entries.filter((entry) => this.#isUnfinished(entry));
   }
 
   #isUnfinished({ owner, closed, batch, task_id, state }: Entry): boolean {
@@ -260,10 +256,9 @@ function isOwn(owner: ProcessIdentity, identity: ProcessIdentity): boolean {
 function groupByDigest(ids: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const id of ids) {
-    const digest = readDigest(id);
-    const same = found.get(digest);
-    if (same) same.push(id);
-    else found.set(digest, [id]);
+    const same = found.get(readDigest(id)) ?? [];
+    same.push(id);
+    found.set(readDigest(id), same);
   }
   return found;
 }

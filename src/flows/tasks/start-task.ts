@@ -67,7 +67,8 @@ export async function startTask(
   options: StartOptions,
 ): Promise<StartedTask> {
   const { ledger, target } = context;
-  const { sent, kept } = await loadImages(job.images, getTaskFacts(job.operation).kind, context.readStdin);
+  const { kind } = getTaskFacts(job.operation);
+  const { sent, kept } = await loadImages(job.images, kind, context.readStdin);
   const made = job.fromTask === undefined ? {} : await findCreation(context, job.fromTask);
   const request = { ...job.body, ...made, ...kept };
   const { output, batch } = options;
@@ -80,13 +81,16 @@ export async function startTask(
     ...(output !== undefined && { output }),
     ...(batch && { batch }),
   };
-  let opened = await ledger.open(draft, options.choice);
-  options.onEntry?.(opened.entry.id);
+  const open = async () => {
+    const opened = await ledger.open(draft, options.choice);
+    options.onEntry?.(opened.entry.id);
+    return opened;
+  };
+  let opened = await open();
   while (opened.entry.task_id !== undefined) {
     const resumed = await resumeTask(context, opened.entry);
     if (resumed) return resumed;
-    opened = await ledger.open(draft, options.choice);
-    options.onEntry?.(opened.entry.id);
+    opened = await open();
   }
   const { entry, repeats, stale } = opened;
   if (repeats) await context.say(`Repeating request ${entry.id} of an earlier run, which got no response.`);
@@ -104,20 +108,13 @@ export async function startTask(
     mayExist = true;
   };
   try {
-    const answer = await sendStart(
-      context,
-      job.operation as OperationName,
-      body,
-      entry.idempotency_key,
-      doubt,
-    );
-    const seen = readTaskState(getTaskFacts(job.operation).kind, answer.data, answer.body);
-    const { id } = seen;
-    ledger.change(entry.id, { task_id: id, state: seen.state, outputs: seen.outputs, ...seen.facts });
-    return {
-      seen,
-      task: { ...toStartedTask(job.operation, id, target), entry: ledger.read(entry.id) ?? entry },
-    };
+    const name = job.operation as OperationName;
+    const answer = await sendStart(context, name, body, entry.idempotency_key, doubt);
+    const seen = readTaskState(kind, answer.data, answer.body);
+    const { id, state, outputs, facts } = seen;
+    ledger.change(entry.id, { task_id: id, state, outputs, ...facts });
+    const started = toStartedTask(name, id, target);
+    return { seen, task: { ...started, entry: ledger.read(entry.id) ?? entry } };
   } catch (error) {
     if (isRefusal(error, mayExist)) ledger.remove(entry.id);
     throw error;
@@ -243,27 +240,20 @@ interface LoadedImage {
 export async function loadImages(images: Images, kind: TaskKind, readStdin: () => Promise<Buffer>) {
   const sent: Record<string, string | string[]> = {};
   const kept: Record<string, LoadedImage['kept'] | LoadedImage['kept'][]> = {};
-  const write = (bytes: Buffer) => encodeImage(bytes, kind);
+  const load = async (source: ImageSource): Promise<LoadedImage> => {
+    if (source.kind === 'url') return { value: source.url, kept: source.url };
+    const bytes = await readImage(source, readStdin);
+    const reference = toReference(bytes, source.kind === 'file' ? source.path : undefined);
+    return { value: encodeImage(bytes, kind), kept: reference };
+  };
   for (const [field, source] of Object.entries(images)) {
     const loaded: LoadedImage[] = [];
-    for (const one of [source].flat()) loaded.push(await loadImage(one, readStdin, write));
-    const values = loaded.map(({ value }) => value);
-    const references = loaded.map((one) => one.kept);
-    sent[field] = Array.isArray(source) ? values : (values[0] as string);
-    kept[field] = Array.isArray(source) ? references : (references[0] as LoadedImage['kept']);
+    for (const one of [source].flat()) loaded.push(await load(one));
+    const pick = <Part>(parts: Part[]) => (Array.isArray(source) ? parts : (parts[0] as Part));
+    sent[field] = pick(loaded.map(({ value }) => value));
+    kept[field] = pick(loaded.map((one) => one.kept));
   }
   return { sent, kept };
-}
-
-async function loadImage(
-  source: ImageSource,
-  readStdin: () => Promise<Buffer>,
-  write: (bytes: Buffer) => string,
-): Promise<LoadedImage> {
-  if (source.kind === 'url') return { value: source.url, kept: source.url };
-  const bytes = await readImage(source, readStdin);
-  const kept = toReference(bytes, source.kind === 'file' ? source.path : undefined);
-  return { value: write(bytes), kept };
 }
 
 async function readImage(
@@ -280,12 +270,9 @@ export function toReference(bytes: Buffer, file?: string): ImageReference {
   return { ...(file !== undefined && { file }), bytes: bytes.length, sha256 };
 }
 
-/** Writes an image as the operations of a kind take it. */
+/** Writes an image as the operations of a kind take it: in raw Base64, or as a data URL. */
 export function encodeImage(bytes: Buffer, kind: TaskKind): string {
-  return kind === 'video' ? encodeDataUrl(bytes) : bytes.toString('base64');
-}
-
-function encodeDataUrl(bytes: Buffer): string {
+  if (kind === 'image') return bytes.toString('base64');
   const type = detectFileType(bytes.subarray(0, 16))?.mediaType ?? 'application/octet-stream';
   return `data:${type};base64,${bytes.toString('base64')}`;
 }

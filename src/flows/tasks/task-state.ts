@@ -31,29 +31,15 @@ export interface TaskFigures {
 export function readTaskState(kind: TaskKind, answer: unknown, sent = answer): TaskState {
   if (kind === 'image') {
     const task = unwrapImageTask(answer as ImageTask);
-    return {
-      answer,
-      sent,
-      id: task.task_id,
-      state: task.status,
-      outputs: task.generated,
-      facts: readFigures(task),
-    };
+    const { task_id: id, status: state, generated: outputs } = task;
+    return { answer, sent, id, state, outputs, facts: readFigures(task) };
   }
   const task = answer as VideoAnswer;
+  const { state, err_code: reason, task_id, id = '' } = task;
   // Decided: the cover of a video is not an output; `--json` shows it.
   const outputs = (task.creations ?? []).flatMap(({ url }) => url ?? []);
-  const reason = task.err_code;
-  const id = task.task_id ?? task.id ?? '';
-  return {
-    answer,
-    sent,
-    id,
-    state: task.state,
-    outputs,
-    facts: readFigures(task),
-    ...(reason && { reason }),
-  };
+  const facts = readFigures(task);
+  return { answer, sent, id: task_id ?? id, state, outputs, facts, ...(reason && { reason }) };
 }
 
 type VideoAnswer = Pick<z.infer<typeof VideoTask>, 'state'> &

@@ -47,8 +47,7 @@ export function executeAssignment(statement: Statement & { kind: 'assign' }, fra
       createUnknown(showPlace(statement.value)),
     );
   }
-  for (const target of statement.targets)
-    bindTarget(target, value, frame, (one, inner) => setTarget(one, inner, frame));
+  for (const target of statement.targets) setTarget(target, value, frame);
 }
 
 export function setTarget(target: Expression, value: Value, frame: Frame): void {

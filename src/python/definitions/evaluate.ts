@@ -22,9 +22,7 @@ import {
   MAX_TEXT,
   measureSize,
   payFor,
-  replaceMissing,
   type Scope,
-  type UnknownValue,
   type Value,
 } from './values.js';
 
@@ -32,16 +30,8 @@ import {
 export function evaluate(expression: Expression, context: EvaluationContext): Value {
   const { machine } = context;
   machine.spend(1);
-  if (!machine.enter()) return createUnknownAt(expression);
-  try {
-    return replaceMissing(evaluateKind(expression, context), createUnknownAt(expression));
-  } finally {
-    machine.leave();
-  }
-}
-
-function createUnknownAt(expression: Expression): UnknownValue {
-  return { kind: 'unknown', text: showPlace(expression), at: expression };
+  const known = machine.nest(() => evaluateKind(expression, context));
+  return known === undefined ? { kind: 'unknown', text: showPlace(expression), at: expression } : known;
 }
 
 function evaluateKind(expression: Expression, context: EvaluationContext): Value | undefined {

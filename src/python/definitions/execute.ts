@@ -27,13 +27,8 @@ const MAX_ROUNDS = 5000;
 export function execute(statements: readonly Statement[], frame: Frame): Ending {
   for (const statement of statements) {
     frame.machine.spend(1);
-    if (!frame.machine.enter()) return undefined;
-    try {
-      const ending = executeStatement(statement, frame);
-      if (ending) return ending;
-    } finally {
-      frame.machine.leave();
-    }
+    const ending = frame.machine.nest(() => executeStatement(statement, frame));
+    if (ending) return ending;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter';
 import { parseNumber, unescapeText } from './strings.js';
-import type { Argument, Clause, Expression, Parameter, Source } from './syntax.js';
+import type { Argument, Clause, Expression, Parameter, Place, Source } from './syntax.js';
 
 /** Deeper nesting becomes an unknown instead of a deep recursion; definitions do not nest so deep. */
 const MAX_DEPTH = 150;
@@ -19,6 +19,18 @@ export function readName(node: Node | undefined): string {
   return node?.text.normalize('NFKC') ?? '';
 }
 
+const CONSTANTS: Readonly<Record<string, boolean | null>> = { true: true, false: false, none: null };
+
+const SEQUENCES: Readonly<Record<string, 'list' | 'tuple' | 'set'>> = {
+  ...{ list: 'list', list_pattern: 'list', set: 'set', tuple: 'tuple' },
+  ...{ expression_list: 'tuple', pattern_list: 'tuple', tuple_pattern: 'tuple' },
+};
+
+const SPREADS: Readonly<Record<string, '*' | '**'>> = {
+  ...{ list_splat: '*', dictionary_splat: '**' },
+  ...{ list_splat_pattern: '*', dictionary_splat_pattern: '**' },
+};
+
 export class Expressions {
   #depth = 0;
   /** @param budget how many nodes are read; what comes after is unknown */
@@ -34,7 +46,7 @@ export class Expressions {
 
   read(node: Node | undefined): Expression {
     if (!node) return { kind: 'other', source: this.source, start: 0, end: 0 };
-    const place = { source: this.source, start: node.startIndex, end: node.endIndex };
+    const place = this.#place(node);
     if (this.#depth > MAX_DEPTH || --this.budget < 0) return { kind: 'other', ...place };
     this.#depth++;
     try {
@@ -46,12 +58,31 @@ export class Expressions {
     }
   }
 
+  readField(node: Node, name: string): Expression {
+    return this.read(getField(node, name));
+  }
+
+  /** Reads the first part of a node, which is often all that it has. */
+  readFirst(node: Node): Expression {
+    return this.read(listParts(node)[0]);
+  }
+
+  #place(node: Node, from = node): Place {
+    return { source: this.source, start: from.startIndex, end: node.endIndex };
+  }
+
   #all(nodes: Node[]): Expression[] {
     return nodes.map((node) => this.read(node));
   }
 
   #shape(node: Node): object {
-    switch (node.type) {
+    // Read once: each look at it goes through the parser.
+    const { type } = node;
+    const constant = CONSTANTS[type];
+    if (constant !== undefined) return { kind: 'constant', value: constant };
+    const sequence = SEQUENCES[type];
+    if (sequence) return { kind: sequence, items: this.#all(listParts(node)) };
+    switch (type) {
       case 'identifier':
         return { kind: 'name', id: readName(node) };
       case 'integer':
@@ -59,72 +90,48 @@ export class Expressions {
         const value = parseNumber(node.text);
         return value === undefined ? { kind: 'other' } : { kind: 'constant', value };
       }
-      case 'true':
-        return { kind: 'constant', value: true };
-      case 'false':
-        return { kind: 'constant', value: false };
-      case 'none':
-        return { kind: 'constant', value: null };
       case 'string':
         return this.#string(node);
       case 'concatenated_string':
         return this.#joined(node);
-      case 'attribute':
-        return {
-          kind: 'attribute',
-          object: this.read(getField(node, 'object')),
-          name: readName(getField(node, 'attribute')),
-        };
+      case 'attribute': {
+        const name = readName(getField(node, 'attribute'));
+        return { kind: 'attribute', object: this.readField(node, 'object'), name };
+      }
       case 'subscript':
         return this.#subscript(node);
-      case 'call':
-        return {
-          kind: 'call',
-          callee: this.read(getField(node, 'function')),
-          args: this.args(getField(node, 'arguments')),
-        };
-      case 'list':
-      case 'set':
-      case 'tuple':
-        return { kind: node.type, items: this.#all(listParts(node)) };
-      case 'expression_list':
-      case 'pattern_list':
-      case 'tuple_pattern':
-        return { kind: 'tuple', items: this.#all(listParts(node)) };
-      case 'list_pattern':
-        return { kind: 'list', items: this.#all(listParts(node)) };
+      case 'call': {
+        const callee = this.readField(node, 'function');
+        return { kind: 'call', callee, args: this.args(getField(node, 'arguments')) };
+      }
       case 'list_splat':
       case 'list_splat_pattern':
-        return { kind: 'spread', value: this.read(listParts(node)[0]) };
+        return { kind: 'spread', value: this.readFirst(node) };
       case 'dictionary':
         return {
           kind: 'dict',
           entries: listParts(node).map((entry) =>
-            entry.type === 'pair'
-              ? { key: this.read(getField(entry, 'key')), value: this.read(getField(entry, 'value')) }
-              : { value: this.read(listParts(entry)[0]) },
+            entry.type === 'pair' ? this.#pair(entry) : { value: this.readFirst(entry) },
           ),
         };
       case 'parenthesized_expression':
       case 'await':
       case 'type':
-        return this.read(listParts(node)[0]);
+        return this.readFirst(node);
       case 'named_expression':
-        return this.read(getField(node, 'value'));
+        return this.readField(node, 'value');
       case 'binary_operator':
-        return this.#two('binary', node);
+        return { kind: 'binary', ...this.#operands(node) };
       case 'boolean_operator':
-        return this.#two('boolean', node);
+        return { kind: 'boolean', ...this.#operands(node) };
       case 'comparison_operator':
         return this.#comparison(node);
       case 'not_operator':
-        return { kind: 'unary', operator: 'not', operand: this.read(getField(node, 'argument')) };
-      case 'unary_operator':
-        return {
-          kind: 'unary',
-          operator: getField(node, 'operator')?.text ?? '',
-          operand: this.read(getField(node, 'argument')),
-        };
+        return { kind: 'unary', operator: 'not', operand: this.readField(node, 'argument') };
+      case 'unary_operator': {
+        const operator = getField(node, 'operator')?.text ?? '';
+        return { kind: 'unary', operator, operand: this.readField(node, 'argument') };
+      }
       case 'conditional_expression': {
         const [value, test, otherwise] = this.#all(listParts(node));
         return value && test && otherwise
@@ -136,24 +143,22 @@ export class Expressions {
       case 'set_comprehension':
       case 'dictionary_comprehension':
         return this.#comprehension(node);
-      case 'lambda':
-        return {
-          kind: 'lambda',
-          parameters: this.parameters(getField(node, 'parameters')),
-          body: this.read(getField(node, 'body')),
-        };
+      case 'lambda': {
+        const parameters = this.parameters(getField(node, 'parameters'));
+        return { kind: 'lambda', parameters, body: this.readField(node, 'body') };
+      }
       default:
         return { kind: 'other' };
     }
   }
 
-  #two(kind: 'binary' | 'boolean', node: Node): object {
-    return {
-      kind,
-      operator: getField(node, 'operator')?.text ?? '',
-      left: this.read(getField(node, 'left')),
-      right: this.read(getField(node, 'right')),
-    };
+  #pair(node: Node): { readonly key: Expression; readonly value: Expression } {
+    return { key: this.readField(node, 'key'), value: this.readField(node, 'value') };
+  }
+
+  #operands(node: Node): object {
+    const operator = getField(node, 'operator')?.text ?? '';
+    return { operator, left: this.readField(node, 'left'), right: this.readField(node, 'right') };
   }
 
   #comparison(node: Node): object {
@@ -167,14 +172,16 @@ export class Expressions {
   }
 
   #subscript(node: Node): object {
-    const object = this.read(getField(node, 'value'));
+    const object = this.readField(node, 'value');
     const keys = node.childrenForFieldName('subscript').filter((key) => key !== null);
     const [key] = keys;
     if (!key) return { kind: 'other' };
-    if (keys.length > 1) {
-      const place = { source: this.source, start: key.startIndex, end: node.endIndex };
-      return { kind: 'item', object, key: { kind: 'tuple', items: this.#all(keys), ...place } };
-    }
+    if (keys.length > 1)
+      return {
+        kind: 'item',
+        object,
+        key: { kind: 'tuple', items: this.#all(keys), ...this.#place(node, key) },
+      };
     if (key.type !== 'slice') return { kind: 'item', object, key: this.read(key) };
     const bounds: { from?: Expression; to?: Expression } = {};
     let colons = 0;
@@ -194,29 +201,28 @@ export class Expressions {
     // f(x for x in y) has the generator in place of the list of arguments.
     if (node.type === 'generator_expression') return [{ value: this.read(node) }];
     return listParts(node).map((child): Argument => {
-      if (child.type === 'keyword_argument')
-        return { name: readName(getField(child, 'name')), value: this.read(getField(child, 'value')) };
-      if (child.type === 'list_splat') return { spread: '*', value: this.read(listParts(child)[0]) };
-      if (child.type === 'dictionary_splat') return { spread: '**', value: this.read(listParts(child)[0]) };
-      return { value: this.read(child) };
+      const { type } = child;
+      if (type === 'keyword_argument')
+        return { name: readName(getField(child, 'name')), value: this.readField(child, 'value') };
+      const spread = SPREADS[type];
+      return spread ? { spread, value: this.readFirst(child) } : { value: this.read(child) };
     });
   }
 
   parameters(node: Node | undefined): Parameter[] {
     if (!node) return [];
     return listParts(node).flatMap((child): Parameter[] => {
-      switch (child.type) {
+      const { type } = child;
+      const spread = SPREADS[type];
+      if (spread) return [{ name: readName(listParts(child)[0]), spread }];
+      switch (type) {
         case 'identifier':
           return [{ name: readName(child) }];
         case 'default_parameter':
         case 'typed_default_parameter':
-          return [{ name: readName(getField(child, 'name')), fallback: this.read(getField(child, 'value')) }];
+          return [{ name: readName(getField(child, 'name')), fallback: this.readField(child, 'value') }];
         case 'typed_parameter':
           return this.parameters(child).slice(0, 1);
-        case 'list_splat_pattern':
-          return [{ name: readName(listParts(child)[0]), spread: '*' }];
-        case 'dictionary_splat_pattern':
-          return [{ name: readName(listParts(child)[0]), spread: '**' }];
         default:
           return [];
       }
@@ -226,23 +232,13 @@ export class Expressions {
   #comprehension(node: Node): object {
     const clauses: Clause[] = [];
     for (const child of listParts(node)) {
-      if (child.type === 'for_in_clause')
-        clauses.push({
-          target: this.read(getField(child, 'left')),
-          iterable: this.read(getField(child, 'right')),
-          conditions: [],
-        });
-      else if (child.type === 'if_clause') clauses.at(-1)?.conditions.push(this.read(listParts(child)[0]));
+      if (child.type === 'for_in_clause') {
+        const [target, iterable] = [this.readField(child, 'left'), this.readField(child, 'right')];
+        clauses.push({ target, iterable, conditions: [] });
+      } else if (child.type === 'if_clause') clauses.at(-1)?.conditions.push(this.readFirst(child));
     }
     const body = getField(node, 'body');
-    if (body?.type === 'pair')
-      return {
-        kind: 'comprehension',
-        of: 'dict',
-        key: this.read(getField(body, 'key')),
-        value: this.read(getField(body, 'value')),
-        clauses,
-      };
+    if (body?.type === 'pair') return { kind: 'comprehension', of: 'dict', ...this.#pair(body), clauses };
     const of = node.type === 'set_comprehension' ? 'set' : 'list';
     return { kind: 'comprehension', of, value: this.read(body), clauses };
   }
@@ -258,14 +254,10 @@ export class Expressions {
       } else if (child?.type === 'interpolation') {
         // A conversion or format changes the text in ways we do not imitate.
         const plain = !getField(child, 'type_conversion') && !getField(child, 'format_specifier');
-        const place = { source: this.source, start: child.startIndex, end: child.endIndex };
-        pieces.push(plain ? this.read(getField(child, 'expression')) : { kind: 'other', ...place });
+        pieces.push(plain ? this.readField(child, 'expression') : { kind: 'other', ...this.#place(child) });
       }
     }
-    if (prefix.includes('b')) return { kind: 'other' };
-    if (pieces.every((piece) => typeof piece === 'string'))
-      return { kind: 'constant', value: pieces.join('') };
-    return { kind: 'format', parts: pieces };
+    return prefix.includes('b') ? { kind: 'other' } : toText(pieces);
   }
 
   #joined(node: Node): object {
@@ -275,8 +267,11 @@ export class Expressions {
       else if (child.kind === 'format') pieces.push(...child.parts);
       else return { kind: 'other' };
     }
-    if (pieces.every((piece) => typeof piece === 'string'))
-      return { kind: 'constant', value: pieces.join('') };
-    return { kind: 'format', parts: pieces };
+    return toText(pieces);
   }
+}
+
+function toText(parts: (string | Expression)[]): object {
+  const isPlain = parts.every((part) => typeof part === 'string');
+  return isPlain ? { kind: 'constant', value: parts.join('') } : { kind: 'format', parts };
 }

@@ -1,11 +1,10 @@
-import { defineFromAttributes } from './attributes.js';
+import { defineFromAttributes, defineFromSchema } from './define-node.js';
 import type { Definitions, FoundNode, Unresolved } from './definitions.js';
 import type { ParsePython } from './grammar.js';
 import { Interpreter } from './interpreter.js';
 import { listItems } from './items.js';
 import type { PackModules } from './pack-modules.js';
 import { Definition, describeValue } from './render.js';
-import { defineFromSchema } from './schema.js';
 import { findLine } from './syntax.js';
 import {
   type ClassValue,
@@ -49,6 +48,14 @@ export function extractDefinitions(
   return new Extraction(new Interpreter(modules, parse), budget).run();
 }
 
+type Place = Pick<FoundNode, 'class' | 'file' | 'line'>;
+
+/** Where a value was named, as far as that is known. */
+function locate(value: Value): Place {
+  const at = isUnknown(value) ? value.at : undefined;
+  return { file: at?.source.path ?? ROOT, line: at ? findLine(at) : 1 };
+}
+
 class Extraction {
   readonly #nodes = new Map<string, FoundNode>();
   readonly #unresolved: Unresolved[] = [];
@@ -90,8 +97,8 @@ class Extraction {
   }
 
   #computed(value: Value, what: string): void {
-    const at = isUnknown(value) ? value.at : undefined;
-    this.#report(at?.source.path ?? ROOT, at ? findLine(at) : 1, `${what}: ${describeValue(value)}`);
+    const { file, line } = locate(value);
+    this.#report(file, line, `${what}: ${describeValue(value)}`);
   }
 
   #fromMapping(mapping: Value, path: string): void {
@@ -108,13 +115,8 @@ class Extraction {
       else this.#report(path, 1, `a node has a name of more than ${MAX_NAME} characters; it is left out`);
     }
     for (const { key, value } of mapping.rest) {
-      const node = isKind(value, 'class') ? value : undefined;
-      if (node)
-        this.#report(
-          node.path,
-          node.line,
-          `class ${node.name} is registered under a computed name: ${key.text}`,
-        );
+      const name = isKind(value, 'class') && `class ${value.name} is registered under a computed name`;
+      if (name) this.#report(value.path, value.line, `${name}: ${key.text}`);
       else this.#computed(key, 'nodes are registered at run time');
     }
   }
@@ -125,50 +127,33 @@ class Extraction {
       this.#add(name, value);
       return;
     }
-    const at = isUnknown(value) ? value.at : undefined;
-    const definition = this.#bare(name);
-    const [file, line] = [at?.source.path ?? ROOT, at ? findLine(at) : 1];
-    this.#nodes.set(name, { name, file, line, definition: definition.fields, unknown: definition.unknown });
-    this.#report(file, line, `the class of "${name}" is computed at run time: ${describeValue(value)}`);
+    this.#addBare(name, locate(value));
+    this.#computed(value, `the class of "${name}" is computed at run time`);
   }
 
-  /** A definition of which nothing is known but the name. */
-  #bare(name: string): Definition {
-    const bare = new Definition(name, this.interpreter);
-    bare.missing('category', 'function', 'input_types', 'return_types');
-    return bare;
+  /** Adds a node of which nothing is known but its name and where it is named. */
+  #addBare(name: string, place: Place): void {
+    const { fields, unknown } = new Definition(name, this.interpreter);
+    unknown.push('category', 'function', 'input_types', 'return_types');
+    this.#nodes.set(name, { name, ...place, definition: fields, unknown });
   }
 
   #add(name: string | undefined, node: ClassValue): void {
-    const definition = this.#within(this.budget.forNode, () =>
-      findAttribute(node, 'define_schema') === undefined
-        ? name === undefined
-          ? undefined
-          : defineFromAttributes(name, node, this.interpreter)
-        : defineFromSchema(name, node, this.interpreter),
-    );
+    const definition = this.#within(this.budget.forNode, () => {
+      const isSchema = findAttribute(node, 'define_schema') !== undefined;
+      if (isSchema) return defineFromSchema(name, node, this.interpreter);
+      return name === undefined ? undefined : defineFromAttributes(name, node, this.interpreter);
+    });
+    const place = { class: node.name, file: node.path, line: node.line };
     const found = definition?.fields.host_node_name;
     if (definition && found !== undefined) {
       const { fields, unknown } = definition;
-      const place = { class: node.name, file: node.path, line: node.line };
       this.#nodes.set(found, { name: found, ...place, definition: fields, unknown: [...new Set(unknown)] });
       return;
     }
-    this.#report(
-      node.path,
-      node.line,
-      `what class ${node.name} defines cannot be followed: it is computed at run time`,
-    );
-    if (name === undefined) return;
-    const bare = this.#bare(name);
-    this.#nodes.set(name, {
-      name,
-      class: node.name,
-      file: node.path,
-      line: node.line,
-      definition: bare.fields,
-      unknown: bare.unknown,
-    });
+    const what = `what class ${node.name} defines cannot be followed: it is computed at run time`;
+    this.#report(node.path, node.line, what);
+    if (name !== undefined) this.#addBare(name, place);
   }
 
   #fromExtension(entry: Value): void {
@@ -177,10 +162,7 @@ class Extraction {
       const method = this.interpreter.attribute(extension, 'get_node_list', 'get_node_list');
       return this.interpreter.call(method, createArguments([], 'get_node_list()'));
     });
-    const nodes =
-      listed === undefined
-        ? undefined
-        : this.#within(this.budget.forNode, () => listItems(listed, this.interpreter));
+    const nodes = this.#within(this.budget.forNode, () => listItems(listed, this.interpreter));
     if (!nodes) {
       this.#computed(listed ?? null, 'the list of nodes is computed at run time');
       return;

@@ -1,4 +1,4 @@
-import { builtins } from './builtins.js';
+import { copyAttributes } from './reflection.js';
 import {
   type Arguments,
   createList,
@@ -45,12 +45,9 @@ export const loaders: Record<string, Imitation> = {
     return machine.loadFile(file.path) ?? machine.loadFile(`${file.path}/__init__.py`);
   },
   'inspect.isclass': ({ list: [value] }) => isKind(value, 'class'),
-  'inspect.getmembers': ({ list: [object], text }, machine) => {
-    const names =
-      object === undefined
-        ? undefined
-        : builtins.vars?.({ list: [object], named: new Map(), uncertain: false, text }, machine);
-    if (!isKind(names, 'dict')) return undefined;
+  'inspect.getmembers': ({ list: [object] }, machine) => {
+    const names = copyAttributes(object, machine);
+    if (!names) return undefined;
     // Packs ask for classes; what else a module holds is of no interest here.
     const classes = [...names.entries].filter(([, value]) => isKind(value, 'class'));
     machine.spend(8 * classes.length);
@@ -61,7 +58,7 @@ export const loaders: Record<string, Imitation> = {
 };
 
 function addPath(at: Value | undefined, machine: Machine): Value {
-  if (isKind(at, 'path')) machine.addSearchPath(at.path);
+  if (isKind(at, 'path')) machine.modules.addSearchPath(at.path);
   return null;
 }
 

@@ -3,8 +3,7 @@ import { evaluate } from './evaluate.js';
 import { execute } from './execute.js';
 import type { ParsePython } from './grammar.js';
 import { callImitation, findImitation, loaders, patterns } from './imitation.js';
-import { findValueAttribute, MAX_NAME } from './lookup.js';
-import { copyAll, createModule } from './modules.js';
+import { copyAll, createModule, findValueAttribute, MAX_NAME } from './lookup.js';
 import { bindParameters, NAMES_STEPS } from './names.js';
 import { mergeAlternatives } from './operators.js';
 import type { PackModules } from './pack-modules.js';
@@ -73,10 +72,14 @@ export class Interpreter implements Machine {
     if (this.#steps < 0) throw new OutOfSteps();
   }
 
-  enter(): boolean {
-    if (this.#depth >= MAX_DEPTH) return false;
+  nest<Result>(work: () => Result): Result | undefined {
+    if (this.#depth >= MAX_DEPTH) return undefined;
     this.#depth++;
-    return true;
+    try {
+      return work();
+    } finally {
+      this.#depth--;
+    }
   }
 
   maybe<Result>(work: () => Result): Result {
@@ -88,18 +91,10 @@ export class Interpreter implements Machine {
     }
   }
 
-  leave(): void {
-    this.#depth--;
-  }
-
   entries(folder: string): string[] {
     const found = this.modules.entries(folder);
     this.spend(10 + found.length);
     return [...found];
-  }
-
-  addSearchPath(folder: string): void {
-    this.modules.addSearchPath(folder);
   }
 
   /** A module of the pack, run at its first import; in a cycle what it has so far, as in Python. */
@@ -238,15 +233,14 @@ export class Interpreter implements Machine {
     const { body } = callee;
     const again = this.#running.has(body);
     // Recursion that nothing known will end would only multiply.
-    if (this.#calls >= MAX_CALLS || (again && this.#maybe > 0) || !this.enter()) return undefined;
+    if (this.#calls >= MAX_CALLS || (again && this.#maybe > 0)) return undefined;
     this.#calls++;
     this.#running.add(body);
     try {
-      return this.#result(callee, given, self);
+      return this.nest(() => this.#result(callee, given, self));
     } finally {
       this.#calls--;
       if (!again) this.#running.delete(body);
-      this.leave();
     }
   }
 

@@ -1,17 +1,20 @@
 import { createNative } from './imitation.js';
 import { findMethod } from './methods.js';
-import { createAbsent, getModuleSpecial } from './modules.js';
 import { getPathAttribute } from './paths.js';
 import { copyAttributes, payLookup } from './reflection.js';
 import {
   type ClassValue,
   createArguments,
+  createUnknown,
   findAttribute,
   isKind,
   isObject,
   listAncestry,
   type Machine,
+  type ModuleValue,
+  measureSize,
   replaceMissing,
+  type Scope,
   type Value,
 } from './values.js';
 
@@ -112,4 +115,38 @@ function findHostConstant(name: string): Value | undefined {
   if (name === 'sys.maxsize') return 9223372036854775807n;
   const type = /(?:^|\.)comfy_types\.(?:node_typing\.)?IO\.([A-Z][A-Z_]*)$/.exec(name)?.[1];
   return type === undefined ? undefined : Object.hasOwn(SPECIAL_TYPES, type) ? SPECIAL_TYPES[type] : type;
+}
+
+/** A module before any of it has run. `path` is a folder if the module has no file. */
+export function createModule(path: string, isFile: boolean): ModuleValue {
+  const isPackage = !isFile || path === '__init__.py' || path.endsWith('/__init__.py');
+  const folder = isFile ? path.split('/').slice(0, -1).join('/') : path;
+  const scope = { names: new Map(), elsewhere: new Map() } as { module: ModuleValue } & Scope;
+  scope.module = { kind: 'module', path: isFile ? path : '', folder, scope, isPackage };
+  return scope.module;
+}
+
+/** In Python this fails; nothing is known only where the module took everything from another package. */
+function createAbsent(module: ModuleValue, text: string): Value | undefined {
+  return module.scope.names.has('*') ? undefined : { ...createUnknown(text), absent: true };
+}
+
+/** What every module has without stating it. */
+function getModuleSpecial(module: ModuleValue, name: string, machine: Machine): Value | undefined {
+  if (name === '__file__') return { kind: 'path', path: module.path };
+  if (name === '__dict__') return copyAttributes(module, machine);
+  return name === '__name__' ? { kind: 'external', name: '__name__', of: module } : undefined;
+}
+
+/** `from module import *`. */
+export function copyAll(
+  module: ModuleValue,
+  machine: Machine,
+  set: (name: string, value: Value) => void,
+): void {
+  const all = module.scope.names.get('__all__');
+  machine.spend(4 * module.scope.names.size + measureSize(all));
+  const chosen = isKind(all, 'list') ? new Set(all.items.filter((n) => typeof n === 'string')) : undefined;
+  for (const [name, value] of module.scope.names)
+    if (chosen ? chosen.has(name) : !name.startsWith('_') || name === '*') set(name, value);
 }

@@ -71,16 +71,6 @@ export const textMethods: Methods<string> = {
   endswith: (self, { list: [suffix] }, machine) =>
     testPieces(suffix, machine, (piece) => self.endsWith(piece)),
   isupper: (self) => self !== self.toLowerCase() && self === self.toUpperCase(),
-  islower: (self) => self !== self.toUpperCase() && self === self.toLowerCase(),
-  isdigit: (self) => /^\d+$/.test(self),
-  removeprefix: (self, { list: [prefix] }) =>
-    typeof prefix === 'string' ? (self.startsWith(prefix) ? self.slice(prefix.length) : self) : undefined,
-  removesuffix: (self, { list: [suffix] }) =>
-    typeof suffix === 'string' && suffix !== ''
-      ? self.endsWith(suffix)
-        ? self.slice(0, -suffix.length)
-        : self
-      : undefined,
   replace: (self, { list: [from, to, count] }, machine) => {
     if (typeof from !== 'string' || typeof to !== 'string' || from === '') return undefined;
     paySearch(self, from, machine);
@@ -100,7 +90,6 @@ export const textMethods: Methods<string> = {
     if (separator === undefined || separator === null) return createList(self.split(/\s+/).filter(Boolean));
     return typeof separator === 'string' && separator !== '' ? createList(self.split(separator)) : undefined;
   },
-  splitlines: (self) => (self.length > MAX_ITEMS ? undefined : createList(self.split(/\r?\n/))),
   join: (self, { list: [pieces] }, machine) => {
     const found = listItems(pieces, machine);
     if (!found?.every((piece) => typeof piece === 'string')) return undefined;
@@ -174,11 +163,6 @@ export const listMethods: Methods<ListValue> = {
   },
 };
 listMethods.update = listMethods.extend as NonNullable<(typeof listMethods)['extend']>;
-listMethods.union = (self, { list: [more], text }, machine) => {
-  const found = listItems(more, machine) ?? [createUnknown(text, true)];
-  machine.spend(4 * (self.items.length + found.length));
-  return createList([...new Set([...self.items, ...found])], self.of);
-};
 
 /** Like `findEqual` for members of a set: what is not known to be equal is another. */
 function findSame(items: readonly Value[], value: Value, machine: Machine): number {
@@ -265,23 +249,16 @@ export const dictMethods: Methods<DictValue> = {
 
 /** The method of a text, list or dict, ready to be called. */
 export function findMethod(object: Value, name: string): Imitation | undefined {
+  const ofObject = isKind(object, 'list') ? listMethods : isKind(object, 'dict') ? dictMethods : {};
+  const methods = (typeof object === 'string' ? textMethods : ofObject) as Methods<Value>;
   // `name` is the pack's word: `constructor` must not find JavaScript's own.
-  if (typeof object === 'string') {
-    const method = bindMethod(textMethods, name, object);
-    return (
-      method &&
-      ((given, machine) => {
-        machine.spend(object.length >> 5);
-        return method(given, machine);
-      })
-    );
-  }
-  if (!isObject(object)) return undefined;
-  if (object.kind === 'list') return bindMethod(listMethods, name, object);
-  return object.kind === 'dict' ? bindMethod(dictMethods, name, object) : undefined;
-}
-
-function bindMethod<Self>(methods: Methods<Self>, name: string, self: Self): Imitation | undefined {
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
-  return method && ((given, machine) => method(self, given, machine));
+  const cost = typeof object === 'string' ? object.length >> 5 : 0;
+  return (
+    method &&
+    ((given, machine) => {
+      machine.spend(cost);
+      return method(object, given, machine);
+    })
+  );
 }

@@ -25,39 +25,37 @@ export const SCHEMA_TYPES: Record<string, string> = {
   ImageCompare: 'IMAGECOMPARE',
 };
 
-const splitNames = (names: string): readonly string[] => names.split(' ');
-const WIDGET_ORDER = splitNames('display_name optional tooltip lazy default');
+const WIDGET = 'display_name optional tooltip lazy default';
+const PLAIN_INPUT = 'id display_name optional tooltip lazy extra_dict';
+const PLAIN_OUTPUT = 'id display_name tooltip is_output_list';
 
 /** Order of the arguments an input may be given without their names. */
-export const INPUT_ORDER: Record<string, readonly string[]> = {
-  Boolean: ['id', ...WIDGET_ORDER, ...splitNames('label_on label_off socketless force_input')],
-  Int: ['id', ...WIDGET_ORDER, ...splitNames('min max step control_after_generate display_mode')],
-  Float: ['id', ...WIDGET_ORDER, ...splitNames('min max step round display_mode')],
-  String: splitNames('id display_name optional tooltip lazy multiline placeholder default dynamic_prompts'),
-  Combo: [
-    ...splitNames('id options'),
-    ...WIDGET_ORDER,
-    ...splitNames('control_after_generate upload image_folder remote'),
-  ],
-  MultiCombo: [...splitNames('id options'), ...WIDGET_ORDER, ...splitNames('placeholder chip')],
-  MultiType: splitNames('id types display_name optional tooltip lazy'),
-  MatchType: splitNames('id template display_name optional tooltip lazy'),
-  Autogrow: splitNames('id template display_name optional tooltip lazy'),
-  DynamicCombo: splitNames('id options display_name optional tooltip lazy'),
-};
-
-export const PLAIN_INPUT_ORDER = splitNames('id display_name optional tooltip lazy extra_dict');
+const INPUTS = new Map(
+  Object.entries({
+    Boolean: `id ${WIDGET} label_on label_off socketless force_input`,
+    Int: `id ${WIDGET} min max step control_after_generate display_mode`,
+    Float: `id ${WIDGET} min max step round display_mode`,
+    String: 'id display_name optional tooltip lazy multiline placeholder default dynamic_prompts',
+    Combo: `id options ${WIDGET} control_after_generate upload image_folder remote`,
+    MultiCombo: `id options ${WIDGET} placeholder chip`,
+    MultiType: 'id types display_name optional tooltip lazy',
+    MatchType: 'id template display_name optional tooltip lazy',
+    Autogrow: 'id template display_name optional tooltip lazy',
+    DynamicCombo: 'id options display_name optional tooltip lazy',
+  }),
+);
 
 /** The same for outputs. */
-export const OUTPUT_ORDER: Record<string, readonly string[]> = {
-  MatchType: splitNames('template id display_name tooltip is_output_list'),
-  Combo: splitNames('id display_name options tooltip is_output_list'),
-};
+const OUTPUTS = new Map([
+  ['MatchType', 'template id display_name tooltip is_output_list'],
+  ['Combo', 'id display_name options tooltip is_output_list'],
+]);
 
-export const PLAIN_OUTPUT_ORDER = splitNames('id display_name tooltip is_output_list');
+export const getInputOrder = (type: string): string[] => (INPUTS.get(type) ?? PLAIN_INPUT).split(' ');
+export const getOutputOrder = (type: string): string[] => (OUTPUTS.get(type) ?? PLAIN_OUTPUT).split(' ');
 
 /** Order of a schema's own arguments. */
-export const SCHEMA_ORDER = splitNames('node_id display_name category inputs outputs hidden description');
+export const SCHEMA_ORDER = 'node_id display_name category inputs outputs hidden description'.split(' ');
 
 /** Arguments whose name in a workflow differs. */
 export const RENAMED: Record<string, string> = {

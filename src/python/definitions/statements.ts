@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter';
-import { Expressions, getField, listParts } from './expressions.js';
+import { Expressions, getField, listParts, readName } from './expressions.js';
 import type { ClassSyntax, Expression, FunctionSyntax, ImportSyntax, Source, Statement } from './syntax.js';
 
 const MAX_DEPTH = 60;
@@ -15,40 +15,58 @@ export function readFunction(root: Node, source: Source): Statement[] {
   return new Statements(source).block(first && getField(first, 'body'));
 }
 
-class Statements {
-  readonly #expressions: Expressions;
-  #depth = 0;
+/** What an `import` or `from … import` says. */
+export function readImports(node: Node, source: Source): ImportSyntax[] {
+  const line = findNodeLine(node, source);
+  const named = node.childrenForFieldName('name').flatMap((child) => {
+    if (!child) return [];
+    const isAliased = child.type === 'aliased_import';
+    const as = isAliased ? readName(getField(child, 'alias')) : undefined;
+    return [{ name: readName(isAliased ? getField(child, 'name') : child), as }];
+  });
+  const from = getField(node, 'module_name');
+  if (!from)
+    return named.map(({ name, as }) => ({ kind: 'import', level: 0, module: name, line, ...(as && { as }) }));
+  const text = readName(from);
+  const [dots = ''] = /^[.\s]*/.exec(text) ?? [];
+  const names = named.map(({ name, as = name }) => ({ name, as }));
+  if (listParts(node).some((child) => child.type === 'wildcard_import')) names.push({ name: '*', as: '*' });
+  const level = dots.replace(/\s/g, '').length;
+  return [{ kind: 'import', level, module: text.slice(dots.length), names, line }];
+}
 
-  constructor(readonly source: Source) {
-    this.#expressions = new Expressions(source);
-  }
+function findNodeLine(node: Node, source: Source): number {
+  return source.firstLine + node.startPosition.row;
+}
+
+class Statements extends Expressions {
+  #depth = 0;
 
   block(node: Node | undefined): Statement[] {
     if (!node || this.#depth > MAX_DEPTH) return [];
     this.#depth++;
-    const statements = listParts(node).flatMap((child) => this.#read(child, []));
+    const statements = listParts(node).flatMap((child) => this.#statement(child, []));
     this.#depth--;
     return statements;
   }
 
-  #value(node: Node | undefined): Expression {
-    return this.#expressions.read(node);
+  #body(node: Node, name = 'body'): Statement[] {
+    return this.block(getField(node, name));
   }
 
-  #read(node: Node, decorators: Expression[]): Statement[] {
+  #statement(node: Node, decorators: Expression[]): Statement[] {
     switch (node.type) {
       case 'expression_statement':
         return listParts(node).flatMap((child) => this.#expression(child));
       case 'import_statement':
-        return this.#import(node);
       case 'import_from_statement':
-        return [this.#importFrom(node)];
+        return readImports(node, this.source);
       case 'decorated_definition': {
         const definition = getField(node, 'definition');
         const all = listParts(node)
           .filter((child) => child.type === 'decorator')
-          .map((child) => this.#value(listParts(child)[0]));
-        return definition ? this.#read(definition, all) : [];
+          .map((child) => this.readFirst(child));
+        return definition ? this.#statement(definition, all) : [];
       }
       case 'class_definition':
         return [this.#class(node, decorators)];
@@ -56,24 +74,12 @@ class Statements {
         return [this.#function(node, decorators)];
       case 'if_statement':
         return this.#if(node);
-      case 'for_statement':
-        return [
-          {
-            kind: 'for',
-            target: this.#value(getField(node, 'left')),
-            iterable: this.#value(getField(node, 'right')),
-            body: this.block(getField(node, 'body')),
-          },
-          ...this.#else(node),
-        ];
+      case 'for_statement': {
+        const [target, iterable] = [this.readField(node, 'left'), this.readField(node, 'right')];
+        return [{ kind: 'for', target, iterable, body: this.#body(node) }, ...this.#else(node)];
+      }
       case 'while_statement':
-        return [
-          {
-            kind: 'while',
-            test: this.#value(getField(node, 'condition')),
-            body: this.block(getField(node, 'body')),
-          },
-        ];
+        return [{ kind: 'while', test: this.readField(node, 'condition'), body: this.#body(node) }];
       case 'try_statement':
         return this.#try(node);
       case 'with_statement':
@@ -81,27 +87,20 @@ class Statements {
       case 'match_statement':
         return listParts(getField(node, 'body') ?? node)
           .filter((child) => child.type === 'case_clause')
-          .map((child) => ({
-            kind: 'if',
-            body: this.block(getField(child, 'consequence')),
-            otherwise: [],
-          }));
+          .map((child) => ({ kind: 'if', body: this.#body(child, 'consequence'), otherwise: [] }));
       case 'return_statement': {
         const [value] = listParts(node);
-        return [{ kind: 'return', ...(value && { value: this.#value(value) }) }];
+        return [{ kind: 'return', ...(value && { value: this.read(value) }) }];
       }
       case 'delete_statement': {
-        const target = this.#value(listParts(node)[0]);
+        const target = this.readFirst(node);
         return [{ kind: 'delete', targets: target.kind === 'tuple' ? target.items : [target] }];
       }
       case 'global_statement':
-      case 'nonlocal_statement':
-        return [
-          {
-            kind: node.type === 'global_statement' ? 'global' : 'nonlocal',
-            names: listParts(node).map((child) => child.text),
-          },
-        ];
+      case 'nonlocal_statement': {
+        const kind = node.type === 'global_statement' ? 'global' : 'nonlocal';
+        return [{ kind, names: listParts(node).map(readName) }];
+      }
       case 'raise_statement':
         return [{ kind: 'raise' }];
       case 'break_statement':
@@ -118,90 +117,58 @@ class Statements {
       const targets: Expression[] = [];
       let value: Node | undefined = node;
       while (value?.type === 'assignment') {
-        targets.push(this.#value(getField(value, 'left')));
+        targets.push(this.readField(value, 'left'));
         value = getField(value, 'right');
       }
       // `name: type` alone declares and assigns nothing.
-      return value ? [{ kind: 'assign', targets, value: this.#value(value) }] : [];
+      return value ? [{ kind: 'assign', targets, value: this.read(value) }] : [];
     }
     if (node.type === 'augmented_assignment') {
       const operator = getField(node, 'operator')?.text.slice(0, -1) ?? '';
-      const targets = [this.#value(getField(node, 'left'))];
-      return [{ kind: 'assign', targets, value: this.#value(getField(node, 'right')), operator }];
+      const targets = [this.readField(node, 'left')];
+      return [{ kind: 'assign', targets, value: this.readField(node, 'right'), operator }];
     }
-    return [{ kind: 'expression', value: this.#value(node) }];
-  }
-
-  #import(node: Node): ImportSyntax[] {
-    const line = this.#line(node);
-    return listParts(node).map((child) => {
-      const module = (child.type === 'aliased_import' ? getField(child, 'name') : child)?.text ?? '';
-      const as = child.type === 'aliased_import' ? getField(child, 'alias')?.text : undefined;
-      return { kind: 'import', level: 0, module, line, ...(as && { as }) };
-    });
-  }
-
-  #importFrom(node: Node): ImportSyntax {
-    const from = getField(node, 'module_name');
-    const text = from?.text ?? '';
-    const level = /^[.\s]*/.exec(text)?.[0].replace(/\s/g, '').length ?? 0;
-    const names = node.childrenForFieldName('name').map((child) => {
-      const name = (child?.type === 'aliased_import' ? getField(child, 'name')?.text : child?.text) ?? '';
-      const as = (child?.type === 'aliased_import' ? getField(child, 'alias')?.text : undefined) ?? name;
-      return { name, as };
-    });
-    if (listParts(node).some((child) => child.type === 'wildcard_import')) names.push({ name: '*', as: '*' });
-    return { kind: 'import', level, module: text.replace(/^[.\s]*/, ''), names, line: this.#line(node) };
-  }
-
-  #line(node: Node): number {
-    return this.source.firstLine + node.startPosition.row;
+    return [{ kind: 'expression', value: this.read(node) }];
   }
 
   #class(node: Node, decorators: Expression[]): ClassSyntax {
     return {
       kind: 'class',
-      name: getField(node, 'name')?.text ?? '',
-      bases: this.#expressions.args(getField(node, 'superclasses')),
+      name: readName(getField(node, 'name')),
+      bases: this.args(getField(node, 'superclasses')),
       decorators,
-      body: this.block(getField(node, 'body')),
-      line: this.#line(node),
+      body: this.#body(node),
+      line: findNodeLine(node, this.source),
     };
   }
 
   #function(node: Node, decorators: Expression[]): FunctionSyntax {
     return {
       kind: 'function',
-      name: getField(node, 'name')?.text ?? '',
-      parameters: this.#expressions.parameters(getField(node, 'parameters')),
+      name: readName(getField(node, 'name')),
+      parameters: this.parameters(getField(node, 'parameters')),
       decorators,
-      source: { path: this.source.path, text: node.text, firstLine: this.#line(node) },
+      source: { path: this.source.path, text: node.text, firstLine: findNodeLine(node, this.source) },
     };
   }
 
   #else(node: Node): Statement[] {
-    return node
-      .childrenForFieldName('alternative')
-      .flatMap((child) => this.block((child && getField(child, 'body')) ?? undefined));
+    return node.childrenForFieldName('alternative').flatMap((child) => (child ? this.#body(child) : []));
   }
 
   #if(node: Node): Statement[] {
     const alternatives = node.childrenForFieldName('alternative').filter((child) => child !== null);
     let otherwise: Statement[] = [];
     for (const branch of alternatives.reverse()) {
-      if (branch.type === 'else_clause') otherwise = this.block(getField(branch, 'body'));
+      if (branch.type === 'else_clause') otherwise = this.#body(branch);
       else otherwise = [this.#branch(branch, otherwise)];
     }
     return [this.#branch(node, otherwise)];
   }
 
   #branch(node: Node, otherwise: Statement[]): Statement {
-    return {
-      kind: 'if',
-      test: this.#value(getField(node, 'condition')),
-      body: this.block(getField(node, 'consequence')),
-      otherwise,
-    };
+    const test = this.readField(node, 'condition');
+    return { kind: 'if', test, body: this.#body(node, 'consequence'), otherwise };
   }
 
   #try(node: Node): Statement[] {
@@ -210,14 +177,9 @@ class Statements {
       clauses
         .filter((child) => types.includes(child.type))
         .map((child) => this.block(listParts(child).findLast((part) => part.type === 'block')));
-    return [
-      {
-        kind: 'try',
-        body: [...this.block(getField(node, 'body')), ...blocks(['else_clause']).flat()],
-        handlers: blocks(['except_clause', 'except_group_clause']),
-      },
-      ...blocks(['finally_clause']).flat(),
-    ];
+    const body = [...this.#body(node), ...blocks(['else_clause']).flat()];
+    const handlers = blocks(['except_clause', 'except_group_clause']);
+    return [{ kind: 'try', body, handlers }, ...blocks(['finally_clause']).flat()];
   }
 
   #with(node: Node): Statement {
@@ -225,11 +187,10 @@ class Statements {
       .filter((child) => child.type === 'with_item')
       .map((item) => {
         const value = getField(item, 'value');
-        if (value?.type !== 'as_pattern') return { value: this.#value(value) };
+        if (value?.type !== 'as_pattern') return { value: this.read(value) };
         const [inner, target] = listParts(value);
-        const as = target && listParts(target)[0];
-        return { value: this.#value(inner), ...(as && { as: this.#value(as) }) };
+        return { value: this.read(inner), ...(target && { as: this.readFirst(target) }) };
       });
-    return { kind: 'with', items, body: this.block(getField(node, 'body')) };
+    return { kind: 'with', items, body: this.#body(node) };
   }
 }

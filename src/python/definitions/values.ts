@@ -1,3 +1,4 @@
+import type { PackModules } from './pack-modules.js';
 import type { Expression, FunctionSyntax, ImportSyntax, Parameter, Place } from './syntax.js';
 
 /** What an expression is worth as far as it can be known without running it. */
@@ -140,16 +141,16 @@ export interface Machine {
   call(callee: Value, args: Arguments): Value;
   attribute(object: Value, name: string, text: string): Value;
   spend(cost: number): void;
-  /** Goes one level deeper; false where that would be too deep. Every true needs its `leave`. */
-  enter(): boolean;
+  /** Runs what nests one level deeper; undefined where that is too deep. */
+  nest<Result>(work: () => Result): Result | undefined;
   /** Runs what may or may not run. */
   maybe<Result>(work: () => Result): Result;
-  leave(): void;
   importModule(name: string, from: ModuleValue | undefined): Value;
   loadFile(path: string): ModuleValue | undefined;
   loadSubmodule(module: ModuleValue, name: string): Value | undefined;
+  readonly modules: PackModules;
+  /** The names in a folder of the pack, paid by their number. */
   entries(folder: string): string[];
-  addSearchPath(folder: string): void;
   runImport(syntax: ImportSyntax, scope: Scope, onlyMissing: boolean): void;
 }
 

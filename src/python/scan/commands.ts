@@ -18,13 +18,9 @@ export function readCommand(
 ): string {
   const given = ofAll ? call.args : call.args.slice(0, 1);
   return given
-    .map(({ value }) => readText(value, scope, facts))
+    .map(({ value }) => collectTexts({ value, scope }, facts, 0, { expressions: MAX_EXPRESSIONS }).join(' '))
     .join(' ')
     .slice(0, MAX_WORDS);
-}
-
-function readText(value: Expression, scope: number, facts: Facts): string {
-  return collectTexts({ value, scope }, facts, 0, { expressions: MAX_EXPRESSIONS }).join(' ');
 }
 
 function collectTexts(

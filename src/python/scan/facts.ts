@@ -1,5 +1,6 @@
 import type { Node } from 'web-tree-sitter';
 import { Expressions, getField, listParts, readName } from '../definitions/expressions.js';
+import { readImports } from '../definitions/statements.js';
 import { type Expression, findLine, type Source } from '../definitions/syntax.js';
 
 /** A call, and the function it stands in: 0 for the module itself. */
@@ -204,15 +205,9 @@ export class Facts {
   #import(node: Node, scope: number): void {
     if (node.type === 'global_statement')
       for (const name of listParts(node)) this.#globals.add(`${scope} ${readName(name)}`);
-    const module = getField(node, 'module_name');
-    const from = module && readName(module);
-    for (const child of node.childrenForFieldName('name')) {
-      if (!child) continue;
-      const isAliased = child.type === 'aliased_import';
-      const name = readName(isAliased ? getField(child, 'name') : child);
-      const alias = isAliased ? readName(getField(child, 'alias')) : undefined;
-      if (from !== undefined) this.#modules.set(alias ?? name, `${from}.${name}`);
-      else if (alias) this.#modules.set(alias, name);
+    for (const { level, module, names, as } of readImports(node, this.#read.source)) {
+      if (as) this.#modules.set(as, module);
+      for (const one of names ?? []) this.#modules.set(one.as, `${'.'.repeat(level)}${module}.${one.name}`);
     }
   }
 

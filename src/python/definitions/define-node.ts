@@ -3,10 +3,8 @@ import { listItems } from './items.js';
 import { Definition, describeValue, getKnownItems } from './render.js';
 import {
   DYNAMIC_TYPES,
-  INPUT_ORDER,
-  OUTPUT_ORDER,
-  PLAIN_INPUT_ORDER,
-  PLAIN_OUTPUT_ORDER,
+  getInputOrder,
+  getOutputOrder,
   RENAMED,
   SCHEMA_ORDER,
   SCHEMA_TYPES,
@@ -25,10 +23,84 @@ import {
   findAttribute,
   isKind,
   isMany,
+  listAncestry,
   type Machine,
   measureSize,
   type Value,
 } from './values.js';
+
+/** The definition of a class that states it in attributes: CATEGORY, FUNCTION, INPUT_TYPES and their like. */
+export function defineFromAttributes(name: string, node: ClassValue, interpreter: Interpreter): Definition {
+  const definition = new Definition(name, interpreter);
+  const value = (attribute: string): Value | undefined =>
+    findAttribute(node, attribute) === undefined
+      ? undefined
+      : interpreter.attribute(node, attribute, attribute);
+  definition.text('category', value('CATEGORY'));
+  definition.text('function', value('FUNCTION'));
+  definition.text('description', value('DESCRIPTION'));
+  definition.flag('deprecated', value('DEPRECATED'));
+  definition.flag('experimental', value('EXPERIMENTAL'));
+  readInputTypes(definition, node, interpreter);
+  readReturnTypes(definition, value('RETURN_TYPES'), value('RETURN_NAMES'), value('OUTPUT_IS_LIST'));
+  if (hasForeignBase(node)) {
+    // What it does not state itself comes from a class that is not here.
+    if (findAttribute(node, 'CATEGORY') === undefined) definition.missing('category');
+    if (findAttribute(node, 'FUNCTION') === undefined) definition.missing('function');
+    if (findAttribute(node, 'INPUT_TYPES') === undefined) definition.missing('input_types');
+    if (findAttribute(node, 'RETURN_TYPES') === undefined) definition.missing('return_types', 'return_names');
+  }
+  return definition;
+}
+
+function hasForeignBase(node: ClassValue): boolean {
+  return listAncestry(node).some((one) =>
+    one.kind === 'external'
+      ? !/^(builtins|abc|typing|enum)\./.test(one.name)
+      : one.bases.some((base) => isKind(base, 'unknown')),
+  );
+}
+
+function readInputTypes(definition: Definition, node: ClassValue, interpreter: Interpreter): void {
+  if (findAttribute(node, 'INPUT_TYPES') === undefined) return;
+  const stated = interpreter.attribute(node, 'INPUT_TYPES', 'INPUT_TYPES');
+  const types = isKind(stated, 'dict') ? stated : callOnClass(node, 'INPUT_TYPES', interpreter);
+  if (isKind(types, 'dict')) definition.json('input_types', types);
+  else definition.missing('input_types');
+}
+
+function readReturnTypes(
+  definition: Definition,
+  types: Value | undefined,
+  names: Value | undefined,
+  lists: Value | undefined,
+): void {
+  if (types === undefined) return;
+  // `RETURN_TYPES = ("IMAGE")` lacks its comma and is one output all the same.
+  const returned = typeof types === 'string' ? [types] : getKnownItems(types);
+  if (!returned) {
+    definition.missing('return_types');
+    if (isKind(types, 'list')) definition.json('return_types', types);
+  } else {
+    definition.json('return_types', { kind: 'list', of: 'tuple', items: returned });
+  }
+  const named = typeof names === 'string' ? [names] : getKnownItems(names);
+  // The host shows an output without a name by its type.
+  if (named) definition.json('return_names', { kind: 'list', of: 'tuple', items: named });
+  else if (names !== undefined && names !== null) definition.missing('return_names');
+  else if (returned) definition.json('return_names', { kind: 'list', of: 'tuple', items: returned });
+  const flags = getKnownItems(lists);
+  if (flags) definition.lists(flags);
+  else if (lists !== undefined) definition.missing('output_is_list');
+  else if (returned) definition.lists(returned.map(() => false));
+}
+
+/** Calls a method as the host does: on the class, whether or not it says @classmethod. */
+function callOnClass(node: ClassValue, name: string, interpreter: Interpreter): Value {
+  const method = interpreter.attribute(node, name, name);
+  const self: Value[] = isKind(method, 'method') ? [] : [node];
+  return interpreter.call(method, createArguments(self, `${node.name}.${name}()`));
+}
 
 /** The definition of a class that states it as one schema. `name` is absent where the schema's node_id is the name. */
 export function defineFromSchema(
@@ -36,10 +108,7 @@ export function defineFromSchema(
   node: ClassValue,
   interpreter: Interpreter,
 ): Definition | undefined {
-  const method = interpreter.attribute(node, 'define_schema', 'define_schema');
-  const self: Value[] = isKind(method, 'method') ? [] : [node];
-  const schema = interpreter.call(method, createArguments(self, `${node.name}.define_schema()`));
-  const stated = findCall(schema, 'Schema');
+  const stated = findCall(callOnClass(node, 'define_schema', interpreter), 'Schema');
   if (!stated) {
     if (name === undefined) return undefined;
     const definition = new Definition(name, interpreter);
@@ -75,10 +144,6 @@ function nameArguments(given: Arguments, order: readonly string[]): Map<string, 
     if (name !== undefined && !named.has(name)) named.set(name, value);
   }
   return named;
-}
-
-function findOrder(orders: Record<string, readonly string[]>, name: string): readonly string[] | undefined {
-  return Object.hasOwn(orders, name) ? orders[name] : undefined;
 }
 
 /** The type a port is of: its name in the host's table, and its word in a workflow. */
@@ -120,7 +185,7 @@ function readInput(
   const given = findCall(item, 'Input');
   if (!given || !isKind(item, 'external')) return undefined;
   const { name, word: type } = getPortType(item);
-  const named = nameArguments(given, findOrder(INPUT_ORDER, name) ?? PLAIN_INPUT_ORDER);
+  const named = nameArguments(given, getInputOrder(name));
   machine.spend(50);
   const id = named.get('id');
   if (name === 'MultiType') return readMultiType(named, machine);
@@ -132,7 +197,8 @@ function readInput(
 
 function readMultiType(named: Map<string, Value>, machine: Machine): ReturnType<typeof readInput> {
   const own = named.get('id');
-  const inner = own === undefined ? undefined : readInnerInput(own, machine);
+  // A loop can nest inputs without end.
+  const inner = own === undefined ? undefined : machine.nest(() => readInput(own, machine));
   const id = typeof own === 'string' ? own : inner?.id;
   if (id === undefined) return undefined;
   const types = (listItems(named.get('types'), machine) ?? []).map((type) =>
@@ -150,16 +216,6 @@ function readMultiType(named: Map<string, Value>, machine: Machine): ReturnType<
     optional,
     value: createList([type, first[1] ?? readOptions('MultiType', named, machine)], 'tuple'),
   };
-}
-
-/** An input that another is made of; a loop can nest them without end. */
-function readInnerInput(own: Value, machine: Machine): ReturnType<typeof readInput> {
-  if (!machine.enter()) return undefined;
-  try {
-    return readInput(own, machine);
-  } finally {
-    machine.leave();
-  }
 }
 
 function readOptions(name: string, named: Map<string, Value>, machine: Machine): DictValue {
@@ -226,7 +282,7 @@ function readOutputs(definition: Definition, value: Value | undefined): void {
     const unknown = createUnknown(describeValue(item));
     if (!given || !isKind(item, 'external')) return { type: unknown, name: unknown, isList: unknown };
     const { name, word: type } = getPortType(item);
-    const named = nameArguments(given, findOrder(OUTPUT_ORDER, name) ?? PLAIN_OUTPUT_ORDER);
+    const named = nameArguments(given, getOutputOrder(name));
     return { type, name: named.get('display_name') || type, isList: named.get('is_output_list') ?? false };
   });
   definition.json('return_types', createList(ports.map(({ type }) => type)));

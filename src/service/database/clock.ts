@@ -1,0 +1,30 @@
+import { sql } from 'kysely';
+import type { Database } from './database.js';
+
+const MEASURE_MS = 60_000;
+
+/** Clocks of one network agree better than this; a smaller difference is mostly that of the measurement. */
+const TOLERATED_MS = 1_000;
+
+/**
+ * Corrects the clock of this machine by that of the database, so that services that share one agree when a job is due
+ * and when a lease ends.
+ */
+export async function followDatabaseClock(
+  database: Database,
+  now: () => number,
+): Promise<{ now: () => number; stop: () => void }> {
+  let aheadMs = 0;
+  const measure = async () => {
+    const before = performance.now();
+    const { rows } = await sql<{ ms: number }>`
+      select cast(extract(epoch from clock_timestamp()) * 1000 as float8) as ms`.execute(database);
+    const here = Date.now() - (performance.now() - before) / 2;
+    const ms = Math.round((rows[0]?.ms as number) - here);
+    aheadMs = Math.abs(ms) < TOLERATED_MS ? 0 : ms;
+  };
+  await measure();
+  // Without the database there is nothing to agree on.
+  const timer = setInterval(() => void measure().catch(() => {}), MEASURE_MS).unref();
+  return { now: () => now() + aheadMs, stop: () => clearInterval(timer) };
+}
