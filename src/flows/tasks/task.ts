@@ -191,7 +191,7 @@ export async function readTask(
     const { data, body } = await client.requestNamed(read as OperationName, { task_id: id }, limits);
     const seen = readTaskState(kind, data, body);
     requireSubject(client.baseUrl, id, seen.id || id);
-    if (entry) ledger.change(entry.id, { state: seen.state, outputs: seen.outputs, ...seen.facts });
+    if (entry) await ledger.change(entry.id, { state: seen.state, outputs: seen.outputs, ...seen.facts });
     return seen;
   } catch (error) {
     if (local && error instanceof NetworkError) services.forgetEmbedded();

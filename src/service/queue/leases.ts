@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { backoffMs } from '../../wire/backoff.js';
-import { compileOnce } from '../database/compile-once.js';
 import {
+  compileOnce,
   type Database,
   deleteRows,
   executeBuilt,
