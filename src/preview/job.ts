@@ -31,7 +31,7 @@ export interface PreviewResult {
   }[];
 }
 
-/** The data that the worker thread of an image is started with. */
+/** What is sent to the worker thread of an image. */
 export interface ImageWorkerData {
   readonly job: PreviewJob<'image'>;
   /** One shared number: 1 asks the thread to stop. */

@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import sharp from 'sharp';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { z } from 'zod';
 import {
   AdvancedSettings,
@@ -26,6 +26,7 @@ import { render } from '../../src/preview/image/render.js';
 import { analyzeScene } from '../../src/preview/image/scene.js';
 import { createImagePreviewEngine } from '../../src/service/engines/preview.js';
 import { EngineFailure, type EngineJob, type ImageOperation } from '../../src/service/operation/engine.js';
+import { waitFor } from '../support/wait-for.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-local-image-'));
 const path = (name: string) => join(folder, name);
@@ -410,6 +411,23 @@ describe('the thread of an image preview', () => {
     for (let task = 0; task < 10; task++) await engine.run(job('image.skinEnhancer', {}), never, () => {});
     isRunning = false;
     await reading;
+  });
+
+  test('is started in advance for the next image, and ends when there is none', async () => {
+    const started: Worker[] = [];
+    const countStart = (worker: Worker) => void started.push(worker);
+    process.on('worker', countStart);
+    onTestFinished(() => void process.off('worker', countStart));
+    const run = (engine: ReturnType<typeof createImagePreviewEngine>) =>
+      engine.run(job('image.skinEnhancer', {}), never, () => {});
+    const engine = createImagePreviewEngine();
+    await run(engine);
+    await waitFor(() => expect(started).toHaveLength(2));
+    await run(engine);
+    // Its id shows that the thread has ended.
+    await waitFor(() => expect([started.length, started[1]?.threadId]).toEqual([3, -1]));
+    await run(createImagePreviewEngine(0));
+    await waitFor(() => expect(started[4]?.threadId).toBe(-1));
   });
 
   test('reports its own defect as an error, not as a failed task', async () => {

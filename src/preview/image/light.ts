@@ -1,7 +1,7 @@
 import type { Adjustments } from './adjustments.js';
 import { clamp } from './curves.js';
 import type { Picture } from './picture.js';
-import { blur, computeMean, createPlane, type Plane, type Size } from './planes.js';
+import { blur, computeMean, createPlane, newPlane, type Plane, type Size } from './planes.js';
 import { createRandom } from './random.js';
 import { computeLuminance, LINEAR_LIGHT, type Scene } from './scene.js';
 
@@ -80,10 +80,15 @@ export function castLight(
 ): CastLight {
   const { size, base, subject, skin } = scene;
   const middle = computeMean(base);
-  const weight = createPlane(size, (at) => {
+  const shape = computeRelief(scene, light.stops);
+  const drift = createDrift(seed, size);
+  const weight = newPlane(size);
+  const stops = newPlane(size);
+  for (let at = 0; at < stops.length; at++) {
     const front = subject[at] as number;
-    const tones = Math.exp(-(((base[at] as number) - middle) ** 2) / 4);
-    return Math.max(
+    const far = (base[at] as number) - middle;
+    const tones = Math.exp(-(far ** 2) / 4);
+    weight[at] = Math.max(
       0,
       strength *
         (1 +
@@ -93,18 +98,17 @@ export function castLight(
         (1 + adjustments.skin * (skin[at] as number)) *
         (background + (1 - background) * front),
     );
-  });
-  const shape = computeRelief(scene, light.stops);
-  const drift = createDrift(seed, size);
-  const stops = createPlane(size, (at) => {
-    const own = ((base[at] as number) - middle) * -0.4 * clamp(0.35 + adjustments.flatten) * strength;
+    const own = far * -0.4 * clamp(0.35 + adjustments.flatten) * strength;
     const come =
       adjustments.light * (light.stops[at] as number) + (1.1 + adjustments.relief) * (shape[at] as number);
-    return own + (weight[at] as number) * clamp(come, -3.2, 3.2) * 0.85 + (drift[at] as number);
-  });
-  const colour = light.colour.map((channel) =>
-    createPlane(size, (at) => (channel[at] as number) * (weight[at] as number) * 0.75 * adjustments.colour),
-  ) as [Plane, Plane, Plane];
+    stops[at] = own + (weight[at] as number) * clamp(come, -3.2, 3.2) * 0.85 + (drift[at] as number);
+  }
+  const colour = light.colour.map((channel) => {
+    const cast = newPlane(size);
+    for (let at = 0; at < cast.length; at++)
+      cast[at] = (channel[at] as number) * (weight[at] as number) * 0.75 * adjustments.colour;
+    return cast;
+  }) as [Plane, Plane, Plane];
   return { light: stops, colour };
 }
 
@@ -114,18 +118,24 @@ function computeRelief({ base, size }: Scene, stops: Plane): Plane {
   const radius = Math.max(width, height) * 0.012;
   const shape = blur(base, size, radius, 2);
   const across = Math.max(width, height) * 0.01;
-  const lit = createPlane(size, (at, x, y) => {
-    const right = x + 1 < width ? 1 : 0;
-    const left = x > 0 ? 1 : 0;
+  const lit = newPlane(size);
+  for (let y = 0, at = 0; y < height; y++) {
     const down = y + 1 < height ? width : 0;
     const up = y > 0 ? width : 0;
-    const slope = (values: Plane, after: number, before: number) =>
-      (values[at + after] as number) - (values[at - before] as number);
-    const facing =
-      slope(shape, right, left) * slope(stops, right, left) + slope(shape, down, up) * slope(stops, down, up);
-    return clamp(-facing * across * across * 1.6, -1, 1);
-  });
+    for (let x = 0; x < width; x++, at++) {
+      const right = x + 1 < width ? 1 : 0;
+      const left = x > 0 ? 1 : 0;
+      const facing =
+        computeSlope(shape, at + right, at - left) * computeSlope(stops, at + right, at - left) +
+        computeSlope(shape, at + down, at - up) * computeSlope(stops, at + down, at - up);
+      lit[at] = clamp(-facing * across * across * 1.6, -1, 1);
+    }
+  }
   return blur(lit, size, radius * 0.6, 2);
+}
+
+function computeSlope(values: Plane, after: number, before: number): number {
+  return (values[after] as number) - (values[before] as number);
 }
 
 /** Faint clouds of a seed, so that two pictures of one request are similar but not the same. */
@@ -136,11 +146,14 @@ function createDrift(seed: number, size: Size): Plane {
     down: (next() * 2 - 1) * 7,
     start: next() * 6.3,
   }));
-  return createPlane(size, (_, x, y) => {
-    let sum = 0;
-    for (const { across, down, start } of waves) {
-      sum += Math.sin((across * x) / size.width + (down * y) / size.height + start);
+  const drift = newPlane(size);
+  for (let y = 0, at = 0; y < size.height; y++) {
+    for (let x = 0; x < size.width; x++, at++) {
+      let sum = 0;
+      for (const { across, down, start } of waves)
+        sum += Math.sin((across * x) / size.width + (down * y) / size.height + start);
+      drift[at] = sum * 0.035;
     }
-    return sum * 0.035;
-  });
+  }
+  return drift;
 }

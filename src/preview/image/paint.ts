@@ -139,17 +139,23 @@ function preparePainting({ picture, painting, planes, planeSize }: SharedPaintin
   const grainAmount = adjustments.grain * 0.07;
   const chroma = new Float32Array(2);
 
-  return (y) => {
-    sheet.row(y);
-    for (let x = 0, at = y * width * channels; x < width; x++, at += channels) {
+  const hasMorePlanes = isColoured || palette !== undefined || lines > 0 || glow > 0;
+  const rowStops = new Float64Array(width);
+  const gains = new Float64Array(width);
+
+  // Each row in three steps, because a processor works ahead in short ones.
+  const measureStops = (first: number) => {
+    for (let x = 0, at = first; x < width; x++, at += channels) {
+      const r = LINEAR_LIGHT[data[at] as number] as number;
+      const g = LINEAR_LIGHT[data[at + 1] as number] as number;
+      const b = LINEAR_LIGHT[data[at + 2] as number] as number;
+      rowStops[x] = Math.log2(computeLuminance(r, g, b) + DARKNESS);
+    }
+  };
+  const measureGains = (y: number) => {
+    for (let x = 0; x < width; x++) {
       sheet.read(x);
-      const r0 = data[at] as number;
-      const g0 = data[at + 1] as number;
-      const b0 = data[at + 2] as number;
-      let r = LINEAR_LIGHT[r0] as number;
-      let g = LINEAR_LIGHT[g0] as number;
-      let b = LINEAR_LIGHT[b0] as number;
-      const stops = Math.log2(computeLuminance(r, g, b) + DARKNESS);
+      const stops = rowStops[x] as number;
       const base = (here[0] as number) * stops + (here[1] as number);
       let aim = painting.tone ? readTone(painting.tone, base) : base;
       aim += (here[2] as number) + exposure + (stops - base) * detail * (here[6] as number);
@@ -159,10 +165,23 @@ function preparePainting({ picture, painting, planes, planeSize }: SharedPaintin
       }
       // Two to the power of stops: much faster than a power. Here and below no function is called with a number for each
       // pixel, because Node.js inlines only so many calls, and allocates the numbers that it passes to others.
-      const gain = Math.exp((aim - stops) * Math.LN2);
-      r *= gain;
-      g *= gain;
-      b *= gain;
+      gains[x] = Math.exp((aim - stops) * Math.LN2);
+    }
+  };
+  return (y) => {
+    const first = y * width * channels;
+    sheet.row(y);
+    measureStops(first);
+    measureGains(y);
+    for (let x = 0, at = first; x < width; x++, at += channels) {
+      const r0 = data[at] as number;
+      const g0 = data[at + 1] as number;
+      const b0 = data[at + 2] as number;
+      const gain = gains[x] as number;
+      let r = (LINEAR_LIGHT[r0] as number) * gain;
+      let g = (LINEAR_LIGHT[g0] as number) * gain;
+      let b = (LINEAR_LIGHT[b0] as number) * gain;
+      if (hasMorePlanes) sheet.read(x);
       if (isColoured) {
         r *= Math.exp((here[3] as number) * Math.LN2);
         g *= Math.exp((here[4] as number) * Math.LN2);
@@ -173,15 +192,21 @@ function preparePainting({ picture, painting, planes, planeSize }: SharedPaintin
       b = show[Math.min(CURVE_LAST, (Math.sqrt(b / CURVE_END) * CURVE_LAST + 0.5) | 0)] as number;
 
       let bright = 0.299 * r + 0.587 * g + 0.114 * b;
-      chroma[0] = 0.564 * (b - bright);
-      chroma[1] = 0.713 * (r - bright);
-      if (palette) movePalette(palette, bright, chroma, here[7] as number);
+      let blue = Math.fround(0.564 * (b - bright));
+      let red = Math.fround(0.713 * (r - bright));
+      if (palette) {
+        chroma[0] = blue;
+        chroma[1] = red;
+        movePalette(palette, bright, chroma, here[7] as number);
+        blue = chroma[0] as number;
+        red = chroma[1] as number;
+      }
       const angle = turn.rainbow * bright;
       const cos = turn.rainbow === 0 ? turn.cos : turn.gain * Math.cos(turn.hue + angle);
       const sin = turn.rainbow === 0 ? turn.sin : turn.gain * Math.sin(turn.hue + angle);
       const toned = split * (2 * bright - 0.9);
-      const cb = cos * (chroma[0] as number) - sin * (chroma[1] as number) - warmth - toned + tint * 0.5;
-      const cr = sin * (chroma[0] as number) + cos * (chroma[1] as number) + warmth * 0.8 + toned + tint;
+      const cb = cos * blue - sin * red - warmth - toned + tint * 0.5;
+      const cr = sin * blue + cos * red + warmth * 0.8 + toned + tint;
       if (steps > 0) bright += (posterize(bright, 6) - bright) * Math.min(1, steps);
       if (lines > 0) bright *= 1 - Math.min(0.85, lines * (here[8] as number));
       if (grainAmount > 0) bright += grainAmount * readGrain(grain, x, y) * (1 - 0.7 * bright);

@@ -23,7 +23,7 @@ export function createPlane(
 
 export function computeMean(values: Plane): number {
   let sum = 0;
-  for (const value of values) sum += value;
+  for (let at = 0; at < values.length; at++) sum += values[at] as number;
   return sum / values.length;
 }
 
@@ -194,7 +194,7 @@ export class Sheet {
 
 /** Whether a plane has the same value everywhere. */
 export function isEven(plane: Plane): boolean {
-  for (const value of plane) if (value !== plane[0]) return false;
+  for (let at = 0; at < plane.length; at++) if (plane[at] !== plane[0]) return false;
   return true;
 }
 

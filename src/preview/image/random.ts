@@ -41,8 +41,8 @@ const POINTS = 256;
 export interface Noise {
   line(x: number): number;
   plane(x: number, y: number): number;
-  /** The sum of octaves over a plane, each half as strong as the one before. */
-  octaves(count: number, x: number, y: number): number;
+  /** The sum of octaves over a plane, each half as strong as the one before and moved sideways. */
+  octaves(count: number, x: number, y: number, shift?: number): number;
 }
 
 export function createNoise(seed: number): Noise {
@@ -59,22 +59,14 @@ export function createNoise(seed: number): Noise {
     const lower = at(left, top + 1) + (at(left + 1, top + 1) - at(left, top + 1)) * across;
     return upper + (lower - upper) * easeInOut(y - top);
   };
-  const octaves = (count: number, x: number, y: number) => {
+  const octaves = (count: number, x: number, y: number, shift = 0) => {
     let sum = 0;
     let weight = 0.5;
     for (let octave = 0, scale = 1; octave < count; octave++, weight /= 2, scale *= 2)
-      sum += weight * plane(x * scale, y * scale);
+      sum += weight * plane(x * scale + shift, y * scale);
     return sum / (1 - 2 * weight);
   };
   return { line: (x) => plane(x, 0), plane, octaves };
-}
-
-/** Sums octaves of noise, each half as strong as the one before. 0 to 1. */
-export function sumOctaves(count: number, value: (scale: number) => number): number {
-  let sum = 0;
-  let weight = 0.5;
-  for (let octave = 0; octave < count; octave++, weight /= 2) sum += weight * value(2 ** octave);
-  return sum / (1 - 2 * weight);
 }
 
 function easeInOut(part: number): number {

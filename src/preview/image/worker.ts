@@ -1,14 +1,20 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { once } from 'node:events';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { ImageWorkerData, PreviewMessage } from '../job.js';
 import { PreviewFailure } from '../job.js';
+import { loadSharp } from '../sharp.js';
 import { paintRows, type SharedPainting } from './paint.js';
 import { render } from './render.js';
 
 // A worker thread for one task, whose last message is the result or the reason for a failure, or a thread that helps one of
-// them to paint.
-const data = workerData as ImageWorkerData | SharedPainting;
-if ('nextRow' in data) paintRows(data, () => {});
-else await runJob(data);
+// them to paint. The task is sent to a thread that may have been started in advance; without one it ends.
+const painting = workerData as SharedPainting | null;
+if (painting) paintRows(painting, () => {});
+else {
+  await loadSharp();
+  const [data] = await once(parentPort as MessagePort, 'message');
+  if (data) await runJob(data as ImageWorkerData);
+}
 
 async function runJob({ job, stop }: ImageWorkerData): Promise<void> {
   const flag = new Int32Array(stop);

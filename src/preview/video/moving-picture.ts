@@ -2,7 +2,7 @@ import { combineAdjustments } from '../image/adjustments.js';
 import { smoothStep } from '../image/curves.js';
 import { type Picture, readPicture, shrinkPicture } from '../image/picture.js';
 import type { Size } from '../image/planes.js';
-import { createNoise, sumOctaves } from '../image/random.js';
+import { createNoise } from '../image/random.js';
 import { analyzeScene } from '../image/scene.js';
 import { FRAME_RATE, type Frame, grade, newFrame, toFrame, toPicture } from './frame.js';
 import { readSetting } from './setting.js';
@@ -107,7 +107,7 @@ function createDissolve(size: Size, seed: number): (frame: Frame, other: Frame, 
   const turn = new Uint8Array(half.width * half.height);
   for (let y = 0, at = 0; y < half.height; y++) {
     for (let x = 0; x < half.width; x++, at++) {
-      const value = sumOctaves(3, (scale) => mist.plane((x / short) * 5 * scale, (y / short) * 5 * scale));
+      const value = mist.octaves(3, (x / short) * 5, (y / short) * 5);
       turn[at] = 255 * smoothStep(0.15, 0.85, value);
     }
   }

@@ -1,7 +1,7 @@
 import { clamp, computeLength, smoothStep } from '../image/curves.js';
 import type { Picture } from '../image/picture.js';
 import { blur, type Size } from '../image/planes.js';
-import { createNoise, createRandom, type Noise, sumOctaves } from '../image/random.js';
+import { createNoise, createRandom, type Noise } from '../image/random.js';
 import { computeCoverage } from './outline.js';
 import type { Hour, Place } from './setting.js';
 import type { Rgb, Shape } from './shapes.js';
@@ -258,8 +258,7 @@ function isLit(windows: Noise, x: number, y: number, short: number, near: number
 function createOutline(kind: Place['ridge'], near: number, seed: number): (x: number) => number {
   const shape = createNoise(seed);
   const shift = near * 37;
-  const wave = (x: number, frequency: number, fine: number) =>
-    sumOctaves(fine, (scale) => shape.line(x * frequency * scale + shift));
+  const wave = (x: number, frequency: number, fine: number) => shape.octaves(fine, x * frequency, 0, shift);
   const high = 0.1 + 0.34 * (1 - near);
   switch (kind) {
     case 'peaks':

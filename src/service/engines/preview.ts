@@ -17,37 +17,74 @@ type ImageJob = EngineJob<ImageOperation>;
 /** @param part how much is done, 0 to 1 */
 type Progress = (part: number) => void;
 
+/** How long a thread waits for the next image. */
+const SPARE_THREAD_MS = 30_000;
+
 /**
  * Creates the engine that makes image previews without a vendor and honours every parameter. Each task runs
- * in its own thread, so that the service stays responsive and memory is freed.
+ * in its own thread, so that the service stays responsive and memory is freed. The thread for the next task is started
+ * after each: that takes as long as a small image.
  */
-export function createImagePreviewEngine() {
+export function createImagePreviewEngine(spareThreadMs = SPARE_THREAD_MS) {
+  let spare: Worker | undefined;
+  const prepareThread = () => {
+    const worker = startThread();
+    const forget = () => {
+      if (spare === worker) spare = undefined;
+    };
+    worker.once('error', forget);
+    worker.once('exit', forget);
+    worker.unref();
+    spare = worker;
+    const end = () => {
+      if (spare !== worker) return;
+      forget();
+      worker.postMessage(undefined);
+    };
+    setTimeout(end, spareThreadMs).unref();
+  };
   return {
     name: 'local-image',
     // One image already uses all cores.
     atOnce: 1,
-    run: runInThread,
+    async run(job, signal, progress) {
+      await loadSharp();
+      signal.throwIfAborted();
+      const worker = spare ?? startThread();
+      spare = undefined;
+      worker.ref();
+      const result = await runInThread(worker, job, signal, progress);
+      try {
+        if (!spare) prepareThread();
+      } catch {
+        // The next task tries to start its own.
+      }
+      return result;
+    },
   } satisfies Engine<ImageOperation>;
 }
 
-async function runInThread(job: ImageJob, signal: AbortSignal, progress: Progress): Promise<EngineResult> {
-  await loadSharp();
-  signal.throwIfAborted();
+function startThread(): Worker {
+  // Without the flags of this process, such as a loader. Pixels are not on this heap.
+  const resourceLimits = { maxOldGenerationSizeMb: 512 };
+  return new Worker(findBuiltProgram('image-worker.js'), { execArgv: [], resourceLimits });
+}
+
+function runInThread(
+  worker: Worker,
+  job: ImageJob,
+  signal: AbortSignal,
+  progress: Progress,
+): Promise<EngineResult> {
   const stop = new SharedArrayBuffer(4);
   const end = () => void Atomics.store(new Int32Array(stop), 0, 1);
   return new Promise<EngineResult>((done, fail) => {
-    // Without the flags of this process, such as a loader.
-    const worker = new Worker(findBuiltProgram('image-worker.js'), {
-      workerData: { job, stop } satisfies ImageWorkerData,
-      execArgv: [],
-      // Pixels are not on this heap.
-      resourceLimits: { maxOldGenerationSizeMb: 512 },
-    });
     worker.on('message', (message) => settleByMessage(message, { progress, done, fail }));
     worker.once('error', (error) => fail(signal.aborted ? signal.reason : error));
     worker.once('exit', () => fail(new Error('The thread ended without a result.')));
     // The thread checks it between rows: terminating it inside the image library could crash the service.
     signal.addEventListener('abort', end, { once: true });
+    worker.postMessage({ job, stop } satisfies ImageWorkerData);
   }).finally(() => signal.removeEventListener('abort', end));
 }
 
