@@ -106,6 +106,7 @@ describe.each([
       ['generation'],
       ['api', 'batch', 'completion', 'diff', 'doctor', 'publish', 'webhooks'],
       ['commands'],
+      ['complete-commands.ts'],
       ['run-command.ts'],
       ['main.ts'],
     ],

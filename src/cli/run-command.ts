@@ -1,8 +1,14 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Ledger } from '../flows/tasks/ledger.js';
-import { type ArgumentValues, type Command, type ParsedCommand, readText } from './command/command.js';
-import { type ParsedCommandLine, parseCommandLine, SERVICE_FLAGS } from './command/program.js';
+import {
+  type ArgumentValues,
+  type Command,
+  isFolderCommand,
+  type ParsedCommand,
+  readText,
+} from './command/command.js';
+import { type ParsedCommandLine, parseCommandLine } from './command/program.js';
 import { version } from './command/version.js';
 import { Clients } from './connect/clients.js';
 import type { CommandContext, RunCommand } from './connect/context.js';
@@ -17,7 +23,6 @@ import type { Interruption } from './terminal/interrupted.js';
 import { Output } from './terminal/output.js';
 import { PromptCancelled } from './terminal/prompts.js';
 import type { System } from './terminal/system.js';
-import { shellWord } from './terminal/text.js';
 import { BuiltTree } from './views/tree.js';
 
 /** Runs one command line and returns its exit code. Only this function prints errors. */
@@ -47,13 +52,17 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     output = new Output(system, {
       ...{ json, ndjson, quiet, filter, columns },
       ...{ color: flags.color !== false, pager: flags.pager !== false },
-      completeCommands: (text, dir) => repeatGiven(text, flags, dir ?? args.dir),
+      completeCommands: async (text, dir) => {
+        if (!text.includes('regen ')) return text;
+        const { completeCommands } = await import('./complete-commands.js');
+        return completeCommands(text, flags, dir ?? args.dir);
+      },
     });
     const composed = composeContext(asked, project, { system, output, interruption });
     close = composed.close;
     services = composed.context.services;
     requireArguments(command, args);
-    const run = await loadRunner(command.module);
+    const run = await loadRunner(command);
     return (await run(composed.context)) ?? exitCodes.done;
   } catch (error) {
     if (interruption.signal.aborted || error instanceof PromptCancelled) {
@@ -99,10 +108,6 @@ function listFolderFlags() {
     .flatMap(({ flags }) => flags.filter(({ name }) => name !== 'dry-run'));
 }
 
-function isFolderCommand({ arguments: positionals }: Command): boolean {
-  return positionals.some(({ name }) => name === 'dir');
-}
-
 /** Adds the defaults of the project to the flags of a command that reads its folder. */
 function addDefaults(parsed: ParsedCommand, project: Project | undefined): ParsedCommand {
   const { command, flags } = parsed;
@@ -110,43 +115,6 @@ function addDefaults(parsed: ParsedCommand, project: Project | undefined): Parse
   const isOwn = (key: string) => command.flags.some(({ name }) => name.replace(/^no-/, '') === key);
   const own = Object.entries(project.flags).filter(([key]) => isOwn(key));
   return { ...parsed, flags: { ...Object.fromEntries(own), ...flags } };
-}
-
-/** Flags of which a command in a message repeats all or none, because it may name its service itself. */
-const ADDRESS_FLAGS = ['profile', 'base-url'];
-
-/**
- * Adds to the commands in a message what was given on the command line and what they need to do the same: the service,
- * the data folder, and the folder of a pack unless there are several.
- */
-function repeatGiven(text: string, flags: ParsedCommand['flags'], dir: unknown): string {
-  const [folder, ...others] = [dir ?? []].flat() as string[];
-  const isNamed = ADDRESS_FLAGS.some((flag) => text.includes(`--${flag} `));
-  const given = [...(isNamed ? [] : ADDRESS_FLAGS), 'token-file', 'data', 'config'].filter(
-    (flag) => readText(flags, flag) !== undefined && !text.includes(`--${flag} `),
-  );
-  if (given.length === 0 && folder === undefined) return text;
-  const tree = new BuiltTree();
-  return text.replace(/\bregen((?: [a-z][\w-]*| \d[\w.-]*\w)+)/g, (typed, rest: string) => {
-    const command = tree.readTyped(rest.trim().split(' '))?.commands[0];
-    if (!command) return typed;
-    const words = ['regen', ...command.words].join(' ');
-    const target = given
-      .filter((flag) => takesFlag(command, flag))
-      .map((flag) => ` --${flag} ${shellWord(readText(flags, flag) as string)}`);
-    const isRepeated = folder !== undefined && others.length === 0 && isFolderCommand(command);
-    return words + target.join('') + typed.slice(words.length) + (isRepeated ? ` ${shellWord(folder)}` : '');
-  });
-}
-
-function takesFlag({ takes, words, flags }: Command, flag: string): boolean {
-  if (flags.some(({ name }) => name === flag)) return true;
-  // A sign-in takes another token than the one that was refused.
-  return (
-    takes.includes('service') &&
-    SERVICE_FLAGS.includes(flag) &&
-    !(flag === 'token-file' && words.includes('login'))
-  );
 }
 
 /** Requires the positionals that are not part of a request; the others are checked together with the request. */
@@ -265,7 +233,8 @@ async function describeFailure(
   return useCommandLineNames(failure, asked, naming);
 }
 
-type Module = () => Promise<{ readonly run: RunCommand }>;
+/** A file with several commands has them by their last words. */
+type Module = () => Promise<{ readonly run: RunCommand | Readonly<Record<string, RunCommand>> }>;
 
 /** The files in `commands/`. Each is loaded only when its command runs. */
 const MODULES: Record<string, Module> = {
@@ -307,11 +276,11 @@ const MODULES: Record<string, Module> = {
   serve: () => import('./commands/serve.js'),
   'serve-control': () => import('./commands/serve-control.js'),
   'serve-data': () => import('./commands/serve-data.js'),
-  'serve-init': () => import('./commands/serve-init.js'),
 };
 
-async function loadRunner(name: string): Promise<RunCommand> {
-  const load = MODULES[name];
-  if (!load) throw new Error(`There is no module ${name}.`);
-  return (await load()).run;
+async function loadRunner({ module, words }: Command): Promise<RunCommand> {
+  const { run } = (await MODULES[module]?.()) ?? {};
+  const own = typeof run === 'object' ? run[words.at(-1) as string] : run;
+  if (!own) throw new Error(`There is no module ${module} of ${words.join(' ')}.`);
+  return own;
 }

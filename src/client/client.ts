@@ -1,5 +1,4 @@
 import type { Contract, OperationName } from '../contract/index.js';
-import type { Naming } from '../contract/naming/naming.js';
 import type { Operation } from '../contract/operation.js';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { readJson } from './answer.js';
@@ -18,7 +17,7 @@ import {
   renameRequest,
 } from './outlines.js';
 import { downloadFile, uploadFile } from './transfer.js';
-import type { Answer, Headers } from './transport.js';
+import type { Headers } from './transport.js';
 import { buildUrl, fillPath, listPathNames, parseBaseUrl, type Query } from './url.js';
 
 type OperationCall<Op extends Operation> =
@@ -76,9 +75,13 @@ export function createClient(options: ClientOptions): Client {
     naming,
     async requestNamed(name, input, { idempotencyKey, ...limits } = {}) {
       const outline = getOutline(name);
-      const { safe, secret, response } = outline;
+      const { safe, response } = outline;
       const named = naming ? readInput(naming, outline, input ?? {}) : input;
-      const prepared = prepareValid(outline, named) ?? (await judgeRequest(name, named, base.href, naming));
+      let prepared = prepareValid(outline, named);
+      if (!prepared) {
+        const { prepareRequest, operation } = await loadJudge(name);
+        prepared = prepareRequest(operation, named as Input<Operation>, base.href, naming);
+      }
       const { method, path, params, query, body } = naming ? renameRequest(naming, prepared) : prepared;
       const request: HttpRequest = {
         ...limits,
@@ -87,15 +90,18 @@ export function createClient(options: ClientOptions): Client {
         url: buildUrl(base, fillPath(path, params), query),
         headers: {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...createKeyHeader({ method, secret, safe }, idempotencyKey),
+          ...createKeyHeader(outline, idempotencyKey),
         },
         body: body === undefined ? undefined : JSON.stringify(body),
         credential: true,
       };
       return http.send(request, async (answer) => {
         const sent = await readJson(answer, maxBytes, !response);
-        const data = toOwnForm(prepared.path, naming ? renameAnswer(naming, prepared, sent, 'ours') : sent);
-        if (response && !isValidResponse(outline, data)) await judgeResponse(name, answer, data);
+        const data = toOwnForm(outline.path, naming ? renameAnswer(naming, outline, sent, 'ours') : sent);
+        if (response && !isValidResponse(outline, data)) {
+          const { requireShape, operation } = await loadJudge(name);
+          requireShape(answer, operation.response as NonNullable<Operation['response']>, data);
+        }
         return { status: answer.status, headers: answer.headers, data, body: sent };
       });
     },
@@ -177,31 +183,7 @@ async function loadJudge(name: string) {
   return { prepareRequest, requireShape, operation: getOperation(name) };
 }
 
-/** @throws InvalidRequestError with everything that is wrong */
-async function judgeRequest(
-  name: string,
-  input: unknown,
-  service: string,
-  naming: Naming | undefined,
-): Promise<PreparedRequest> {
-  const { prepareRequest, operation } = await loadJudge(name);
-  return prepareRequest(operation, input as Input<Operation>, service, naming);
-}
-
-/** @throws ResponseError */
-async function judgeResponse(name: string, answer: Answer, data: unknown): Promise<void> {
-  const { requireShape, operation } = await loadJudge(name);
-  requireShape(answer, operation.response as NonNullable<Operation['response']>, data);
-}
-
-function createKeyHeader(
-  {
-    method,
-    secret,
-    safe,
-  }: { readonly method: string } & Partial<Record<'secret' | 'safe', true | undefined>>,
-  given: string | undefined,
-): Headers {
+function createKeyHeader({ method, secret, safe }: OperationOutline, given: string | undefined): Headers {
   const wrong = (message: string) => new InvalidRequestError([{ path: ['idempotencyKey'], message }]);
   if (method !== 'POST' || secret || safe) {
     if (given !== undefined) throw wrong('is not supported by this operation');

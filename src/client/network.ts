@@ -64,22 +64,20 @@ export function toNetworkError(
   return new NetworkError(code, SENTENCES[code](origin) + why, sent, { cause });
 }
 
-export function createTimeoutError(origin: string, ms: number, sent: boolean | 'unknown'): NetworkError {
-  return new NetworkError('timeout', `${origin} did not answer within ${toSeconds(ms)} s.`, sent);
-}
-
-/** @param bytes how many were sent or received in this time */
-export function createStallError(
+/** @param moved how many bytes were sent or received in this time; absent if none ever were */
+export function createTimeoutError(
   origin: string,
-  { ms, bytes }: { readonly ms: number; readonly bytes: number },
+  { ms, moved }: { readonly ms: number; readonly moved?: number | undefined },
   sent: boolean | 'unknown',
 ): NetworkError {
-  const what = bytes === 0 ? 'was idle for' : `moved only ${bytes} bytes in`;
-  const message = `The connection to ${origin} ${what} ${toSeconds(ms)} s.`;
+  const seconds = `${Math.round(ms / 100) / 10} s`;
+  const what = moved === 0 ? 'was idle for' : `moved only ${moved} bytes in`;
+  const message =
+    moved === undefined
+      ? `${origin} did not answer within ${seconds}.`
+      : `The connection to ${origin} ${what} ${seconds}.`;
   return new NetworkError('timeout', message, sent);
 }
-
-const toSeconds = (ms: number) => Math.round(ms / 100) / 10;
 
 /** Node reports the failures of all addresses of a name together; undici wraps the failure of a proxy. */
 function findRootCause(cause: unknown): Error & { code?: string } {

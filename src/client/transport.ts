@@ -4,7 +4,7 @@ import { MAX_TIMER_MS } from '../wire/backoff.js';
 import { notifyOnStart } from '../wire/notify-on-start.js';
 import { type ConnectionOptions, type Connections, openConnections } from './connections.js';
 import { NetworkError } from './errors.js';
-import { createStallError, createTimeoutError, toNetworkError } from './network.js';
+import { createTimeoutError, toNetworkError } from './network.js';
 
 /** Header names in lower case; repeated headers are joined with `, `. */
 export type Headers = Readonly<Record<string, string>>;
@@ -226,10 +226,8 @@ class ProgressLimit {
   }
 
   error(origin: string, sent: boolean | 'unknown'): NetworkError {
-    const ms = this.#windowMs ?? 0;
-    return this.#hasBegun || sent === true
-      ? createStallError(origin, { ms, bytes: this.#bytes }, sent)
-      : createTimeoutError(origin, ms, sent);
+    const moved = this.#hasBegun || sent === true ? this.#bytes : undefined;
+    return createTimeoutError(origin, { ms: this.#windowMs ?? 0, moved }, sent);
   }
 
   end(): void {

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import Database from 'libsql';
 import { backoffMs } from '../wire/backoff.js';
+import { Database } from './libsql.js';
 import { makePrivateDatabase } from './private-file.js';
 
 /** The lock was not released in time. */

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import type { Sharp as Image, default as Sharp, SharpOptions } from 'sharp';
+import { requireFreeHandles } from '../disk/file-handles.js';
 import { isMachineTrouble } from '../disk/machine-trouble.js';
 
 /** The accepted formats; others that sharp reads, such as SVG, could access other files. */
@@ -47,6 +48,7 @@ export async function openImage(image: string | Buffer, options: SharpOptions): 
 }
 
 async function importSharp(): Promise<typeof Sharp> {
+  requireFreeHandles();
   // Not `import`, which never tries a file again that it could not read, as without file handles.
   const sharp: typeof Sharp = createRequire(import.meta.url)('sharp');
   // Until the accepted formats are unblocked, no thread of the process could read any.

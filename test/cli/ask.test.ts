@@ -78,3 +78,20 @@ test('publishing to a service where one is signed in creates the token on reques
   const again = await regen([...argv, '--skip-existing'], { env, home });
   expect(again.exit, again.stderr).toBe(0);
 });
+
+test.each([
+  ['a prompt that is redrawn', {}],
+  ['a plain prompt', { REGEN_ACCESSIBLE: '1' }],
+])('a signal ends %s', async (_, more) => {
+  const env = { ...(await prepare()), ...more };
+  for (const [signal, code] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const) {
+    const terminal = regenInTerminal(['publisher', 'create'], { env });
+    await terminal.shows('Publisher id:');
+    terminal.kill(signal);
+    expect(await terminal.exit, terminal.screen()).toBe(code);
+    expect(terminal.screen()).toContain('Interrupted.');
+  }
+});

@@ -348,7 +348,7 @@ test('offers the tasks started from here, newest first, by local id where the ot
     { ...draft, request: { image: 'https://example.com/1.png' } },
     'new',
   );
-  ledger.change(known.id, { task_id: 'task-1' });
+  await ledger.change(known.id, { task_id: 'task-1' });
   const later = new Ledger(join(home, '.local/state/regen'), () => Date.now() + 1000, identity, home);
   const { entry: unknown } = await later.open(
     { ...draft, request: { image: 'https://example.com/2.png' } },

@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { toSignIn } from '../../src/cli/sign-in/tokens.js';
+import { takeLock } from '../../src/disk/lock.js';
 import { getOwnIdentity } from '../../src/disk/process-identity.js';
 import { Destination } from '../../src/flows/tasks/destination.js';
 import { Ledger } from '../../src/flows/tasks/ledger.js';
@@ -25,6 +28,27 @@ it('a job of a batch removes entries older than 90 days, as any other task', asy
   const ids = [...new Ledger(folder, Date.now, getOwnIdentity(), folder).entries()].map(({ id }) => id);
   expect(ids).toEqual([entry.id]);
   expect(ids).not.toContain(old.id);
+});
+
+it('changes of one entry by two processes are all kept', async () => {
+  const folder = createFolder();
+  const ledger = new Ledger(folder, Date.now, getOwnIdentity(), folder);
+  const { entry } = await ledger.open(DRAFT, 'new');
+  const count = (field: string) =>
+    promisify(execFile)(process.execPath, ['dist/test/ledger-process.js', folder, entry.id, field, '100']);
+  const [credits, seed] = await Promise.all([count('credits'), count('seed')]);
+  expect([credits.stdout, seed.stdout]).toEqual(['0', '0']);
+  expect(ledger.read(entry.id)).toMatchObject({ credits: 100, seed: 100 });
+});
+
+it('a change is written even if another process does not release the lock', async () => {
+  const folder = createFolder();
+  const ledger = new Ledger(folder, Date.now, getOwnIdentity(), folder, 50);
+  const { entry } = await ledger.open(DRAFT, 'new');
+  const lock = takeLock(join(folder, 'tasks.lock'), 0);
+  onTestFinished(() => lock.release());
+  await ledger.change(entry.id, { task_id: 'task-1' });
+  expect(ledger.read(entry.id)).toMatchObject({ task_id: 'task-1' });
 });
 
 it('only output paths that exist are looked up in the ledger', () => {

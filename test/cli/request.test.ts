@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Command } from '../../src/cli/command/command.js';
-import { checkRequest, formatFieldName } from '../../src/cli/command/request.js';
-import { Failure } from '../../src/cli/terminal/failure.js';
+import { findRequestProblems, formatFieldName, toInvalidFailure } from '../../src/cli/command/request.js';
+import type { Failure } from '../../src/cli/terminal/failure.js';
 import { contract } from '../../src/contract/index.js';
 
 const command: Command = {
@@ -24,13 +24,7 @@ const command: Command = {
 
 function failureOf(body: object, bodyGiven: boolean): Failure {
   const request = { params: {}, query: {}, body };
-  try {
-    checkRequest(contract.image.relight, command, request, { bodyGiven });
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
-  return expect.unreachable('should have failed');
+  return toInvalidFailure(findRequestProblems(contract.image.relight, command, request, { bodyGiven }));
 }
 
 const image = 'iVBORw0KGgo=';

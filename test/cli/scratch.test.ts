@@ -47,6 +47,21 @@ test('the scratch folder of a command that runs stays, even if the clock jumps a
   expect(stayed).toBe(true);
 });
 
+test('scratch folders of commands that were killed days ago are removed', async () => {
+  const temporary = folderForTest();
+  vi.stubEnv('TMPDIR', temporary);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  const path = await withScratch(Date.now(), async (folder) => folder);
+  const left = path.replace(`-${process.pid}-`, `-${pid}-`);
+  mkdirSync(left);
+  const day = 24 * 60 * 60 * 1000;
+  await withScratch(Date.now(), async () => undefined);
+  expect(existsSync(left)).toBe(true);
+  await withScratch(Date.now() + 3 * day, async () => undefined);
+  expect(existsSync(left)).toBe(false);
+});
+
 test('a command removes the temporary files that killed ones left, and no others', async () => {
   const folder = folderForTest();
   const living = createPartPath(folder);

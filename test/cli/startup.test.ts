@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { homeForTest, type Ran, regen, type Surroundings, start } from '../support/cli.js';
 import { filesForTest, packForTest } from '../support/packs.js';
 import { publisherForTest, register, serviceForTest } from '../support/service.js';
+import { waitFor } from '../support/wait-for.js';
 
 /** What a command loaded: files of dist and of packages, their size, and modules of Node.js. */
 interface Loaded {
@@ -116,6 +117,19 @@ test('a command loads the modules of Node.js that it needs before it tunes the e
       [],
     );
   }
+});
+
+test('the service loads the modules of Node.js that it needs before it tunes the engine', async () => {
+  const data = join(homeForTest(), 'data');
+  const env = { NODE_OPTIONS: '--require ./test/support/report-loaded.cjs' };
+  const running = start(['serve', '--port', '0', '--data', data], { env });
+  onTestFinished(() => void running.child.kill());
+  await waitFor(() => expect(existsSync(join(data, 'service.json'))).toBe(true));
+  await regen(['serve', 'stop', '--data', data]);
+  const { late } = JSON.parse((await running.ended).stderr.split('\nloaded ')[1] ?? '') as Loaded;
+  expect(late.filter((name) => /^(http|https|dns|assert|net|zlib|stream\/consumers)$/.test(name))).toEqual(
+    [],
+  );
 });
 
 test('the proof of the embedded service and the request after it share a connection', async () => {

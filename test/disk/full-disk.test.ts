@@ -41,7 +41,7 @@ onUnix('what is appended to the state of a batch is there completely or not at a
 onUnix('the list of handled webhooks has no part of a name', async () => {
   const state = folderForTest();
   const { stderr } = await runModule(
-    'src/cli/webhooks/handled.ts',
+    'src/cli/webhooks/inbox.ts',
     `const handled = new part.Handled(${JSON.stringify(state)});
     for (let at = 0; ; at++) handled.add('msg_' + String(at).padStart(95, '0'));`,
   );

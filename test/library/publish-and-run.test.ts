@@ -88,6 +88,21 @@ test('a folder is published with the personal access token alone, and again if t
   expect(await publish(folder, { ...options, skipExisting: true })).toMatchObject({ version: '1.0.0' });
 });
 
+test('a verdict that has arrived with the definitions is read once', async () => {
+  const personalAccessToken = registry().tokens.pat as string;
+  const bearer = connect(personalAccessToken);
+  onTestFinished(() => bearer.close());
+  const extractions: (string | undefined)[] = [];
+  const bulk: Client['version']['bulk'] = async (...given) => {
+    const answer = await bearer.version.bulk(...given);
+    extractions.push(answer.node_versions[0]?.node_version?.host_node_extract_status);
+    return answer;
+  };
+  const client = { ...bearer, version: { ...bearer.version, bulk } };
+  await publish(packForTest({ name: 'read-once' }), { client, personalAccessToken });
+  expect(extractions.filter((status) => status === 'success')).toHaveLength(1);
+});
+
 test('a folder is published as the naming of the client says: short versions, short ids of publishers', async () => {
   const { url, pat } = await comfyRegistryForTest();
   const naming = await loadNaming('comfy', () => '');

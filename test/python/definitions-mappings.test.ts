@@ -115,6 +115,15 @@ NODE_CLASS_MAPPINGS[" ".join(re.findall("(?:^|[A-Z])[a-z]*", MTB_LoadImage.__nam
   expect(names).toEqual(['first', 'My B', 'My/c', '-a-b--d-', 'two Words', 'Load Image']);
 });
 
+it('reads names as Python does, to which styled letters are plain ones', async () => {
+  const names = await namesOf({
+    '__init__.py':
+      'from .nodes import 𝐍𝐨𝐝𝐞\nclass 𝐎𝐭𝐡𝐞𝐫: NAME = "b"\nNODE_CLASS_MAPPINGS = {Node.NAME: Node, Other.NAME: Other}\n',
+    'nodes.py': 'class 𝐍𝐨𝐝𝐞: NAME = "a"\n',
+  });
+  expect(names).toEqual(['a', 'b']);
+});
+
 it('reports with file and line what is registered at run time, and invents nothing', async () => {
   const { nodes, unresolved } = await codeOf({
     '__init__.py': `

@@ -27,6 +27,7 @@ import {
   upload,
   versionOf,
 } from '../support/service.js';
+import { waitFor } from '../support/wait-for.js';
 
 const archive = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 const refusedStart = (data: string) => startService({ data }).catch((error) => error);
@@ -211,7 +212,10 @@ describe('the storage', () => {
     const { publisher, downloadUrl } = await serviceWithArchive(data);
     const { signedUrl } = await register(publisher, '1.0.1');
     const objects = join(data, 'objects');
+    const readReady = () => ask(`${publisher.url}/ready`);
+    expect((await readReady()).status).toBe(200);
     renameSync(objects, `${objects}.away`);
+    await waitFor(async () => expect((await readReady()).status).toBe(503));
     const token = publisher.ownerToken;
     for (const answer of [await ask(downloadUrl, { token }), await upload(signedUrl, archive)])
       expect([answer.status, answer.body.error]).toEqual([503, 'unavailable']);

@@ -17,6 +17,8 @@ export interface Terminal {
   type(keys: string): void;
   /** Waits until the screen showed something, counting from the last time this was asked. */
   shows(text: string): Promise<void>;
+  /** Sends a signal to the program. */
+  kill(signal: NodeJS.Signals): void;
   /** Changes the width. */
   resize(columns: number): void;
   /** Everything that was written, without what moves the cursor or colours. */
@@ -125,5 +127,6 @@ export function inTerminal(file: string, args: readonly string[], options: Termi
 
   const resize = (width: number) => pty.resize(width, 40);
   const lines = () => drawScreen(raw, columns);
-  return { type: (keys) => pty.write(keys), resize, shows, screen, lines, raw: () => raw, exit };
+  const kill = (signal: NodeJS.Signals) => pty.kill(signal);
+  return { type: (keys) => pty.write(keys), kill, resize, shows, screen, lines, raw: () => raw, exit };
 }

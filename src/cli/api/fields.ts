@@ -45,16 +45,11 @@ async function parseFields(
   read: ReadFile,
 ): Promise<Field[]> {
   const fields: Field[] = [];
-  for (const text of typed) {
+  for (const [at, text] of [...typed, ...raw].entries()) {
     const { keys, written } = parseField(text);
-    fields.push({
-      keys,
-      value: written.startsWith('@') ? await read(written.slice(1)) : parseValue(written),
-    });
-  }
-  for (const text of raw) {
-    const { keys, written } = parseField(text);
-    fields.push({ keys, value: written });
+    const isFile = at < typed.length && written.startsWith('@');
+    const value = isFile ? await read(written.slice(1)) : at < typed.length ? parseValue(written) : written;
+    fields.push({ keys, value });
   }
   for (const { keys } of fields) refuseSecret(keys, typed, raw);
   return fields;

@@ -2,9 +2,9 @@ import { combineExits } from '../command/parallel.js';
 import { exitCodes, type Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
+import { formatCount } from '../terminal/text.js';
 import type { JobResult } from '../views/answers.js';
 
-/** The status of a job at the end of a run. */
 export type JobStatus = JobResult['status'];
 
 /** Jobs that ended in earlier runs, and what they cost. */
@@ -14,7 +14,6 @@ export interface EarlierRuns {
   readonly credits: number;
 }
 
-/** Counts the jobs of a batch, and shows its progress. */
 export class BatchProgress {
   readonly #counts: Record<JobStatus, number> = {
     ...{ done: 0, failed: 0, running: 0, unsaved: 0, unanswered: 0, unsent: 0 },
@@ -86,7 +85,6 @@ export class BatchProgress {
     return exit === exitCodes.done && this.done < this.total ? exitCodes.someFailed : exit;
   }
 
-  /** The whole batch in one sentence. */
   get summary(): string {
     const { running, unsaved, unanswered } = this.#counts;
     const parts = joinCounts([
@@ -121,10 +119,6 @@ export class BatchProgress {
     const seconds = Math.ceil(((ms / ended) * left) / 1000);
     return seconds < 60 ? `about ${seconds} s left` : `about ${Math.ceil(seconds / 60)} min left`;
   }
-}
-
-function formatCount(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function joinCounts(counts: readonly (readonly [count: number, what: string])[]): string {

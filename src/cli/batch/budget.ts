@@ -23,7 +23,6 @@ export class Budget {
     this.#held = held;
   }
 
-  /** Credits that are not reserved or spent. */
   get left(): number {
     return Math.max(0, this.most - this.#held);
   }

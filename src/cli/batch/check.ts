@@ -2,11 +2,10 @@ import { existsSync } from 'node:fs';
 import { FlowError } from '../../flows/flow-error.js';
 import { toExistsError } from '../../flows/save-file.js';
 import type { FlagValues } from '../command/command.js';
-import type { FailureDetail } from '../command/request.js';
 import type { CommandContext } from '../connect/context.js';
 import { openDestination, readWaitFlags } from '../generation/finish-task.js';
 import type { PlanContext } from '../generation/plan.js';
-import { Failure, formatDetail, usage } from '../terminal/failure.js';
+import { Failure, type FailureDetail, formatDetail, usage } from '../terminal/failure.js';
 import type { EarlierRuns } from './batch-progress.js';
 import { JobKeys } from './job-keys.js';
 import { type JobsFile, readJobLines } from './jobs-file.js';
@@ -118,7 +117,6 @@ async function checkOne(
 /** More problems are counted, but not shown. */
 const MAX_SHOWN = 50;
 
-/** Collects the problems of a file, however many there are. */
 export class Problems {
   #count = 0;
   readonly #shown: FailureDetail[] = [];
@@ -128,7 +126,6 @@ export class Problems {
     if (this.#shown.length < MAX_SHOWN) this.#shown.push(problem);
   };
 
-  /** Adds each problem of a failure, with its line. */
   addFrom(line: number, error: unknown): void {
     if (!(error instanceof Failure) && !(error instanceof FlowError)) throw error;
     const { details = [] } = error.facts;

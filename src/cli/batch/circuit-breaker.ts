@@ -15,7 +15,6 @@ export class CircuitBreaker {
 
   constructor(readonly signal: AbortSignal) {}
 
-  /** Whether no more jobs may be sent. */
   get isOpen(): boolean {
     return this.#isOpen;
   }

@@ -10,12 +10,10 @@ export class JobKeys {
   readonly #lines = new Map<string, number>();
   readonly #occurrences = new Map<string, number>();
 
-  /** The number of jobs so far. */
   get size(): number {
     return this.#lines.size;
   }
 
-  /** The line of the job with this key, if there is one. */
   findLine(key: string): number | undefined {
     return this.#lines.get(key);
   }

@@ -13,11 +13,9 @@ export interface JobsFile {
   /** For messages. */
   readonly name: string;
   readonly format: 'jsonl' | 'csv';
-  /** The path of its state file. */
   readonly state: string;
 }
 
-/** The content of one line, or why it cannot be read. */
 export type JobLine = { readonly line: number } & (
   | { readonly record: Readonly<Record<string, unknown>> }
   | { readonly problem: string }

@@ -17,7 +17,6 @@ export interface JobState {
   readonly credits?: number;
   /** Absent until the job has ended. */
   readonly end?: 'done' | 'failed';
-  /** Why it failed. */
   readonly reason?: string;
 }
 
@@ -65,7 +64,6 @@ export class Journal {
     return this.#jobs.get(job) ?? {};
   }
 
-  /** All jobs that were sent, by key. */
   entries(): IterableIterator<[key: string, state: JobState]> {
     return this.#jobs.entries();
   }

@@ -18,7 +18,6 @@ import type { CircuitBreaker } from './circuit-breaker.js';
 import type { JobState, Journal } from './journal.js';
 import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
-/** What the jobs of a batch share. */
 export interface BatchContext
   extends Pick<CommandContext, 'services' | 'ledger' | 'signal' | 'flags' | 'system' | 'output'> {
   readonly target: Target;
@@ -29,12 +28,10 @@ export interface BatchContext
   readonly checkExtension: (saved: Saved) => Promise<void>;
 }
 
-/** How a job ended in this run. */
 export interface JobEnd {
   readonly status: JobStatus;
   readonly outcome?: TaskOutcome;
   readonly failure?: Failure;
-  /** Its results were saved as files. */
   readonly isSaved?: boolean;
 }
 
@@ -87,7 +84,6 @@ async function continueJob(
   }
 }
 
-/** Finds the task that an earlier run started. */
 function findStarted(batch: BatchContext, { entry: id, operation, task_id }: JobState): BegunJob | undefined {
   const { ledger, target } = batch;
   const entry = id === undefined ? undefined : ledger.read(id);
@@ -187,7 +183,6 @@ function nameFailure(failure: Failure, { args }: ParsedCommand): Failure {
   return isFile ? new Failure(nameImage(basename(image), failure.message), failure.facts) : failure;
 }
 
-/** The cost of a task, if the service reports it. */
 function readCredits(outcome: TaskOutcome | undefined): number | undefined {
   const { credits } = (outcome?.answer ?? {}) as { credits?: unknown };
   return typeof credits === 'number' ? credits : undefined;

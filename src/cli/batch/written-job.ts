@@ -2,12 +2,11 @@ import { sanitizeName } from '../../flows/save-file.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import { findNearest } from '../../wire/nearest.js';
 import type { Argument, Command, Flag, FlagValues, ParsedCommand } from '../command/command.js';
-import { type FailureDetail, toInvalidFailure } from '../command/request.js';
+import { toInvalidFailure } from '../command/request.js';
 import { type PlanContext, planJobs } from '../generation/plan.js';
-import { usage } from '../terminal/failure.js';
+import { type FailureDetail, usage } from '../terminal/failure.js';
 import { BuiltTree } from '../views/tree.js';
 
-/** A job as it is written in its line. */
 export interface WrittenJob {
   readonly line: number;
   /** Identifies it in every run. */
@@ -58,7 +57,6 @@ const OWN_KEYS = ['command', 'id'];
 /** Longer keys get no suggestion. */
 const MAX_KEY_CHARACTERS = 100;
 
-/** The commands that start tasks, by name. */
 const COMMANDS = new Map(
   new BuiltTree()
     .readWhole()

@@ -71,7 +71,6 @@ function parseValue(type: ValueType | undefined, value: string | boolean | reado
   return type.type === 'object' ? parseJson(value, value) : parseText(type, value);
 }
 
-/** Formats the name of a flag or argument. */
 export function formatName(source: Argument | Flag): string {
   return 'variadic' in source ? `<${source.name}>` : `--${source.name}`;
 }

@@ -6,7 +6,6 @@ import type { Shape } from '../terminal/output.js';
 /** The part of a field description that defines how text is converted to a value. */
 export type ValueType = Pick<FieldDescription, 'type' | 'items'>;
 
-/** One flag, as plain data. */
 export interface Flag {
   /** Long name without dashes: `changelog`, `advanced-settings.contrast`. */
   readonly name: string;
@@ -28,7 +27,6 @@ export interface Flag {
   readonly only?: 'service' | 'list';
 }
 
-/** One positional, as plain data. */
 export interface Argument {
   readonly name: string;
   readonly description?: string;
@@ -75,7 +73,6 @@ export interface Mode {
   readonly resolutions: readonly string[];
 }
 
-/** The models of a command. */
 export interface Models {
   readonly standard: string;
   readonly modes: Readonly<Record<string, readonly Mode[]>>;
@@ -95,14 +92,12 @@ export interface CommandTree {
 export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 export type ArgumentValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A command with its arguments and flags. */
 export interface ParsedCommand {
   readonly command: Command;
   readonly args: ArgumentValues;
   readonly flags: FlagValues;
 }
 
-/** Returns the text of a flag, if given. */
 export function readText(flags: FlagValues, name: string): string | undefined {
   const value = flags[name];
   return typeof value === 'string' ? value : undefined;
@@ -128,4 +123,9 @@ export function readNumber(
   const isBounded = max !== undefined || value > most;
   const range = isBounded ? ` from ${min} to ${most}` : min > 0 ? ` from ${min}` : '';
   throw usage(`--${name} must be a whole number${range}, not '${text}'.`);
+}
+
+/** Whether a command reads the folder of a pack. */
+export function isFolderCommand({ arguments: positionals }: Command): boolean {
+  return positionals.some(({ name }) => name === 'dir');
 }

@@ -1,4 +1,4 @@
-import { Failure } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import { oneLine } from '../terminal/text.js';
 import type { FlagValues } from './command.js';
@@ -20,4 +20,17 @@ export async function confirm(
 ): Promise<void> {
   if (flags.yes || !mayAsk || (await system.prompts.confirm(oneLine(question)))) return;
   throw new Failure(declined, { code: 'declined' });
+}
+
+/**
+ * Requires `--show` to print a secret on a terminal.
+ * @param instead what else can be done with it
+ */
+export function requireShow(
+  { flags, system }: { readonly flags: FlagValues; readonly system: Pick<System, 'stdout'> },
+  secret: 'secret' | 'token',
+  instead = 'Pipe it',
+): void {
+  if (system.stdout.isTTY && !flags.show)
+    throw usage(`The ${secret} would be visible on this terminal.`, `${instead}, or pass --show.`);
 }

@@ -26,7 +26,6 @@ export async function printDryRun(
   await printRequest(context, toPrintedRequest(operation, request));
 }
 
-/** Converts a request to the form in which it is sent. */
 export function toPrintedRequest(
   { method, path, body: declared }: PrintedOperation,
   { params = {}, query = {}, body }: Partial<Request> = {},
@@ -34,7 +33,6 @@ export function toPrintedRequest(
   return { method, path, params, query: query as Query, body: declared ? (body ?? {}) : undefined };
 }
 
-/** The parts of a request that are printed. */
 export interface PrintedRequest {
   readonly method: string;
   /** Relative to the address of the service, with the names of `params` in braces. */
@@ -45,7 +43,6 @@ export interface PrintedRequest {
   readonly body?: unknown;
 }
 
-/** Prints a request with secrets masked. */
 export async function printRequest(context: PrintContext, request: PrintedRequest): Promise<void> {
   const { output } = context;
   const { method, url, body } = await toShownRequest(context, request);
@@ -56,17 +53,19 @@ export async function printRequest(context: PrintContext, request: PrintedReques
 }
 
 /**
- * Prints several requests with secrets masked; with `--json` as one list.
+ * Prints the requests for several items, with secrets masked; with `--json` as one list.
  * @returns the number of requests
  */
-export async function printRequests(
+export async function printRequests<Item>(
   context: PrintContext,
-  requests: AsyncIterable<PrintedRequest> | Iterable<PrintedRequest>,
+  items: AsyncIterable<Item> | Iterable<Item>,
+  toRequest: (item: Item) => PrintedRequest | Promise<PrintedRequest>,
 ): Promise<number> {
   const { output } = context;
   const listed: unknown[] = [];
   let count = 0;
-  for await (const request of requests) {
+  for await (const item of items) {
+    const request = await toRequest(item);
     count += 1;
     if (output.mode.json) listed.push(await toShownRequest(context, request));
     else await printRequest(context, request);

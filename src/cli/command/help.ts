@@ -11,7 +11,6 @@ const WELCOME = {
   ] as const,
 };
 
-/** A flag, argument or command, and what it does. */
 type Item = readonly [term: string, description: string];
 
 /** A page of `regen help <topic>`. */
@@ -26,7 +25,6 @@ interface TopicBlock {
   readonly items?: readonly Item[];
 }
 
-/** Formats a page of `regen help <topic>`. */
 export function formatTopic({ summary, blocks }: Topic, columns: number): string {
   const texts = blocks.map(({ heading, text, items = [] }) => {
     const lines = formatItems(items, columns);
@@ -63,7 +61,11 @@ function formatWelcome(tree: CommandTree, columns: number): string {
 export function formatHelp(tree: CommandTree, path: string, columns: number): string {
   if (path === '') return formatWelcome(tree, columns);
   const command = tree.commands.find(({ words }) => words.join(' ') === path);
-  const lists = listItems(tree, path, command).filter(([, items]) => items.length > 0);
+  const lists = [
+    ['Arguments:', listArguments(command)] as const,
+    ...listSections(command),
+    ['Commands:', listCommands(tree, path)] as const,
+  ].filter(([, items]) => items.length > 0);
   const termWidth = findTermWidth(
     lists.flatMap(([, items]) => items),
     columns,
@@ -90,18 +92,6 @@ export function formatHelp(tree: CommandTree, path: string, columns: number): st
 function formatUsage(path: string, command: Command | undefined): string {
   const rest = command ? ['[options]', ...command.arguments.map(formatArgument)] : ['[options]', '[command]'];
   return ['regen', path, ...rest].filter(Boolean).join(' ');
-}
-
-function listItems(
-  tree: CommandTree,
-  path: string,
-  command: Command | undefined,
-): [heading: string, items: Item[]][] {
-  return [
-    ['Arguments:', listArguments(command)],
-    ...listSections(command),
-    ['Commands:', listCommands(tree, path)],
-  ];
 }
 
 /** Options by what they are for, in the order of help. The others come first. */
@@ -158,7 +148,6 @@ function listCommands(tree: CommandTree, path: string): Item[] {
   });
 }
 
-/** A group or command below another group. */
 interface Subcommand {
   readonly name: string;
   readonly summary: string;
@@ -213,7 +202,6 @@ function wrapCommand(command: string, columns: number, mark: string): string {
 /** Narrower text is not wrapped, because it could not be read. */
 const MIN_WRAP_COLUMNS = 20;
 
-/** Wraps text between words. */
 function wrap(text: string, columns: number): string {
   if (columns < MIN_WRAP_COLUMNS) return text;
   return text

@@ -2,21 +2,14 @@ import { Command as Commander, CommanderError, Option } from 'commander';
 import { findNearest } from '../../wire/nearest.js';
 import { type Failure, usage } from '../terminal/failure.js';
 import { capitalize } from '../terminal/text.js';
-import type { ArgumentValues, Command, CommandTree, Flag, FlagValues } from './command.js';
+import type { ArgumentValues, Command, CommandTree, Flag, FlagValues, ParsedCommand } from './command.js';
 import { formatFlag, formatHelp } from './help.js';
 
-/** The meaning of a command line. */
 export type ParsedCommandLine =
-  | {
-      readonly kind: 'run';
-      readonly command: Command;
-      readonly args: ArgumentValues;
-      readonly flags: FlagValues;
-    }
+  | ({ readonly kind: 'run' } & ParsedCommand)
   /** Help or the version. `asked` is false for a group without a command. */
   | { readonly kind: 'text'; readonly text: string; readonly asked: boolean };
 
-/** What parsing needs to know about the program and the terminal. */
 export interface Screen {
   readonly version: string;
   readonly columns: number;

@@ -3,41 +3,17 @@ import type { Operation } from '../../contract/operation.js';
 import { checkValue } from '../../contract/schema/check.js';
 import { describeFields } from '../../contract/schema/fields.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
-import { Failure } from '../terminal/failure.js';
+import { Failure, type FailureDetail } from '../terminal/failure.js';
 import { formatName, type Request } from './build-request.js';
 import type { Argument, ArgumentValues, Command, Flag } from './command.js';
 
-type Part = keyof Request;
-
-/** One problem, with the name of the flag or argument. */
-export interface FailureDetail {
-  readonly path: string;
-  readonly message: string;
-}
-
-/** What the check of a request depends on. */
 interface RequestCheck {
-  /** Whether the whole body was given. */
   readonly bodyGiven: boolean;
   /** The address of the service, for rules that depend on it. */
   readonly service?: string;
   readonly args?: ArgumentValues;
   /** The names of the service, which may accept more than the contract. */
   readonly naming?: Naming | undefined;
-}
-
-/**
- * Checks a request against its operation.
- * @throws Failure with all problems, with the names of flags and arguments
- */
-export function checkRequest(
-  operation: Operation,
-  command: Command,
-  request: Request,
-  options: RequestCheck,
-): void {
-  const problems = findRequestProblems(operation, command, request, options);
-  if (problems.length > 0) throw toInvalidFailure(problems);
 }
 
 /**
@@ -51,15 +27,17 @@ export function findRequestProblems(
   { bodyGiven, service, args = {}, naming }: RequestCheck,
   doubt: (problems: readonly FailureDetail[]) => void = () => {},
 ): FailureDetail[] {
-  const body = operation.body ? (request.body ?? {}) : undefined;
+  const values = { ...request, body: operation.body ? (request.body ?? {}) : undefined };
   const formatPath = (path: readonly string[]) => formatFieldName(path, command, bodyGiven, args);
-  const problems = [
-    ...findProblems('params', operation.params, request.params, formatPath),
-    ...findProblems('query', operation.query, request.query, formatPath),
-    ...findProblems('body', operation.body, body, formatPath, service),
-  ];
+  const problems = (['params', 'query', 'body'] as const).flatMap((part): Problem[] => {
+    const schema = operation[part];
+    const name = (field: string) => formatPath([part, field]);
+    const checked = schema && checkValue(schema, values[part], { name, ...(service && { service }) });
+    if (!checked || checked.ok) return [];
+    return checked.problems.map(({ path, message }) => ({ path: [part, ...path], message }));
+  });
   const toDetail = ({ path, message }: Problem) => ({ path: formatPath(path.map(String)), message });
-  const sorted = naming?.sortProblems(problems, body);
+  const sorted = naming?.sortProblems(problems, values.body);
   if (sorted) doubt(sorted.doubtful.map(toDetail));
   return (sorted?.refused ?? problems).map(toDetail);
 }
@@ -72,22 +50,6 @@ export function toInvalidFailure(details: readonly FailureDetail[]): Failure {
       ? `${first.path} ${first.message}.`
       : `${details.length} problems; nothing was sent.`;
   return new Failure(message, { code: 'invalid_request', details });
-}
-
-function findProblems(
-  part: Part,
-  schema: Operation['body'],
-  value: unknown,
-  formatPath: (path: readonly string[]) => string,
-  service?: string,
-): Problem[] {
-  if (!schema) return [];
-  const result = checkValue(schema, value, {
-    name: (field) => formatPath([part, field]),
-    ...(service && { service }),
-  });
-  if (result.ok) return [];
-  return result.problems.map(({ path, message }) => ({ path: [part, ...path], message }));
 }
 
 /** Formats the name that a field of the request has on the command line. */

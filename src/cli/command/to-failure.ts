@@ -1,10 +1,11 @@
 import { ClientError, InvalidRequestError, NetworkError, ServiceError } from '../../client/errors.js';
 import { errorCodes } from '../../contract/error-codes.js';
 import type { Naming } from '../../contract/naming/naming.js';
+import type { Problem } from '../../contract/schema/schema-types.js';
 import { FlowError, type FlowErrorCode } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
-import { exitCodes, Failure, findExit, SIGN_IN_HINT } from '../terminal/failure.js';
+import { exitCodes, Failure, type FailureCode, findExit, SIGN_IN_HINT, usage } from '../terminal/failure.js';
 import type { ArgumentValues, Command, ParsedCommand } from './command.js';
 import { formatFieldName, toInvalidFailure } from './request.js';
 
@@ -32,7 +33,7 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof PackError) {
     return new Failure(error.message, { code: 'invalid_pack' });
   }
-  return toSystemFailure(error as NodeJS.ErrnoException);
+  return toOwnServiceFailure(error) ?? toSystemFailure(error as NodeJS.ErrnoException);
 }
 
 function toServiceFailure(error: ServiceError): Failure {
@@ -143,6 +144,32 @@ function formatPath(path: string, command: Command, args: ArgumentValues): strin
     ),
   );
   return own ? formatFieldName(own, command, false, args) : path;
+}
+
+/** Every problem of a configuration, each with the name of its setting. */
+export function toConfigurationFailure(problems: readonly Problem[]): Failure {
+  const details = problems.map(({ path, message }) => ({ path: path.join('.') || 'configuration', message }));
+  const [first] = details;
+  return first && details.length === 1
+    ? usage(`The configuration is not valid: ${first.path} ${first.message}.`, undefined, details)
+    : usage(`The configuration has ${details.length} problems.`, undefined, details);
+}
+
+/** The codes of errors of the service that a command runs, by their names: it is loaded only when it is used. */
+const SERVICE_ERRORS: Readonly<Record<string, FailureCode>> = {
+  BackupRefused: 'file_exists',
+  DataUnusable: 'data_unusable',
+  FolderInUse: 'folder_in_use',
+  OwnerTokenInvalid: 'usage',
+  PortTaken: 'port_taken',
+  ResourceExhausted: 'out_of_resources',
+};
+
+function toOwnServiceFailure(error: unknown): Failure | undefined {
+  const { name, message, problems } = error as Error & { readonly problems?: readonly Problem[] };
+  if (name === 'InvalidConfiguration') return toConfigurationFailure(problems ?? []);
+  const code = SERVICE_ERRORS[name];
+  return code && new Failure(message, { code, ...(code === 'file_exists' && { exit: exitCodes.conflict }) });
 }
 
 /** How the command line calls an error of a flow, if not by its code, and the command or flag that helps. */

@@ -1,6 +1,5 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 
-/** The version of regen. */
 export const version: string = packageJson.version;
 
 /** The supported versions of Node.js, as a semver range. */

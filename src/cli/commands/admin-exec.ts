@@ -11,7 +11,6 @@ import { Failure, usage } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { System } from '../terminal/system.js';
 
-/** Runs a command with a temporary admin token, and exits with its exit code. */
 export async function run(context: CommandContext): Promise<number | undefined> {
   const { args, command, flags, output, system } = context;
   const [program, ...words] = (args.command as readonly string[] | undefined) ?? [];
@@ -45,7 +44,6 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   });
 }
 
-/** Revokes the tokens after the child has ended. */
 async function revokeTokens(
   { output }: CommandContext,
   client: Client,
@@ -132,7 +130,6 @@ export interface AdminToken {
 }
 
 interface TokenFileOptions {
-  /** A private folder. */
   readonly folder: string;
   readonly first: AdminToken;
   readonly create: (signal: AbortSignal) => Promise<AdminToken>;

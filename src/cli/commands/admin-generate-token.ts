@@ -4,6 +4,7 @@ import { getOutline } from '../../client/outlines.js';
 import type { OperationNamed } from '../../contract/index.js';
 import { saveFile } from '../../flows/save-file.js';
 import { readText } from '../command/command.js';
+import { requireShow } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
@@ -18,19 +19,13 @@ const FORMATS = {
   json: (answer: AdminToken) => JSON.stringify(answer),
 };
 
-/** Creates an admin token, and prints it or writes it to a private file. A terminal shows it only with `--show`. */
 export async function run(context: CommandContext): Promise<void> {
-  const { command, flags, output, system } = context;
+  const { command, flags, output } = context;
   const format = readFormat(context);
   const file = readText(context.flags, 'output-file');
   if (flags['dry-run']) return printDryRun(context, getOutline(command.operation as string));
-  if (file === undefined && system.stdout.isTTY && !flags.show) {
-    throw usage(
-      'The token would be visible on this terminal.',
-      'Pipe it, write it to a file with --output-file, or pass --show.',
-    );
-  }
   if (file === undefined) {
+    requireShow(context, 'token', 'Pipe it, write it to a file with --output-file');
     const answer = await createToken(context);
     if (output.mode.json) await output.answer(answer);
     else await output.line(FORMATS[format](answer));

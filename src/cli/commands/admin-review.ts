@@ -4,6 +4,7 @@ import { readText } from '../command/command.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
+import { parsePair } from './bulk.js';
 import { callOperation, presentAnswer, requireValid } from './call-operation.js';
 
 const VERDICTS = {
@@ -12,7 +13,6 @@ const VERDICTS = {
   ban: 'NodeVersionStatusBanned',
 } as const;
 
-/** Lists the versions that wait for a verdict, or gives one verdict to the versions that are named. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, command, flags } = context;
   const named = (args.versions ?? []) as readonly string[];
@@ -38,8 +38,7 @@ async function setStatuses(
 ): Promise<void> {
   const name = 'admin.version.setStatus';
   if (context.flags['dry-run']) {
-    const requests = versions.map((params) => toPrintedRequest(getOutline(name), { params, body }));
-    await printRequests(context, requests);
+    await printRequests(context, versions, (params) => toPrintedRequest(getOutline(name), { params, body }));
     return;
   }
   const { client } = await context.services.reach();
@@ -53,7 +52,7 @@ async function setStatuses(
 }
 
 function parseVersion(text: string): Request['params'] {
-  const at = text.lastIndexOf('@');
-  if (at > 0 && at < text.length - 1) return { nodeId: text.slice(0, at), version: text.slice(at + 1) };
+  const pair = parsePair(text);
+  if (pair) return { nodeId: pair.node_id, version: pair.version };
   throw usage(`'${text}' must be written as node@version.`);
 }

@@ -17,7 +17,6 @@ interface ApiCall {
   readonly body: string | undefined;
 }
 
-/** Sends any request to the service with the credential in use, and prints the response. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, flags, signal, system } = context;
   const call = await readCall(context);

@@ -3,8 +3,7 @@ import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { chooseTarget } from '../connect/target.js';
-import { signInByBrowser } from '../sign-in/browser.js';
-import { signInByDevice, supportsDevices } from '../sign-in/device.js';
+import { signInByBrowser, signInByDevice, supportsDevices } from '../sign-in/browser.js';
 import { discoverSignIn, type SignInConfiguration } from '../sign-in/discovery.js';
 import { hasBrowser } from '../sign-in/opener.js';
 import { openProvider } from '../sign-in/provider.js';
@@ -12,7 +11,6 @@ import { toSignIn } from '../sign-in/tokens.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 
-/** Signs in at the identity provider of the service, or stores an existing token. */
 export async function run(context: CommandContext): Promise<void> {
   const { flags, output, services } = context;
   useNewProfile(context);

@@ -1,22 +1,13 @@
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
+import { requireShow } from '../command/confirm.js';
 import { toFailure } from '../command/to-failure.js';
-import type { CommandContext, RunCommand } from '../connect/context.js';
+import type { CommandContext } from '../connect/context.js';
 import type { SignIn } from '../connect/credentials.js';
-import { Failure, SIGN_IN_HINT, usage } from '../terminal/failure.js';
+import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 
-const ACTIONS: Readonly<Record<string, RunCommand>> = {
-  logout: signOut,
-  status: showStatus,
-  token: printToken,
-};
+export const run = { logout: signOut, status: showStatus, token: printToken };
 
-/** `auth logout`, `status` and `token`. */
-export async function run(context: CommandContext): Promise<void> {
-  await ACTIONS[context.command.words.at(-1) as string]?.(context);
-}
-
-/** Shows the user, the service, the credential and when it expires. */
 async function showStatus(context: CommandContext): Promise<void> {
   const { output, signal } = context;
   const { name, url, client, credential, store } = await context.services.reach();
@@ -50,12 +41,8 @@ async function readIdentity(client: Client, signal: AbortSignal): Promise<object
   }
 }
 
-/** Prints the token in use for other programs; on a terminal only with `--show`. */
 async function printToken(context: CommandContext): Promise<void> {
-  const { system, flags, output } = context;
-  if (system.stdout.isTTY && !flags.show) {
-    throw usage('The token would be visible on this terminal.', 'Pipe it, or pass --show.');
-  }
+  requireShow(context, 'token');
   const { credential, name } = await context.services.reach();
   if (!credential) {
     throw new Failure(`There is no token for ${name}.`, {
@@ -63,7 +50,7 @@ async function printToken(context: CommandContext): Promise<void> {
       hint: SIGN_IN_HINT,
     });
   }
-  await output.answer({ token: await credential.token() }, { only: 'token' });
+  await context.output.answer({ token: await credential.token() }, { only: 'token' });
 }
 
 /** Removes all tokens of the service, and revokes the sign-in if its issuer can. */

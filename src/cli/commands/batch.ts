@@ -1,22 +1,25 @@
 import { setMaxListeners } from 'node:events';
+import { relative } from 'node:path';
 import { BatchProgress } from '../batch/batch-progress.js';
 import { openBudget } from '../batch/budget.js';
 import { checkJobs, readRemainingJobs } from '../batch/check.js';
 import { CircuitBreaker } from '../batch/circuit-breaker.js';
 import type { JobKeys } from '../batch/job-keys.js';
 import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
-import { type Journal, withJournal } from '../batch/journal.js';
-import { printResult, toResult } from '../batch/result.js';
-import { runJob } from '../batch/run-job.js';
+import { type JobState, type Journal, withJournal } from '../batch/journal.js';
+import { type JobEnd, runJob } from '../batch/run-job.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { readNumber } from '../command/command.js';
-import { type PrintedRequest, printRequests } from '../command/dry-run.js';
+import { printRequests } from '../command/dry-run.js';
 import { runInParallel } from '../command/parallel.js';
 import type { CommandContext } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
 import { createExtensionCheck } from '../generation/run-tasks.js';
 import { exitCodes } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
+import { formatCell } from '../terminal/rows.js';
 import { withScratch } from '../terminal/scratch.js';
+import { formatCount, formatField, oneLine } from '../terminal/text.js';
 import type { JobResult } from '../views/answers.js';
 
 // Decided: four jobs in parallel. The embedded service processes fewer, while others are sent and saved. There is a
@@ -31,49 +34,43 @@ export async function run(context: CommandContext): Promise<number> {
     const file = await openJobsFile(context, context.system, scratch);
     return withJournal(context.folders.state, file.state, context.services.target, async (journal) => {
       const { keys, before } = await checkJobs(context, file, journal);
-      if (context.flags['dry-run']) return dryRun(context, file, journal, keys);
+      const batch = { context, file, journal, keys };
+      if (context.flags['dry-run']) return dryRun(batch);
       await sayRemoved(context, journal, keys);
       const progress = new BatchProgress(context.output, keys.size, before);
-      return runBatch(context, file, journal, keys, progress, limits);
+      return runBatch(batch, progress, limits);
     });
   });
 }
 
-async function dryRun(
-  context: CommandContext,
-  file: JobsFile,
-  journal: Journal,
-  keys: JobKeys,
-): Promise<number> {
-  const requests = previewJobs(context, readRemainingJobs(context, file, journal, keys));
-  const count = await printRequests(context, requests);
-  if (count === 0) await context.output.note('All jobs have ended; there is nothing left to send.');
-  return exitCodes.done;
+interface OpenBatch {
+  readonly context: CommandContext;
+  readonly file: JobsFile;
+  readonly journal: Journal;
+  readonly keys: JobKeys;
 }
 
-async function* previewJobs(
-  context: CommandContext,
-  jobs: ReturnType<typeof readRemainingJobs>,
-): AsyncGenerator<PrintedRequest> {
-  for await (const job of jobs) {
-    yield await previewJob(context.system, await planLine(parseJob(context.flags, job), context));
-  }
+async function dryRun({ context, file, journal, keys }: OpenBatch): Promise<number> {
+  const jobs = readRemainingJobs(context, file, journal, keys);
+  const count = await printRequests(context, jobs, async (job) =>
+    previewJob(context.system, await planLine(parseJob(context.flags, job), context)),
+  );
+  if (count === 0) await context.output.note('All jobs have ended; there is nothing left to send.');
+  return exitCodes.done;
 }
 
 async function sayRemoved({ output }: CommandContext, journal: Journal, keys: JobKeys): Promise<void> {
   const removed = [...journal.entries()].filter(([key]) => keys.findLine(key) === undefined).length;
   if (removed > 0) {
+    const verb = removed === 1 ? 'is' : 'are';
     await output.note(
-      `Ignored ${removed} ${removed === 1 ? 'job' : 'jobs'} of earlier runs that ${removed === 1 ? 'is' : 'are'} no longer in the file.`,
+      `Ignored ${formatCount(removed, 'job')} of earlier runs that ${verb} no longer in the file.`,
     );
   }
 }
 
 async function runBatch(
-  context: CommandContext,
-  file: JobsFile,
-  journal: Journal,
-  keys: JobKeys,
+  { context, file, journal, keys }: OpenBatch,
   progress: BatchProgress,
   limits: { readonly concurrency: number; readonly credits: number | undefined },
 ): Promise<number> {
@@ -129,4 +126,36 @@ async function sayHowToGoOn(context: CommandContext, { failed, left }: BatchProg
   if (failed > 0) await output.note('Pass --retry-failed to send failed jobs again.');
   if (left > 0) await output.note('Run the same command again to continue with the rest.');
   if (failed + left === 0) await context.services.announce();
+}
+
+function toResult(
+  { line, key }: WrittenJob,
+  { status, outcome, failure, isSaved }: JobEnd,
+  { task_id, credits }: JobState,
+): JobResult {
+  const isSent = status !== 'unsent';
+  return {
+    ...{ line, id: key, status },
+    task_id: (isSent && task_id) || null,
+    credits: isSent ? (credits ?? null) : null,
+    ...(status === 'done' && { [isSaved ? 'saved' : 'outputs']: outcome?.lines ?? [] }),
+    ...(failure && { error: { code: failure.facts.code, message: failure.message } }),
+  };
+}
+
+/** Prints a result: as JSON, as tab-separated values, or on a terminal as a sentence, because rows come one by one. */
+async function printResult(output: Output, result: JobResult): Promise<void> {
+  if (output.mode.ndjson) return output.items([result]);
+  const { line, id, status, task_id, credits, outputs, saved, error } = result;
+  const { stdout, cwd } = output.system;
+  if (stdout.isTTY) {
+    const files = saved?.map((path) => relative(cwd, path));
+    const price = credits ? ` (${credits} credits)` : '';
+    const end = files ?? outputs ?? (error ? [error.message] : []);
+    return output.line(
+      oneLine(`${line} ${id} ${status}${price}${end.length > 0 ? `: ${end.join(', ')}` : ''}`),
+    );
+  }
+  const facts = [line, id, status, task_id, credits, outputs ?? saved ?? error?.message];
+  await output.line(facts.map((fact) => formatField(oneLine(formatCell(fact)))).join('\t'));
 }

@@ -46,16 +46,19 @@ async function readPairs({ args, system }: CommandContext): Promise<string[]> {
 }
 
 function parsePairs(texts: readonly string[]): VersionPair[] {
-  const pairs = texts.map((text) => {
-    const at = text.lastIndexOf('@');
-    return { text, node_id: text.slice(0, Math.max(at, 0)), version: text.slice(at + 1) };
-  });
-  const wrong = pairs.filter(({ node_id, version }) => !node_id || !version);
-  if (wrong.length > 0) {
+  const pairs = texts.map(parsePair);
+  const wrong = texts.filter((_, at) => !pairs[at]);
+  if (wrong.length > 0)
     throw toInvalidFailure(
-      wrong.map(({ text }) => ({ path: `'${text}'`, message: 'must be written as node@version' })),
+      wrong.map((text) => ({ path: `'${text}'`, message: 'must be written as node@version' })),
     );
-  }
   if (pairs.length === 0) throw usage('No versions given.', 'Write them as node@version, one per line.');
-  return pairs.map(({ node_id, version }) => ({ node_id, version }));
+  return pairs as VersionPair[];
+}
+
+/** Parses `node@version`; undefined if it is something else. */
+export function parsePair(text: string): VersionPair | undefined {
+  const at = text.lastIndexOf('@');
+  const [node_id, version] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
+  return node_id && version ? { node_id, version } : undefined;
 }

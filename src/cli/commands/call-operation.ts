@@ -13,6 +13,12 @@ import type { ArgumentValues, Command } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import type { Shape } from '../terminal/output.js';
 
+/** Whether a request needs no check with the schemas of the contract. */
+export function isValid(name: OperationName, request: Request): boolean {
+  const outline = getOutline(name);
+  return isValidRequest(outline, { ...request, body: outline.body ? (request.body ?? {}) : undefined });
+}
+
 /**
  * Checks a request. The contract is loaded only to say what is wrong.
  * @throws Failure with all problems, with the names of flags and arguments
@@ -25,11 +31,11 @@ export async function requireValid(
   args: ArgumentValues = {},
   naming?: Naming,
 ): Promise<void> {
-  const outline = getOutline(name);
-  const body = outline.body ? (request.body ?? {}) : undefined;
-  if (isValidRequest(outline, { ...request, body })) return;
-  const [{ checkRequest }, { getOperation }] = await loadChecks();
-  checkRequest(getOperation(name), command, request, { bodyGiven, args, naming });
+  if (isValid(name, request)) return;
+  const [{ findRequestProblems, toInvalidFailure }, { getOperation }] = await loadChecks();
+  const check = { bodyGiven, args, naming };
+  const problems = findRequestProblems(getOperation(name), command, request, check);
+  if (problems.length > 0) throw toInvalidFailure(problems);
 }
 
 /** Loads what checks with the schemas of the contract. */

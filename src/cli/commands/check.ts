@@ -11,12 +11,13 @@ import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
 
-/** Runs all checks of `version publish` and of the registry on a pack, without sending anything. */
 export async function run(context: CommandContext): Promise<number> {
   const { output, command, system } = context;
   const progress = new Progress(output);
   try {
-    requireRegistry(readText(context.flags, 'for'));
+    const registry = readText(context.flags, 'for');
+    if (registry !== undefined && registry !== 'comfy')
+      throw usage(`--for must be comfy, not '${registry}'.`);
     const pack = await readFolder(context, context.args.dir as string | undefined);
     await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
     const [report] = await withScratch(system.now(), (scratch) =>
@@ -26,7 +27,7 @@ export async function run(context: CommandContext): Promise<number> {
       ]),
     );
     progress.end();
-    const other = await scanFor(context, pack);
+    const other = registry === undefined ? undefined : await scanFor(registry, pack);
     const answer = { ...toAnswer(pack, report), ...(other && { for: other }) };
     await warnOfGaps(output, report);
     if (output.mode.json) await output.answer(answer);
@@ -39,10 +40,6 @@ export async function run(context: CommandContext): Promise<number> {
   }
 }
 
-function requireRegistry(name: string | undefined): void {
-  if (name !== undefined && name !== 'comfy') throw usage(`--for must be comfy, not '${name}'.`);
-}
-
 const ACTIVE = 'NodeVersionStatusActive';
 const FLAGGED = 'NodeVersionStatusFlagged';
 
@@ -53,23 +50,19 @@ interface OtherVerdict {
   readonly verdict: string;
 }
 
-async function scanFor({ flags }: CommandContext, pack: Pack): Promise<OtherVerdict | undefined> {
-  const registry = readText(flags, 'for');
-  if (registry === undefined) return undefined;
+async function scanFor(registry: string, pack: Pack): Promise<OtherVerdict> {
   const findings = await scanAsComfy(pack.files);
   return { registry, findings, verdict: findings.length > 0 ? FLAGGED : ACTIVE };
 }
 
 function toOtherRows(other: OtherVerdict | undefined): CheckRow[] {
   if (!other) return [];
+  const { registry: kind, findings, verdict } = other;
   return [
-    ...other.findings.map(({ rule, file, line, match, instead, source, date }) => ({
-      kind: other.registry,
-      what: rule,
-      where: `${file}:${line}`,
-      detail: `${match} ${instead}. (${source}, ${date})`,
-    })),
-    { kind: other.registry, what: other.verdict, where: '', detail: '' },
+    ...findings.map(({ rule, file, line, match, instead, source, date }) => {
+      return toRow(kind, rule, { file, line }, `${match} ${instead}. (${source}, ${date})`);
+    }),
+    toRow(kind, verdict),
   ];
 }
 
@@ -89,41 +82,31 @@ function toAnswer({ files }: Pack, { nodes, unresolved, unreadable, findings }: 
   };
 }
 
-interface CheckRow {
-  readonly kind: string;
-  readonly what: string;
-  readonly where: string;
-  readonly detail: string;
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+type CheckRow = ReturnType<typeof toRow>;
+
+function toRow(kind: string, what: string, place?: Place, detail = '') {
+  return { kind, what, where: place ? `${place.file}:${place.line}` : '', detail };
 }
 
 /** The answer as a table: what the registry will list, what it cannot determine, and what it will flag. */
 function toRows({ nodes, unresolved, unreadable, findings }: CodeReport, verdict: string): CheckRow[] {
-  const place = ({ file, line }: { file: string; line: number }) => `${file}:${line}`;
+  const computed = nodes.filter(({ unknown }) => unknown.length > 0);
   return [
-    ...nodes.map((node) => ({
-      kind: 'definition',
-      what: node.name,
-      where: place(node),
-      detail: [node.definition.category, node.definition.function, node.definition.return_types]
-        .filter(Boolean)
-        .join(' '),
-    })),
-    ...nodes
-      .filter(({ unknown }) => unknown.length > 0)
-      .map((node) => ({
-        kind: 'unknown',
-        what: node.name,
-        where: place(node),
-        detail: `computed at run time: ${node.unknown.join(', ')}`,
-      })),
-    ...unresolved.map((gap) => ({ kind: 'unknown', what: '', where: place(gap), detail: gap.what })),
-    ...unreadable.map((file) => ({ kind: 'unknown', what: '', where: place(file), detail: file.message })),
-    ...findings.map((finding) => ({
-      kind: finding.severity,
-      what: finding.rule,
-      where: place(finding),
-      detail: finding.message,
-    })),
-    { kind: 'verdict', what: verdict, where: '', detail: '' },
+    ...nodes.map((node) => {
+      const { category, function: called, return_types } = node.definition;
+      return toRow('definition', node.name, node, [category, called, return_types].filter(Boolean).join(' '));
+    }),
+    ...computed.map((node) =>
+      toRow('unknown', node.name, node, `computed at run time: ${node.unknown.join(', ')}`),
+    ),
+    ...unresolved.map((gap) => toRow('unknown', '', gap, gap.what)),
+    ...unreadable.map((file) => toRow('unknown', '', file, file.message)),
+    ...findings.map((finding) => toRow(finding.severity, finding.rule, finding, finding.message)),
+    toRow('verdict', verdict),
   ];
 }

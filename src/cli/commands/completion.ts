@@ -10,7 +10,6 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   powershell: 'regen.ps1',
 };
 
-/** Prints the completion script of a shell, the last word of the command. */
 export async function run({ command, output }: CommandContext): Promise<void> {
   const name = SCRIPTS[command.words.at(-1) as string] as string;
   const folder = join(findBuiltProgram('commands'), '../../completions');

@@ -1,26 +1,17 @@
-import type { CommandContext } from '../connect/context.js';
+import type { CommandContext, RunCommand } from '../connect/context.js';
 import { checkKey } from '../connect/settings.js';
 import { Failure } from '../terminal/failure.js';
 
-/** `config get`, `set`, `unset`, `list` and `path`. */
-export async function run(context: CommandContext): Promise<void> {
-  const { command, settings, output, args } = context;
-  const key = args.key as string;
-  switch (command.words.at(-1)) {
-    case 'get':
-      return printSetting(context, key);
-    case 'set':
-      return settings.set(key, args.value as string);
-    case 'unset':
-      return settings.unset(key);
-    case 'list':
-      return output.answer(settings.list(), command.shape);
-    default:
-      return output.answer({ path: settings.store.path }, { only: 'path' });
-  }
-}
+export const run: Readonly<Record<string, RunCommand>> = {
+  get: printSetting,
+  set: ({ settings, args }) => settings.set(args.key as string, args.value as string),
+  unset: ({ settings, args }) => settings.unset(args.key as string),
+  list: ({ settings, output, command }) => output.answer(settings.list(), command.shape),
+  path: ({ settings, output }) => output.answer({ path: settings.store.path }, { only: 'path' }),
+};
 
-async function printSetting({ settings, output }: CommandContext, key: string): Promise<void> {
+async function printSetting({ settings, output, args }: CommandContext): Promise<void> {
+  const key = args.key as string;
   checkKey(key);
   const setting = settings.get(key);
   if (setting) return output.answer(setting, { only: 'value' });

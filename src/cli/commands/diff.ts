@@ -2,8 +2,8 @@ import type { Client } from '../../client/client.js';
 import { items } from '../../client/pages.js';
 import type { CommandContext } from '../connect/context.js';
 import { compareDefinitions, type ListedDefinition } from '../diff/compare.js';
+import { formatCount } from '../terminal/text.js';
 
-/** Compares the definitions of two versions of a node. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, output, command, signal } = context;
   const { client } = await context.services.reach();
@@ -11,13 +11,11 @@ export async function run(context: CommandContext): Promise<void> {
   const read = (version: string) => readDefinitions(client, nodeId, version, signal);
   const [before, after] = await Promise.all([read(args.from as string), read(args.to as string)]);
   const changes = compareDefinitions(before, after);
-  const none = `No changes in ${after.length} ${after.length === 1 ? 'definition' : 'definitions'}.`;
+  const none = `No changes in ${formatCount(after.length, 'definition')}.`;
   await output.answer(changes, { ...command.shape, none });
   if (changes.length === 0) return;
   const breaking = changes.filter(({ breaks }) => breaks).length;
-  await output.note(
-    `${changes.length} ${changes.length === 1 ? 'change' : 'changes'}, ${breaking} breaking workflows.`,
-  );
+  await output.note(`${formatCount(changes.length, 'change')}, ${breaking} breaking workflows.`);
 }
 
 async function readDefinitions(

@@ -1,7 +1,5 @@
 import { toFailure } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
-import type { Finding } from '../doctor/finding.js';
-import { fail } from '../doctor/finding.js';
 import {
   checkFolder,
   checkKeychain,
@@ -9,11 +7,12 @@ import {
   checkProxy,
   checkSettings,
   checkTerminal,
+  type Finding,
+  fail,
 } from '../doctor/machine.js';
 import { checkService } from '../doctor/service.js';
 import { exitCodes } from '../terminal/failure.js';
 
-/** Checks everything that commands depend on, and says how to fix problems. Starts and changes nothing. */
 export async function run(context: CommandContext): Promise<number> {
   const { system, folders, output, command } = context;
   const service = await tryService(context);

@@ -4,7 +4,7 @@ import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
 import { type Job, startTask } from '../../flows/tasks/start-task.js';
 import type { Task } from '../../flows/tasks/task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
-import { type PrintedRequest, printRequest, printRequests } from '../command/dry-run.js';
+import { printRequest, printRequests } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
 import { finishTask, formatResume, planFinish, type TaskOutcome } from '../generation/finish-task.js';
 import { lacksVideo, parseSource, planJobs } from '../generation/plan.js';
@@ -14,20 +14,13 @@ import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 
-/** Starts a task for each image, waits for it, and saves its results. */
 export async function run(context: CommandContext): Promise<number | undefined> {
   const jobs = await planJobs(await askForInputs(context), context);
   if (!context.flags['dry-run']) return runJobs(context, jobs);
   const [job] = jobs;
   if (job && jobs.length === 1) await printRequest(context, await previewJob(context.system, job));
-  else await printRequests(context, previewJobs(context.system, jobs));
+  else await printRequests(context, jobs, (one) => previewJob(context.system, one));
   return undefined;
-}
-
-type StandardInput = Pick<CommandContext['system'], 'stdin'>;
-
-async function* previewJobs(system: StandardInput, jobs: readonly Job[]): AsyncGenerator<PrintedRequest> {
-  for (const job of jobs) yield await previewJob(system, job);
 }
 
 /** Asks for the images, the prompt or the video that a command cannot do without. */
@@ -122,7 +115,7 @@ export async function runJobs(
     await watch.stage(jobs.length === 1 ? 'Starting the task' : describeWork(jobs));
     const items = jobs.map((job, at) => ({ label: chooseLabel(job), run: () => run(job, at + 1) }));
     const exit = await runAll(context, watch, items);
-    entries.close();
+    await entries.close();
     if (exit !== exitCodes.done) return exit;
     const isUnsaved = context.flags.output === undefined && context.flags.wait !== false;
     if (isUnsaved && jobs.length === 1 && watch.isSeen)
@@ -134,7 +127,6 @@ export async function runJobs(
   }
 }
 
-/** The name of a job's image among several. */
 function chooseLabel({ images, name }: Job): string {
   const [source] = Object.values(images).flat();
   return source?.kind === 'file' ? basename(source.path) : name;
@@ -172,11 +164,12 @@ class Entries {
     if (entry) this.#ended.add(entry.id);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     const { ledger } = this;
     // A refused task is no longer in the ledger.
     const isOver = (id: string) => this.#ended.has(id) || ledger.read(id) === undefined;
-    if ([...this.#open].every(isOver)) for (const id of this.#ended) ledger.change(id, { closed: true });
+    if ([...this.#open].every(isOver))
+      for (const id of this.#ended) await ledger.change(id, { closed: true });
   }
 }
 

@@ -7,7 +7,6 @@ import { toKebabCase } from '../command/flags.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 
-/** Shows the current state of an image or video task. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, output } = context;
   const starts = readStarts(context);

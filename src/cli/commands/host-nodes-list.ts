@@ -2,7 +2,6 @@ import { buildRequest } from '../command/build-request.js';
 import type { CommandContext } from '../connect/context.js';
 import { callOperation, requireValid } from './call-operation.js';
 
-/** Lists the definitions of one version, or all that match the filters. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, args, flags } = context;
   const request = buildRequest(command, args, flags);

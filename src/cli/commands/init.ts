@@ -38,7 +38,6 @@ const FIELDS = {
 type FieldName = keyof typeof FIELDS;
 type FieldValues = Partial<Record<FieldName, string>>;
 
-/** Writes a pyproject.toml, and asks for what cannot be inferred from the folder. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, system, flags, output } = context;
   const folder = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
@@ -110,7 +109,6 @@ function findProblem(name: FieldName, value: string): string | undefined {
   return checked.ok ? undefined : checked.problems[0]?.message;
 }
 
-/** Infers values from the folder and the stored tokens. */
 async function inferValues(
   context: CommandContext,
   found: InferredManifest,

@@ -1,4 +1,4 @@
-import { getOutline, isValidRequest, renameInput } from '../../client/outlines.js';
+import { getOutline, renameInput } from '../../client/outlines.js';
 import type { OperationName } from '../../contract/index.js';
 import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
 import type { ParsedCommand } from '../command/command.js';
@@ -6,9 +6,8 @@ import { confirm } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import { callOperation, loadChecks, requireValid } from './call-operation.js';
+import { callOperation, isValid, loadChecks, requireValid } from './call-operation.js';
 
-/** Runs the operation of a command. */
 export async function run(context: CommandContext): Promise<void> {
   const { command } = context;
   const name = command.operation as OperationName;
@@ -38,10 +37,7 @@ async function completeValues(
   body: unknown,
 ): Promise<ParsedCommand> {
   if (!context.mayAsk || body !== undefined) return context;
-  const request = buildRequest(context.command, context.args, context.flags);
-  const outline = getOutline(name);
-  if (isValidRequest(outline, { ...request, body: outline.body ? (request.body ?? {}) : undefined }))
-    return context;
+  if (isValid(name, buildRequest(context.command, context.args, context.flags))) return context;
   const [{ getOperation }, { askMissing }] = await Promise.all([
     import('../../contract/index.js'),
     import('../command/ask-missing.js'),

@@ -7,7 +7,6 @@ import { readFolder } from '../publish/publish-folder.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
 
-/** Writes the archive that `version publish` would upload, or lists its files. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, flags, output, system } = context;
   const pack = await readFolder(context, context.args.dir as string | undefined);

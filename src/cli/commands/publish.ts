@@ -13,7 +13,6 @@ import { Progress } from '../terminal/progress.js';
 import { readAll } from '../terminal/stdin.js';
 import { presentAnswer } from './call-operation.js';
 
-/** Publishes one or more folders. */
 export async function run(context: CommandContext): Promise<number | undefined> {
   const { flags } = context;
   const given = (context.args.dir ?? []) as readonly string[];

@@ -4,7 +4,6 @@ import { fixedCredential } from '../connect/credential.js';
 import { isNamed } from '../connect/target.js';
 import { Failure, usage } from '../terminal/failure.js';
 
-/** Says whether the token that `version publish` would use can publish for a publisher. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, flags, output, services, signal, system, connect } = context;
   const publisherId = args.publisherId as string;

@@ -13,7 +13,6 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 type Part = 'answer' | 'request';
 
-/** Prints the schema of the answer or request of a command, or lists all of them. */
 export async function run({ args, flags, output, command }: CommandContext): Promise<void> {
   const words = (args.command as readonly string[] | undefined)?.flatMap((word) => word.split(' ')) ?? [];
   const part = flags.input ? 'request' : 'answer';

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord, parseJson } from '../../contract/json.js';
-import type { CommandContext, RunCommand } from '../connect/context.js';
+import type { CommandContext } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
-import { buildConfiguration, explainServiceError, requireDataFolder } from './serve.js';
+import { buildConfiguration, requireDataFolder } from './serve.js';
 
-const ACTIONS: Readonly<Record<string, RunCommand>> = {
+export const run = {
   status: showService,
   stop: stopService,
   'rotate-key': rotateKey,
@@ -16,14 +16,6 @@ const ACTIONS: Readonly<Record<string, RunCommand>> = {
   logs: printLog,
 };
 
-/** `serve status`, `stop`, `rotate-key`, `rotate-token` and `logs`. */
-export async function run(context: CommandContext): Promise<void> {
-  await ACTIONS[context.command.words.at(-1) as string]?.(context)?.catch((error) => {
-    throw explainServiceError(error);
-  });
-}
-
-/** Shows the service that uses a data folder. */
 async function showService(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
@@ -48,9 +40,8 @@ async function readDataFolder(context: CommandContext): Promise<string> {
 
 /** Finds the service of a data folder. If it lost its record, waits until the service writes it again. */
 async function findService(context: CommandContext, folder: string): Promise<LocalService | undefined> {
-  const look = () => findLocal(folder, context.connect, { signal: context.signal });
   for (let tries = 0; tries < 20; tries++) {
-    const found = await look();
+    const found = await findLocal(folder, context.connect, { signal: context.signal });
     if (found || !(await isLocked(folder))) return found;
     await pause(250, undefined, { signal: context.signal });
   }
@@ -70,7 +61,6 @@ async function isLocked(folder: string): Promise<boolean> {
   }
 }
 
-/** Lets the service of a data folder finish its work, and stops it. */
 async function stopService(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
@@ -79,7 +69,6 @@ async function stopService(context: CommandContext): Promise<void> {
   await context.output.note(`Stopped the service at ${service.url}.`);
 }
 
-/** Replaces the signing key of a data folder, whether its service runs or not. */
 async function rotateKey(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
@@ -117,7 +106,6 @@ async function rotateStopped<Result>(
   }
 }
 
-/** Replaces the token of the embedded owner, whether the service runs or not. */
 async function rotateToken(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
@@ -126,7 +114,6 @@ async function rotateToken(context: CommandContext): Promise<void> {
   await context.output.note(`Replaced ${folder}/owner.token. The old token is no longer accepted.`);
 }
 
-/** Prints the log of background services; with `--json` as a list. */
 async function printLog({ folders, output }: CommandContext): Promise<void> {
   const logFile = folders.serviceLog;
   const isThere = existsSync(logFile);

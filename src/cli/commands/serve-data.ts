@@ -1,21 +1,24 @@
+import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
-import { Failure, usage } from '../terminal/failure.js';
-import { buildConfiguration, explainServiceError, requireDataFolder } from './serve.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
+import { buildConfiguration, requireDataFolder } from './serve.js';
 
 type Service = typeof import('../../service/index.js');
 type StoreReport = Awaited<ReturnType<Service['checkServices']>>;
 
-/** `serve backup`, `restore`, `check`, `copy`, `migrate` and `prune`. */
-export async function run(context: CommandContext): Promise<void> {
-  const word = context.command.words.at(-1);
-  const work = word === 'migrate' ? migrateData : word === 'prune' ? pruneData : runOnFolder;
-  await work(context).catch((error) => {
-    throw explainServiceError(error);
-  });
-}
+export const run = {
+  init: writeExample,
+  backup: runOnFolder,
+  restore: runOnFolder,
+  check: runOnFolder,
+  copy: runOnFolder,
+  migrate: migrateData,
+  prune: pruneData,
+};
 
 async function runOnFolder(context: CommandContext): Promise<void> {
   const { command, args, system, output } = context;
@@ -31,8 +34,7 @@ async function runOnFolder(context: CommandContext): Promise<void> {
     copy: async () => service.copyFolder(data, await readTarget(context), system.env),
   };
   const word = command.words.at(-1) as string;
-  const report = await (works[word] as () => Promise<StoreReport>)();
-  const { problems, ...counts } = report;
+  const { problems, ...counts } = await (works[word] as () => Promise<StoreReport>)();
   await output.answer({
     [word === 'backup' ? 'backup' : 'data']: word === 'backup' ? path : data,
     ...counts,
@@ -52,7 +54,6 @@ async function readTarget({ flags, system }: CommandContext) {
   return readConfiguration(resolve(system.cwd, path));
 }
 
-/** Upgrades the data of a service to this release, or with `--check` says whether that is necessary. */
 async function migrateData(context: CommandContext): Promise<void> {
   const { flags, system, output } = context;
   const configuration = await buildConfiguration(context);
@@ -77,7 +78,6 @@ async function migrateData(context: CommandContext): Promise<void> {
   );
 }
 
-/** Removes what the settings of a service no longer keep, or with `--dry-run` counts it. */
 async function pruneData(context: CommandContext): Promise<void> {
   const { command, flags, system, output } = context;
   const configuration = await buildConfiguration(context);
@@ -87,4 +87,18 @@ async function pruneData(context: CommandContext): Promise<void> {
   const pruned = await service.pruneStore(requireDataFolder(configuration), configuration, options);
   await output.answer(pruned, command.shape);
   if (dryRun) await output.note('Nothing was removed.');
+}
+
+async function writeExample({ args, system, output }: CommandContext): Promise<void> {
+  const path = resolve(system.cwd, (args.path as string | undefined) ?? 'regen.toml');
+  const { writeConfigurationFile } = await import('../../service/index.js');
+  try {
+    writeFileSync(path, writeConfigurationFile(), { flag: 'wx' });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw error;
+    throw new Failure(`${path} already exists.`, { code: 'file_exists', exit: exitCodes.conflict });
+  }
+  await output.line(path);
+  await output.note(`Next: regen serve --config ${shellWord(path)}`);
 }

@@ -1,21 +1,25 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import type { Problem } from '../../contract/schema/schema-types.js';
+import { findBuiltProgram } from '../../disk/built-program.js';
 import { readHandleLimit } from '../../disk/file-handles.js';
+import { loadWithCode } from '../../disk/kept-code.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
+import { toConfigurationFailure } from '../command/to-failure.js';
 import { version } from '../command/version.js';
 import type { CommandContext } from '../connect/context.js';
+import type { Folders } from '../connect/folders.js';
 import { ensureLocal } from '../connect/local.js';
 import { readConfiguration, readDocument, resolvePaths } from '../connect/service-configuration.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
 import { tuneEngine } from '../terminal/engine.js';
-import { exitCodes, Failure, type FailureCode, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
-import { loadService } from './serve-load.js';
 
-type StartService = typeof import('../../service/index.js')['startService'];
+type Service = typeof import('../../service/index.js');
+type StartService = Service['startService'];
 type Configuration = import('../../service/index.js').Configuration;
 type ConfigurationInput = NonNullable<Parameters<StartService>[0]>;
 type RunningService = Awaited<ReturnType<StartService>>;
@@ -31,10 +35,7 @@ export async function run(given: CommandContext): Promise<void> {
   const configuration = await buildConfiguration(context);
   const scenario = await readScenario(context);
   if (flags.check || flags['print-config']) return showConfiguration(context, configuration, scenario);
-  if (flags.detach)
-    return startInBackground(context, configuration, scenario).catch((error) => {
-      throw explainServiceError(error);
-    });
+  if (flags.detach) return startInBackground(context, configuration, scenario);
   const service = await startHere(context, configuration, scenario);
   await output.line(service.url);
   await keepServiceCode(context);
@@ -49,9 +50,30 @@ export async function run(given: CommandContext): Promise<void> {
 
 /** What the service loads at its start. */
 const SERVICE_MODULES =
-  'child_process cluster crypto fs/promises https perf_hooks readline timers/promises worker_threads zlib'.split(
+  'assert child_process cluster crypto dns fs/promises http https perf_hooks readline stream/consumers timers/promises worker_threads zlib'.split(
     ' ',
   );
+
+interface LoadedService {
+  readonly service: Service;
+  /** Keeps its compiled code for the next start. */
+  keepCode(): void;
+}
+
+let loaded: Promise<LoadedService> | undefined;
+
+/** Loads the service, with the code that was kept of an earlier start. */
+function loadService({ state }: Folders): Promise<LoadedService> {
+  loaded ??= load(join(state, 'code'));
+  return loaded;
+}
+
+async function load(folder: string): Promise<LoadedService> {
+  if (!import.meta.url.endsWith('.cjs'))
+    return { service: await import('../../service/index.js'), keepCode() {} };
+  const keepCode = loadWithCode(findBuiltProgram('service-start.cjs'), folder);
+  return { service: createRequire(import.meta.url)(findBuiltProgram('service.cjs')), keepCode };
+}
 
 /**
  * Keeps the compiled code of the service for its next start. At once, because the engine refuses code that was kept after
@@ -114,7 +136,6 @@ const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');
 /** A setting, or a setting of PostgreSQL's own clients, such as PGPASSFILE. */
 const isServiceVariable = (name: string) => isSettingVariable(name) || /^PG[A-Z]/.test(name);
 
-/** Reads the settings of the environment. */
 async function readVariables({ folders, system }: CommandContext): Promise<Record<string, unknown>> {
   const { env } = system;
   if (!Object.keys(env).some(isSettingVariable)) return {};
@@ -169,43 +190,11 @@ async function showConfiguration(
   scenario: Scenario,
 ): Promise<void> {
   const { loadScenario, maskPassword, parseConfiguration } = (await loadService(folders)).service;
-  try {
-    const { version: _, ...settings } = parseConfiguration(input, system.env);
-    if (scenario) await loadScenario(scenario, { version, ...settings });
-    if (settings.database) settings.database = maskPassword(settings.database);
-    if (flags['print-config']) await output.line(JSON.stringify(settings, null, 2));
-    else await output.note('The configuration is valid.');
-  } catch (error) {
-    throw explainServiceError(error);
-  }
-}
-
-/** Every problem of a configuration, each with the name of its setting. */
-function toConfigurationFailure(problems: readonly Problem[]): Failure {
-  const details = problems.map(({ path, message }) => ({ path: path.join('.') || 'configuration', message }));
-  const [first] = details;
-  return first && details.length === 1
-    ? usage(`The configuration is not valid: ${first.path} ${first.message}.`, undefined, details)
-    : usage(`The configuration has ${details.length} problems.`, undefined, details);
-}
-
-/** The codes of the errors of a service, by their names: the service is loaded only when it is used. */
-const SERVICE_ERRORS: Readonly<Record<string, FailureCode>> = {
-  BackupRefused: 'file_exists',
-  DataUnusable: 'data_unusable',
-  FolderInUse: 'folder_in_use',
-  OwnerTokenInvalid: 'usage',
-  PortTaken: 'port_taken',
-  ResourceExhausted: 'out_of_resources',
-};
-
-/** The failure for an error of a service; any other error stays. */
-export function explainServiceError(error: unknown): unknown {
-  const { name, message, problems } = error as Error & { readonly problems?: readonly Problem[] };
-  if (name === 'InvalidConfiguration') return toConfigurationFailure(problems ?? []);
-  const code = SERVICE_ERRORS[name];
-  if (code === undefined) return error;
-  return new Failure(message, { code, ...(code === 'file_exists' && { exit: exitCodes.conflict }) });
+  const { version: _, ...settings } = parseConfiguration(input, system.env);
+  if (scenario) await loadScenario(scenario, { version, ...settings });
+  if (settings.database) settings.database = maskPassword(settings.database);
+  if (flags['print-config']) await output.line(JSON.stringify(settings, null, 2));
+  else await output.note('The configuration is valid.');
 }
 
 async function startHere(
@@ -219,7 +208,7 @@ async function startHere(
   } catch (error) {
     if (error instanceof service.PortTaken && context.flags['any-port'])
       return startHere(context, { ...configuration, port: 0 }, scenario);
-    if (!(error instanceof service.FolderInUse)) throw explainServiceError(error);
+    if (!(error instanceof service.FolderInUse)) throw error;
     throw new Failure(error.message, {
       code: 'folder_in_use',
       hint: 'Stop the running service with: regen serve stop',

@@ -1,6 +1,6 @@
 import { getOutline } from '../../client/outlines.js';
-import { findTask, serviceKey, type Target, type Task } from '../../flows/tasks/task.js';
-import { type PrintedRequest, printRequests, toPrintedRequest } from '../command/dry-run.js';
+import { findTask, serviceKey, type Target } from '../../flows/tasks/task.js';
+import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { combineExits } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
@@ -13,7 +13,10 @@ export async function run(context: CommandContext): Promise<number> {
   if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list --state running');
   const tasks = await Promise.all(ids.map((id) => findTask(context, id)));
   if (flags['dry-run']) {
-    await printRequests(context, previewRequests(context, tasks));
+    await printRequests(context, tasks, ({ id, target }) => {
+      services.use(target);
+      return toPrintedRequest(getOutline('task.cancel'), { params: { task_id: id } });
+    });
     return exitCodes.done;
   }
   const answers: object[] = [];
@@ -24,7 +27,7 @@ export async function run(context: CommandContext): Promise<number> {
       services.use(target);
       const { client } = await services.reach();
       const answer = await client.task.cancel({ task_id: id }, { signal });
-      if (entry) ledger.change(entry.id, { state: answer.status, credits: answer.credits });
+      if (entry) await ledger.change(entry.id, { state: answer.status, credits: answer.credits });
       answers.push(answer);
       changed.set(serviceKey(target), target);
       exits.push(exitCodes.done);
@@ -41,11 +44,4 @@ export async function run(context: CommandContext): Promise<number> {
     await services.announce();
   }
   return combineExits(exits);
-}
-
-function* previewRequests({ services }: CommandContext, tasks: readonly Task[]): Generator<PrintedRequest> {
-  for (const { id, target } of tasks) {
-    services.use(target);
-    yield toPrintedRequest(getOutline('task.cancel'), { params: { task_id: id } });
-  }
 }

@@ -1,25 +1,15 @@
 import { basename } from 'node:path';
-import { isKind } from '../../flows/tasks/find-entry.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
-import { findEntry } from '../../flows/tasks/task.js';
+import { findEntry, isKind } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readNumber, readText } from '../command/command.js';
-import type { CommandContext, RunCommand } from '../connect/context.js';
+import type { CommandContext } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { oneLine } from '../terminal/text.js';
+import { formatCount, oneLine } from '../terminal/text.js';
 
-const ACTIONS: Readonly<Record<string, RunCommand>> = {
-  list: listEntries,
-  show: showEntry,
-  forget: forgetEntries,
-};
-
-/** `task list`, `show` and `forget`. */
-export async function run(context: CommandContext): Promise<void> {
-  await ACTIONS[context.command.words.at(-1) as string]?.(context);
-}
+export const run = { list: listEntries, show: showEntry, forget: forgetEntries };
 
 /** Lists the ledger. A terminal shows how a person knows a task: the beginning of its id, its image and its result. */
 async function listEntries({ command, flags, ledger, output, system }: CommandContext): Promise<void> {
@@ -42,7 +32,7 @@ async function listEntries({ command, flags, ledger, output, system }: CommandCo
   }
   const spent = entries.reduce((sum, { credits = 0 }) => sum + credits, 0);
   if (entries.length > 0) {
-    const count = entries.length === 1 ? '1 task' : `${entries.length} tasks`;
+    const count = formatCount(entries.length, 'task');
     await output.note(spent > 0 ? `${count}, ${spent} credits.` : `${count}.`);
   }
 }
@@ -70,7 +60,6 @@ function readSince(text: string | undefined, now: number): number {
   return Number.isNaN(date) ? now - durationMs(text, '--since') : date;
 }
 
-/** Shows one ledger entry. */
 async function showEntry(context: CommandContext): Promise<void> {
   await context.output.answer(requireEntry(context, context.args.task_id as string));
 }
@@ -86,7 +75,6 @@ export function requireEntry(context: CommandContext, id: string): Entry {
   });
 }
 
-/** Removes ledger entries, and prints the ids that it removed. */
 async function forgetEntries(context: CommandContext): Promise<void> {
   const { args, flags, ledger, output } = context;
   const ids = (args.task_id ?? []) as readonly string[];

@@ -10,7 +10,6 @@ import { usage } from '../terminal/failure.js';
 import { runJobs } from './generate.js';
 import { requireEntry } from './task-ledger.js';
 
-/** Sends the request of a ledger entry again. */
 export async function run(context: CommandContext): Promise<number | undefined> {
   const entry = requireEntry(context, context.args.task_id as string);
   const job = rebuildJob(entry);

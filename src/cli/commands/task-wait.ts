@@ -8,9 +8,9 @@ import { finishTask, planFinish, type TaskOutcome } from '../generation/finish-t
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, type Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
+import { formatCount } from '../terminal/text.js';
 import { Resume } from './generate.js';
 
-/** Waits for tasks, and saves their results. */
 export async function run(context: CommandContext): Promise<number> {
   const all = context.flags.all === true;
   const ids = all ? await listOpenIds(context) : await readIds(context);
@@ -87,7 +87,7 @@ async function skipUnreachable(context: CommandContext, entries: readonly Entry[
   if (failure && reached.length === 0) throw failure;
   for (const service of lost.keys()) {
     const count = entries.filter((entry) => entry.service === service).length;
-    await context.output.warn(`Could not reach ${service}; skipped ${formatCount(count)}.`);
+    await context.output.warn(`Could not reach ${service}; skipped ${formatCount(count, 'task')}.`);
   }
   return reached;
 }
@@ -98,11 +98,7 @@ async function skipUnreachable(context: CommandContext, entries: readonly Entry[
  */
 async function giveUp(context: CommandContext, { id, entry, target }: Task, error: unknown) {
   if (!entry || !(error instanceof ServiceError) || error.status !== 404) throw error;
-  context.ledger.change(entry.id, { state: 'GONE' });
+  await context.ledger.change(entry.id, { state: 'GONE' });
   await context.output.warn(`${target.name} no longer has task ${id}; skipped it.`);
   return { lines: [], answer: {} } satisfies TaskOutcome;
-}
-
-function formatCount(count: number): string {
-  return count === 1 ? '1 task' : `${count} tasks`;
 }

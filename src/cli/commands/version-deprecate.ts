@@ -6,7 +6,6 @@ import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 
-/** Marks all versions of a node in a range as deprecated. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, flags, output, services, signal, command } = context;
   const { nodeId = '', range = '' } = args as Readonly<Record<string, string | undefined>>;
@@ -33,9 +32,10 @@ export async function run(context: CommandContext): Promise<void> {
   const toParams = (versionId: string) => ({ publisherId, nodeId, versionId });
   if (flags['dry-run']) {
     const outline = getOutline('version.update');
-    const toRequest = (version: string) => ({ params: toParams(version), body: { deprecated } });
-    const requests = meant.map((version) => toPrintedRequest(outline, toRequest(version)));
-    return void (await printRequests(context, requests));
+    await printRequests(context, meant, (version) =>
+      toPrintedRequest(outline, { params: toParams(version), body: { deprecated } }),
+    );
+    return;
   }
   const verb = deprecated ? 'Deprecate' : 'Undo the deprecation of';
   await confirm(context, `${verb} ${nodeId} ${meant.join(', ')}?`);

@@ -9,17 +9,15 @@ import { usage } from '../terminal/failure.js';
 import { waitForAbort } from '../terminal/interrupted.js';
 import { formatField, oneLine } from '../terminal/text.js';
 import { createActions } from '../webhooks/actions.js';
-import { readAddress } from '../webhooks/address.js';
 import { catchUp } from '../webhooks/catch-up.js';
 import { type Event, formatEvent } from '../webhooks/event.js';
-import { Handled } from '../webhooks/handled.js';
-import { Inbox, isDone } from '../webhooks/inbox.js';
+import { Handled, Inbox, isDone } from '../webhooks/inbox.js';
+import { readAddress } from '../webhooks/post-event.js';
 import { receiveWebhooks } from '../webhooks/receive.js';
 import { SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
 import { awaitEnd, TaskEnd } from '../webhooks/until.js';
 
-/** Receives webhooks, prints and forwards them, until it is interrupted or the task has ended. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, system } = context;
   const options = readOptions(context);
@@ -50,7 +48,7 @@ export async function run(context: CommandContext): Promise<void> {
       if (!task) return await waitForAbort(context.signal);
       const seen = await awaitEnd(catchUpContext, task, end, options.timeoutMs);
       const { state, outputs } = seen;
-      if (task.entry) context.ledger.change(task.entry.id, { state, outputs });
+      if (task.entry) await context.ledger.change(task.entry.id, { state, outputs });
       if (findEnd(state) === 'badly') throw await toTaskFailure(context, task, seen);
     } finally {
       stop();
@@ -60,15 +58,7 @@ export async function run(context: CommandContext): Promise<void> {
   }
 }
 
-interface ListenOptions {
-  /** 0 means any free port. */
-  readonly port: number;
-  readonly publicUrl: string | undefined;
-  readonly until: string | undefined;
-  readonly timeoutMs: number | undefined;
-}
-
-function readOptions(context: CommandContext): ListenOptions {
+function readOptions(context: CommandContext) {
   const port = readNumber(context.flags, 'port', PORTS) ?? 0;
   const publicUrl = readAddress(context.flags, 'public-url');
   const until = readText(context.flags, 'until');

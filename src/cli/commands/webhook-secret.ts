@@ -1,18 +1,15 @@
 import { getOutline } from '../../client/outlines.js';
+import { requireShow } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
-import { usage } from '../terminal/failure.js';
 
-/** Prints or rotates the signing secret of the user's webhooks; on a terminal only with `--show`. */
 export async function run(context: CommandContext): Promise<void> {
-  const { system, flags, output, signal } = context;
+  const { flags, output, signal } = context;
   const rotates = flags.rotate === true;
   context.services.isChanging = rotates;
   if (flags['dry-run'])
     return printDryRun(context, getOutline(rotates ? 'webhook.rotateSecret' : 'webhook.secret'));
-  if (system.stdout.isTTY && !flags.show) {
-    throw usage('The secret would be visible on this terminal.', 'Pipe it, or pass --show.');
-  }
+  requireShow(context, 'secret');
   const { client } = await context.services.reach();
   const { webhook } = client;
   const answer = rotates ? await webhook.rotateSecret({}, { signal }) : await webhook.secret({}, { signal });

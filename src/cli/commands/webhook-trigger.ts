@@ -5,15 +5,13 @@ import { createWebhookHeaders } from '../../wire/webhook-signature.js';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { readAddress } from '../webhooks/address.js';
 import { isDone, type Reply } from '../webhooks/inbox.js';
-import { postEvent } from '../webhooks/post-event.js';
+import { postEvent, readAddress } from '../webhooks/post-event.js';
 import { readSecrets } from '../webhooks/secrets.js';
 
 /** As long as the service gives a receiver. */
 const TIMEOUT_MS = 10_000;
 
-/** Sends a made-up webhook, signed as the service would, and prints how it was answered. */
 export async function run(context: CommandContext): Promise<void> {
   const { system, output } = context;
   const { to, event, state } = readOptions(context);

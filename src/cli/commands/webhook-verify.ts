@@ -7,7 +7,6 @@ import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 import { readSecrets } from '../webhooks/secrets.js';
 
-/** Verifies a webhook, and explains why it is not valid. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, system } = context;
   const webhook = await readWebhook(context);
@@ -121,34 +120,28 @@ function toInvalidRequestFailure() {
 }
 
 /** Common changes of a body between the socket and the verification, and how to undo them. */
-const CHANGES: readonly { readonly happened: string; readonly undo: (text: string) => string | undefined }[] =
+const CHANGES: readonly (readonly [happened: string, ...undo: ((text: string) => string | undefined)[]])[] = [
+  ['a line break was added to the body', (text) => text.replace(/\r?\n$/, '')],
+  ['white space was added around the body', (text) => text.trim()],
+  ['the line breaks of the body were changed to CRLF', (text) => text.replaceAll('\r\n', '\n')],
+  ['a byte order mark was put before the body', (text) => text.replace(/^\ufeff/, '')],
+  ['a line break was removed from the end of the body', (text) => `${text}\n`],
   [
-    { happened: 'a line break was added to the body', undo: (text) => text.replace(/\r?\n$/, '') },
-    { happened: 'white space was added around the body', undo: (text) => text.trim() },
-    {
-      happened: 'the line breaks of the body were changed to CRLF',
-      undo: (text) => text.replaceAll('\r\n', '\n'),
-    },
-    { happened: 'a byte order mark was put before the body', undo: (text) => text.replace(/^\ufeff/, '') },
-    { happened: 'a line break was removed from the end of the body', undo: (text) => `${text}\n` },
-    { happened: 'the body was parsed and written again', undo: (text) => rewriteJson(text) },
-    {
-      happened: 'the body was parsed and written again',
-      undo: (text) => rewriteJson(text.trim(), spaceJson),
-    },
-    { happened: 'the body was parsed and written again', undo: (text) => rewriteJson(text, undefined, 2) },
-    { happened: 'the body was parsed and written again', undo: (text) => rewriteJson(text, undefined, 4) },
-  ];
+    'the body was parsed and written again',
+    (text) => rewriteJson(text),
+    (text) => rewriteJson(text.trim(), spaceJson),
+    (text) => rewriteJson(text, undefined, 2),
+    (text) => rewriteJson(text, undefined, 4),
+  ],
+];
 
-/** Finds out how a body was changed after it was signed. */
 function findChange(webhook: Webhook, secrets: readonly string[]): string | undefined {
   const text = Buffer.from(webhook.body).toString('utf8');
-  const found = CHANGES.find(({ undo }) => {
-    const before = undo(text);
+  const isOriginal = (before: string | undefined) => {
     if (before === undefined || before === text) return false;
     return hasValidSignature({ ...webhook, body: Buffer.from(before) }, secrets);
-  });
-  return found?.happened;
+  };
+  return CHANGES.find(([, ...undo]) => undo.some((change) => isOriginal(change(text))))?.[0];
 }
 
 function rewriteJson(text: string, change = (json: string) => json, indent?: number): string | undefined {

@@ -79,8 +79,7 @@ async function readServiceValues(
   const reading = (async () => {
     const client = await connectToTarget(system, settings, target, clients.connect);
     if (!client) return undefined;
-    const { signal } = new AbortController();
-    const values = selectSafeValues(await LIVE_READERS[kind]({ client, nodeId, signal }));
+    const values = selectSafeValues(await LIVE_READERS[kind]({ client, nodeId }));
     cache.write({ values, at: system.now(), begun: kept.begun });
     return values;
   })().catch(() => undefined);
@@ -137,44 +136,45 @@ interface LiveQuery {
   readonly client: Client;
   /** The node whose versions are requested. */
   readonly nodeId: string | undefined;
-  readonly signal: AbortSignal;
 }
 
 type ReadValues = (query: LiveQuery) => Promise<string[]>;
 
+const ONCE = { retries: 0 };
+
 /** Reads each kind from a service. */
 const LIVE_READERS: Readonly<Record<Exclude<LiveKind, 'profile' | 'task'>, ReadValues>> = {
-  async publisher({ client, signal }) {
-    return (await client.publisher.list({}, { signal, retries: 0 })).flatMap(({ id }) => id ?? []);
+  async publisher({ client }) {
+    return (await client.publisher.list({}, ONCE)).flatMap(({ id }) => id ?? []);
   },
 
   /** The user's own nodes first, then some of all nodes. */
   async node(query) {
-    const { client, signal } = query;
-    const listSome = async () => (await client.node.search({ limit: 100 }, { signal, retries: 0 })).nodes;
+    const { client } = query;
+    const listSome = async () => (await client.node.search({ limit: 100 }, ONCE)).nodes;
     const found = await Promise.allSettled([listOwnNodes(query), listSome()]);
     const read = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     if (read.length === 0) throw (found[0] as PromiseRejectedResult).reason;
     return read.flat().flatMap(({ id }) => id ?? []);
   },
 
-  async version({ client, signal, nodeId }) {
+  async version({ client, nodeId }) {
     if (nodeId === undefined) return [];
-    const versions = await client.version.list({ nodeId }, { signal, retries: 0 });
+    const versions = await client.version.list({ nodeId }, ONCE);
     return versions.flatMap(({ version }) => version ?? []);
   },
 
-  async delivery({ client, signal }) {
-    return (await client.webhook.deliveries({}, { signal, retries: 0 })).map(({ id }) => id);
+  async delivery({ client }) {
+    return (await client.webhook.deliveries({}, ONCE)).map(({ id }) => id);
   },
 };
 
 const MAX_PUBLISHERS = 10;
 
-async function listOwnNodes({ client, signal }: LiveQuery) {
-  const publishers = await client.publisher.list({}, { signal, retries: 0 });
+async function listOwnNodes({ client }: LiveQuery) {
+  const publishers = await client.publisher.list({}, ONCE);
   const pages = publishers.slice(0, MAX_PUBLISHERS).map(async ({ id: publisherId = '' }) => {
-    return (await client.node.list({ publisherId, limit: 100 }, { signal, retries: 0 })).nodes;
+    return (await client.node.list({ publisherId, limit: 100 }, ONCE)).nodes;
   });
   return (await Promise.all(pages)).flat();
 }

@@ -167,16 +167,20 @@ export function checkKey(key: string): void {
   );
 }
 
+/** What the values of some settings must be. */
+const RULES: readonly (readonly [key: RegExp, value: RegExp, rule: string])[] = [
+  [/^autostart$|\.allow_http$/, /^(true|false)$/, 'true or false'],
+  [/^confirm_credits$/, /^\d{1,15}$/, 'a whole number of credits'],
+  [
+    /^credential_store$/,
+    new RegExp(`^(${SECRET_STORAGES.join('|')})$`),
+    `one of ${SECRET_STORAGES.join(', ')}`,
+  ],
+];
+
 function checkValue(key: string, value: string): void {
-  if (key === 'autostart' && value !== 'true' && value !== 'false') {
-    throw usage(`autostart must be true or false, not '${value}'.`);
-  }
-  if (key === 'confirm_credits' && !/^\d{1,15}$/.test(value)) {
-    throw usage(`confirm_credits must be a whole number of credits, not '${value}'.`);
-  }
-  if (key === 'credential_store' && !SECRET_STORAGES.some((storage) => storage === value)) {
-    throw usage(`credential_store must be one of ${SECRET_STORAGES.join(', ')}, not '${value}'.`);
-  }
+  const broken = RULES.find(([keys, values]) => keys.test(key) && !values.test(value));
+  if (broken) throw usage(`${key} must be ${broken[2]}, not '${value}'.`);
   if (key === 'profiles.local.base_url') {
     throw usage(
       "The profile 'local' is the embedded service, so its address cannot be set.",
@@ -188,9 +192,6 @@ function checkValue(key: string, value: string): void {
       "The profile 'local' is the embedded service, which uses regen's own names.",
       'Choose another profile.',
     );
-  }
-  if (key.endsWith('.allow_http') && value !== 'true' && value !== 'false') {
-    throw usage(`${key} must be true or false, not '${value}'.`);
   }
   if (key.endsWith('.base_url') && !isWebAddress(value)) {
     throw usage(

@@ -59,44 +59,31 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
   // Inputs that are computed at run time cannot be compared.
   if (!old || !now) return [];
   const differences: Difference[] = [];
+  const add = (change: string, breaks: boolean, name: string, what: string) =>
+    differences.push({ change, detail: `${name}: ${what}`, breaks });
   for (const [name, input] of old) {
     const same = now.get(name);
     if (!same) {
-      differences.push({ change: 'input removed', detail: `${name}: ${input.type}`, breaks: true });
+      add('input removed', true, name, input.type);
       continue;
     }
-    if (same.type !== input.type && ![same.type, input.type].includes(COMPUTED)) {
-      const detail = `${name}: ${input.type} -> ${same.type}`;
-      differences.push({ change: 'input type', detail, breaks: !acceptsValue(same.type, input.type) });
-    }
+    if (same.type !== input.type && ![same.type, input.type].includes(COMPUTED))
+      add('input type', !acceptsValue(same.type, input.type), name, `${input.type} -> ${same.type}`);
     const gone = input.choices.filter((choice) => !same.choices.includes(choice));
-    if (same.choices.length > 0 && gone.length > 0) {
-      differences.push({ change: 'choices removed', detail: `${name}: ${gone.join(', ')}`, breaks: true });
-    }
-    if (!same.required && input.required) {
-      differences.push({ change: 'input optional', detail: `${name}: ${same.type}`, breaks: false });
-    }
-    if (isNarrower(same, input)) {
-      const detail = `${name}: ${describeRange(input)} -> ${describeRange(same)}`;
-      differences.push({ change: 'range narrowed', detail, breaks: true });
-    }
+    if (same.choices.length > 0 && gone.length > 0) add('choices removed', true, name, gone.join(', '));
+    if (!same.required && input.required) add('input optional', false, name, same.type);
+    if (isNarrower(same, input))
+      add('range narrowed', true, name, `${describeRange(input)} -> ${describeRange(same)}`);
     const initial = [input.initial, same.initial].map(formatValue);
-    if (same.type === input.type && initial[0] !== initial[1] && !initial.includes(COMPUTED)) {
-      differences.push({ change: 'default', detail: `${name}: ${initial.join(' -> ')}`, breaks: false });
-    }
-    if (same.required && !input.required) {
-      differences.push({ change: 'input required', detail: `${name}: ${same.type}`, breaks: true });
-    }
+    if (same.type === input.type && initial[0] !== initial[1] && !initial.includes(COMPUTED))
+      add('default', false, name, initial.join(' -> '));
+    if (same.required && !input.required) add('input required', true, name, same.type);
   }
   const order = compareOrder(old, now);
   if (order) differences.push(order);
-  for (const [name, input] of now) {
-    if (old.has(name)) continue;
-    const kind = input.required ? 'required' : 'optional';
-    // The host refuses prompts saved for its API that lack a required input, even if it has a default.
-    const detail = `${name}: ${input.type} (${kind})`;
-    differences.push({ change: 'input added', detail, breaks: input.required });
-  }
+  // The host refuses prompts saved for its API that lack a required input, even if it has a default.
+  for (const [name, { type, required }] of now)
+    if (!old.has(name)) add('input added', required, name, `${type} (${required ? 'required' : 'optional'})`);
   return differences;
 }
 
@@ -152,16 +139,11 @@ function compareOutputs(was: ListedDefinition, is: ListedDefinition): Difference
 }
 
 function compareRest(was: ListedDefinition, is: ListedDefinition): Difference[] {
-  const differences: Difference[] = [];
-  if (is.deprecated && !was.deprecated) differences.push({ change: 'deprecated', detail: '', breaks: false });
-  if (was.category !== is.category) {
-    differences.push({
-      change: 'category',
-      detail: `${was.category ?? ''} -> ${is.category ?? ''}`,
-      breaks: false,
-    });
-  }
-  return differences;
+  const category = `${was.category ?? ''} -> ${is.category ?? ''}`;
+  return [
+    ...(is.deprecated && !was.deprecated ? [{ change: 'deprecated', detail: '', breaks: false }] : []),
+    ...(was.category !== is.category ? [{ change: 'category', detail: category, breaks: false }] : []),
+  ];
 }
 
 /** One input of a definition. */

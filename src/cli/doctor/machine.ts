@@ -9,7 +9,28 @@ import { exitCodes } from '../terminal/failure.js';
 import { isKeychainExpected, KeychainError } from '../terminal/keychain.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
-import { type Finding, fail, ok, warn } from './finding.js';
+
+/** One row of the report of `regen doctor`. */
+export interface Finding {
+  readonly check: string;
+  readonly status: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+  readonly advice?: string;
+  /** The exit code of a command that fails for this reason. */
+  readonly exit?: number;
+}
+
+export function ok(check: string, detail: string): Finding {
+  return { check, status: 'ok', detail };
+}
+
+export function warn(check: string, detail: string, advice: string): Finding {
+  return { check, status: 'warn', detail, advice };
+}
+
+export function fail(check: string, detail: string, exit: number, advice: string): Finding {
+  return { check, status: 'fail', detail, exit, advice };
+}
 
 export function checkProgram({ nodeVersion }: System): Finding {
   const detail = `regen ${version} on Node ${nodeVersion}`;

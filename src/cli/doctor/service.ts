@@ -8,9 +8,8 @@ import { isNamed } from '../connect/target.js';
 import { exitCodes, SIGN_IN_HINT } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
-import { type Finding, fail, ok, warn } from './finding.js';
+import { type Finding, fail, ok, warn } from './machine.js';
 
-/** The timeout of each request. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_SKEW_MS = 60_000;
 

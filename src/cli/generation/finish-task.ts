@@ -14,7 +14,6 @@ import { Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
 import { downloadResult, printsBytes } from './print-result.js';
 
-/** How one task of a command ended. */
 export interface TaskOutcome {
   /** Printed on stdout, one per line. */
   readonly lines: readonly string[];
@@ -30,9 +29,7 @@ export const NOT_ANSWERING = 'not answering';
 
 /** Is notified of tasks while a command waits for them. */
 interface TaskObserver {
-  /** Reports the latest state of a task. */
   state(id: string, state: string): void;
-  /** Reports a saved file. */
   saved(saved: Saved): Promise<void>;
 }
 
@@ -155,7 +152,6 @@ export async function saveTask(
   }
 }
 
-/** The failure of a command whose task failed. */
 export async function toTaskFailure(
   context: Pick<TaskContext, 'services' | 'signal'>,
   task: Task,

@@ -10,15 +10,10 @@ import type { ImageSource, Images, Job } from '../../flows/tasks/start-task.js';
 import { findEntry } from '../../flows/tasks/task.js';
 import { buildRequest, readBodyFlag } from '../command/build-request.js';
 import type { ArgumentValues, Command, Flag, FlagValues, ParsedCommand } from '../command/command.js';
-import {
-  type FailureDetail,
-  findRequestProblems,
-  formatFieldName,
-  toInvalidFailure,
-} from '../command/request.js';
+import { findRequestProblems, formatFieldName, toInvalidFailure } from '../command/request.js';
 import type { CommandContext } from '../connect/context.js';
 import { STANDARD_PORT } from '../connect/services.js';
-import { usage } from '../terminal/failure.js';
+import { type FailureDetail, usage } from '../terminal/failure.js';
 
 export type PlanContext = Pick<CommandContext, 'system' | 'services' | 'output' | 'ledger'>;
 
@@ -147,7 +142,6 @@ function planJob(
   };
 }
 
-/** Finds an image: a file or URL, or the result of a task. */
 function findSource(context: PlanContext, text: string): ReturnType<typeof parseSource> {
   if (!text.startsWith('@')) return parseSource(text, context.system.cwd);
   const entry = findEntry(context, text);

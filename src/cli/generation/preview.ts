@@ -14,7 +14,6 @@ export async function previewJob({ stdin }: Pick<System, 'stdin'>, job: Job): Pr
   return toPrintedRequest(getOutline(operation), { body: toReadable({ ...kept, ...body, ...made }) });
 }
 
-/** A request body with descriptions in place of images. */
 export function toReadable(request: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(request).map(([name, value]) => [
     name,

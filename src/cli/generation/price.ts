@@ -6,6 +6,7 @@ import { readNumber } from '../command/command.js';
 import { confirm } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure } from '../terminal/failure.js';
+import { formatCount } from '../terminal/text.js';
 
 /**
  * Reports what jobs cost before they start, and asks for confirmation above the limit in the settings.
@@ -30,13 +31,13 @@ export async function checkPrice(context: CommandContext, jobs: readonly Job[]):
     const billed = isPreview
       ? ` for ${jobs.length > 1 ? 'previews' : 'a preview'} made on this machine; nothing is billed`
       : '';
-    await context.output.note(`Costs ${formatCredits(price)}${inTotal}${billed}.`);
+    await context.output.note(`Costs ${formatCount(price, 'credit')}${inTotal}${billed}.`);
   } else if (isPreview) {
     const subject = jobs.length > 1 ? 'These are previews' : 'This is a preview';
     await context.output.note(`${subject} made on this machine, not by a vendor.`);
   }
   const isBelowLimit = price <= Number(context.settings.get('confirm_credits')?.value);
-  if (!isBelowLimit) await confirm(context, `Spend ${formatCredits(price)}?`, 'Nothing was started.');
+  if (!isBelowLimit) await confirm(context, `Spend ${formatCount(price, 'credit')}?`, 'Nothing was started.');
 }
 
 /** Whether the embedded service only previews the tasks. */
@@ -80,8 +81,4 @@ async function reportUnknownPrice(
   // Images are free on almost every service.
   if (jobs.some(({ operation }) => getTaskFacts(operation).kind === 'video'))
     await output.note(`${name} does not publish the price of this video.`);
-}
-
-function formatCredits(credits: number): string {
-  return credits === 1 ? '1 credit' : `${credits} credits`;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { checkDigest } from '../../flows/digest.js';
 import type { Task, TaskContext } from '../../flows/tasks/task.js';
 import type { TaskState } from '../../flows/tasks/task-state.js';
@@ -24,22 +25,17 @@ export function printsBytes(flags: FlagValues, { stdout }: Pick<System, 'stdout'
   return true;
 }
 
-/** Downloads the first result of a task into memory. */
 export async function downloadResult(
   { services, signal }: TaskContext,
   { target }: Task,
   { outputs }: TaskState,
 ): Promise<Buffer> {
   const { client } = await services.reach(target);
-  const chunks: Buffer[] = [];
-  const to = new Writable({
-    write(chunk: Buffer, _, done) {
-      chunks.push(chunk);
-      done();
-    },
-  });
-  const { headers } = await client.download(outputs[0] as string, { to, signal });
-  const bytes = Buffer.concat(chunks);
+  const to = new PassThrough();
+  const [{ headers }, bytes] = await Promise.all([
+    client.download(outputs[0] as string, { to, signal }),
+    buffer(to),
+  ]);
   checkDigest(headers['repr-digest'], createHash('sha256').update(bytes).digest('hex'));
   return bytes;
 }

@@ -187,7 +187,6 @@ export class Watch {
     this.#tick();
   }
 
-  /** Reports the latest state of a task. */
   state(id: string, state: string): void {
     this.#states.set(id, state);
     this.#tick();
@@ -206,13 +205,11 @@ export class Watch {
     if (!this.isSeen) await this.say(`Task ${id}${name === undefined ? '' : ` of ${name}`}`);
   }
 
-  /** Whether a person sees the answer. */
   get isSeen(): boolean {
     const { stdout, stderr } = this.output.system;
     return stdout.isTTY === true && stderr.isTTY === true && !this.output.mode.json;
   }
 
-  /** Prints a line that stays. */
   say(text: string): Promise<void> {
     return this.output.note(text);
   }

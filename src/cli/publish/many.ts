@@ -43,11 +43,7 @@ export async function publishMany(
     });
     const passed = dirs.filter((dir) => !run.failures.has(dir));
     const { preview } = options;
-    if (preview)
-      await printRequests(
-        context,
-        passed.map((dir) => preview(run.read.get(dir) as Pack)),
-      );
+    if (preview) await printRequests(context, passed, (dir) => preview(run.read.get(dir) as Pack));
     else await publishAll(run, passed, concurrency, options);
   } finally {
     run.end();
@@ -117,7 +113,7 @@ class PublishRun {
     signal.throwIfAborted();
     const failure = toFailure(error);
     this.failures.set(dir, failure);
-    const hint = failure.facts.hint && output.mode.completeCommands?.(failure.facts.hint, dir);
+    const hint = failure.facts.hint && (await output.mode.completeCommands?.(failure.facts.hint, dir));
     await output.failure(
       new Failure(`${dir}: ${failure.message}`, { ...failure.facts, ...(hint && { hint }) }),
     );

@@ -6,7 +6,6 @@ import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure } from '../terminal/failure.js';
 
-/** Where and how people sign in to a service. */
 export interface SignInConfiguration {
   readonly issuer: string;
   readonly clientId: string;

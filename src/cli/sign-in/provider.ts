@@ -9,7 +9,6 @@ import { findAddressProblem } from './discovery.js';
 
 export type OpenId = typeof import('openid-client');
 
-/** An identity provider and its endpoints. */
 export interface Provider {
   readonly openId: OpenId;
   readonly issuer: string;
@@ -22,7 +21,6 @@ const MAX_RESPONSE_BYTES = 1024 ** 2;
 // Decided: an identity token comes directly from the issuer, so a clock may be off by several minutes.
 const CLOCK_TOLERANCE_SECONDS = 15 * 60;
 
-/** Reads the metadata of an identity provider. */
 export async function openProvider(
   connect: Connect,
   { issuer, clientId }: { readonly issuer: string; readonly clientId: string },

@@ -6,7 +6,6 @@ import { isSameAddress, type SignInConfiguration } from './discovery.js';
 import { callIssuer, IssuerError, openProvider } from './provider.js';
 import { toEndedFailure } from './sign-in-credential.js';
 
-/** Converts the tokens of an issuer to a sign-in to store. */
 export function toSignIn(
   configuration: SignInConfiguration,
   tokens: TokenEndpointResponse,

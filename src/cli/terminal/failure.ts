@@ -55,7 +55,13 @@ export interface FailureFacts {
   readonly hint?: string;
   readonly status?: number;
   readonly requestId?: string;
-  readonly details?: readonly { readonly path: string; readonly message: string }[];
+  readonly details?: readonly FailureDetail[];
+}
+
+/** One of several problems: a predicate after its place, or a sentence. */
+export interface FailureDetail {
+  readonly path: string;
+  readonly message: string;
 }
 
 /** An error that is reported to the user. The message says what failed, in one line. */
@@ -71,7 +77,6 @@ export class Failure extends Error {
   }
 }
 
-/** The exit code of a code of the command line or of a service. */
 export function findExit(code: string): number {
   const [own] = listExits(code);
   const known = (errorCodes as Readonly<Record<string, { readonly exit: number }>>)[code];
@@ -85,10 +90,7 @@ export function listExits(code: string): number[] {
 }
 
 /** Writes one problem: a predicate after its place, or a sentence after its place and a colon. */
-export function formatDetail(
-  { path, message }: { readonly path: string; readonly message: string },
-  bold = (text: string) => text,
-): string {
+export function formatDetail({ path, message }: FailureDetail, bold = (text: string) => text): string {
   return `${bold(path)}${/^\p{Lu}/u.test(message) ? ':' : ''} ${message}`;
 }
 
@@ -101,6 +103,5 @@ export function usage(message: string, hint?: string, details?: FailureFacts['de
   });
 }
 
-/** How to sign in, as a hint. */
 export const SIGN_IN_HINT =
   'Sign in with `regen auth login`, or with a token: regen auth login --with-token < token.txt';

@@ -10,7 +10,6 @@ export interface Interruption {
   ignore(): void;
 }
 
-/** Resolves when the signal is aborted. */
 export async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }

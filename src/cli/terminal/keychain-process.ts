@@ -5,7 +5,6 @@ import { type Environment, type Keychain, KeychainError, type KeychainRequest } 
 /** A locked keychain prompts the user and blocks its thread, so it runs in a process that can be killed. */
 const KEYCHAIN_TIMEOUT_MS = 3_000;
 
-/** The environment variables that access to a keychain needs. */
 const PASSED_VARIABLES =
   /^(PATH|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|LC_\w+|XDG_\w+|DBUS_\w+|DISPLAY|WAYLAND_DISPLAY)$/i;
 

@@ -1,11 +1,9 @@
-/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface KeychainRequest {
   readonly action: 'read' | 'write' | 'remove';
   /** Which secret of regen. */
   readonly account: string;
-  /** The secret to write. */
   readonly secret?: string;
 }
 

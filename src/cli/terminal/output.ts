@@ -17,7 +17,6 @@ import {
 export interface OutputMode {
   readonly json?: boolean | undefined;
   readonly ndjson?: boolean | undefined;
-  /** Applied to the JSON before it is printed. */
   readonly filter?: JsonFilter | undefined;
   /** The fields to show instead of those that the command shows. */
   readonly columns?: readonly string[] | undefined;
@@ -30,7 +29,7 @@ export interface OutputMode {
    * Completes the commands in a message with what this command was given, so that they can be run as they are.
    * @param dir the folder of the pack that the message is about; absent: the only one that was given
    */
-  readonly completeCommands?: ((text: string, dir?: string) => string) | undefined;
+  readonly completeCommands?: ((text: string, dir?: string) => Promise<string>) | undefined;
 }
 
 /** The two streams: answers on stdout, messages for people on stderr. */
@@ -70,7 +69,6 @@ export class Output {
     await this.#lines(rows.map((row) => row.map(formatField).join('\t')));
   }
 
-  /** Prints items as JSON, one per line. */
   async items(items: readonly unknown[]): Promise<void> {
     if (this.mode.filter) for (const item of items) await this.#filtered(item);
     else await this.#lines(items.map((item) => toJson(item)));
@@ -93,7 +91,6 @@ export class Output {
     throw usage(`There is no column ${wrong.join(', ')}.`, `Columns: ${known.join(', ')}.`);
   }
 
-  /** Prints items as comma-separated values with a header. */
   async csv(value: unknown, shape: Shape): Promise<void> {
     const fields = shape.columns ?? [];
     const rows = (findItems(value, shape) ?? []).map((item) =>
@@ -139,7 +136,6 @@ export class Output {
     if (!isShown) await this.#lines(lines);
   }
 
-  /** Prints one line of the answer. */
   async line(text: string): Promise<void> {
     await this.#lines([text]);
   }
@@ -161,23 +157,23 @@ export class Output {
 
   /** Prints lines that the user needs to continue, even with `--quiet`. */
   async tell(text: string): Promise<void> {
-    await this.#say(stripControls(this.#complete(text)));
+    await this.#say(stripControls(await this.#complete(text)));
   }
 
-  #complete(text: string): string {
+  async #complete(text: string): Promise<string> {
     return this.mode.completeCommands?.(text) ?? text;
   }
 
   async warn(text: string): Promise<void> {
     const { paint } = await this.#err;
-    const said = stripControls(this.#complete(text));
+    const said = stripControls(await this.#complete(text));
     if (!this.mode.quiet) await this.#say(`${paint.magenta('warning:')} ${said}`);
   }
 
   /** Prints a failure: what failed, each detail, then the hint; with `--json` as one object. */
   async failure(failure: Failure): Promise<void> {
     const { code, status, requestId, details } = failure.facts;
-    const hint = failure.facts.hint && this.#complete(failure.facts.hint);
+    const hint = failure.facts.hint && (await this.#complete(failure.facts.hint));
     if (this.mode.json || this.mode.ndjson) {
       const error = { code, message: failure.message, hint, status, request_id: requestId, details };
       return this.#say(toJson({ error }));

@@ -1,14 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { System } from './system.js';
 
-/** The pager of the user's settings; an empty variable turns paging off. */
-function choosePager(env: System['env']): string | undefined {
-  return env.REGEN_PAGER ?? env.PAGER ?? 'less';
-}
-
 /** Shows text in the user's pager. Returns false if there is none. */
 export async function showInPager(system: Pick<System, 'env' | 'cwd'>, text: string): Promise<boolean> {
-  const pager = choosePager(system.env);
+  // An empty variable turns paging off.
+  const pager = system.env.REGEN_PAGER ?? system.env.PAGER ?? 'less';
   if (!pager || pager === 'cat') return false;
   // As git does: colours are passed through, and short text does not stay in the pager.
   const env = { LESS: 'FRX', LV: '-c', ...system.env } as NodeJS.ProcessEnv;

@@ -2,7 +2,6 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { describeProblem, PromptCancelled, type Prompts } from './prompts.js';
 
-/** The terminal, and where Ctrl-C arrives. */
 type Terminal = Pick<NodeJS.Process, 'stdin' | 'stderr' | 'once' | 'off'>;
 
 /** Asks one line. What is typed is echoed by the terminal itself, and nothing on the screen is written again. */
@@ -16,6 +15,7 @@ function askLine(terminal: Terminal, question: string, isSecret = false): Promis
   return new Promise((done, fail) => {
     const end = (outcome: () => void) => {
       terminal.off('SIGINT', cancel);
+      stdin.off('close', cancel);
       lines.removeAllListeners();
       lines.close();
       outcome();
@@ -27,6 +27,7 @@ function askLine(terminal: Terminal, question: string, isSecret = false): Promis
     terminal.once('SIGINT', cancel);
     lines.once('SIGINT', cancel);
     lines.once('close', cancel);
+    stdin.once('close', cancel);
     lines.once('line', (line) => {
       if (isSecret) stderr.write('\n');
       end(() => done(line));

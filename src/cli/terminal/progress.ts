@@ -16,7 +16,6 @@ export class Progress implements Stages {
 
   constructor(readonly output: Output) {}
 
-  /** Starts a stage. */
   async stage(text: string): Promise<void> {
     if (this.output.mode.quiet || text === this.#stage) return;
     this.#stage = text;
@@ -25,12 +24,10 @@ export class Progress implements Stages {
     this.#show(text);
   }
 
-  /** Shows the progress of the stage. */
   update(detail: string): void {
     this.#show(`${this.#stage} ${detail}`);
   }
 
-  /** Shows the number of transferred bytes. */
   transferred(done: number, total: number | undefined): void {
     if (!total) {
       this.update(formatBytes(done));

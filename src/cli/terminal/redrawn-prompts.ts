@@ -1,10 +1,12 @@
 import { confirm, input, password, select } from '@inquirer/prompts';
 import { describeProblem, PromptCancelled, type Prompts } from './prompts.js';
 
-/** Prompts that redraw their line. */
-export function createRedrawnPrompts({ stderr }: Pick<NodeJS.Process, 'stderr'>): Prompts {
+export function createRedrawnPrompts({ stdin, stderr }: Pick<NodeJS.Process, 'stdin' | 'stderr'>): Prompts {
+  // An interrupted command closes its input, which inquirer does not notice.
+  const closing = new AbortController();
+  stdin.once('close', () => closing.abort());
   // inquirer writes to stdout by default, but stdout is only for answers.
-  const context = { output: stderr, clearPromptOnDone: false };
+  const context = { output: stderr, clearPromptOnDone: false, signal: closing.signal };
   return {
     password: (message) => waitFor(password({ message, mask: '*', toggleMask: false }, context)),
     confirm: (message) => waitFor(confirm({ message, default: false }, context)),
@@ -24,7 +26,7 @@ async function waitFor<Answer>(answering: Promise<Answer>): Promise<Answer> {
   try {
     return await answering;
   } catch (error) {
-    if ((error as Error).name === 'ExitPromptError') throw new PromptCancelled();
+    if (['ExitPromptError', 'AbortPromptError'].includes((error as Error).name)) throw new PromptCancelled();
     throw error;
   }
 }

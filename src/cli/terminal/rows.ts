@@ -1,4 +1,3 @@
-/** Reads a field by its dotted path. */
 export function readField(value: unknown, path: string): unknown {
   let current = value;
   for (const key of path.split('.')) {

@@ -31,7 +31,6 @@ export interface System {
   exit(code: number): never;
 }
 
-/** Creates the system of the real process. */
 export function createSystem(entry: string): System {
   let stdout: System['stdout'] | undefined;
   let stderr: System['stderr'] | undefined;
@@ -105,10 +104,13 @@ function openStderr(): System['stderr'] {
 /** Chooses prompts that redraw their line, or plain ones. */
 function choosePrompts(env: Environment): Prompts {
   const redraws = isUnicode(env) && !isPlain(env);
-  const open = async () =>
-    redraws
-      ? (await import('./redrawn-prompts.js')).createRedrawnPrompts(process)
-      : (await import('./plain-prompts.js')).createPlainPrompts(process);
+  let opened: Promise<Prompts> | undefined;
+  const open = () => {
+    opened ??= redraws
+      ? import('./redrawn-prompts.js').then(({ createRedrawnPrompts }) => createRedrawnPrompts(process))
+      : import('./plain-prompts.js').then(({ createPlainPrompts }) => createPlainPrompts(process));
+    return opened;
+  };
   return {
     password: async (...args) => (await open()).password(...args),
     confirm: async (...args) => (await open()).confirm(...args),

@@ -12,7 +12,6 @@ import {
 import { formatCell, readField } from './rows.js';
 import { oneLine, stripControls } from './text.js';
 
-/** How text is coloured. */
 export type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'magenta' | 'green', (text: string) => string>>;
 
 /** The screen that a listing is for. */
@@ -25,7 +24,6 @@ interface Screen {
   readonly isAccessible?: boolean;
 }
 
-/** Which fields of items are listed. */
 export interface TableFields {
   readonly fields: readonly string[];
   /** The fields that a narrow screen has no room for, the first to go first. */
@@ -36,7 +34,6 @@ export interface TableFields {
 
 export interface Listing {
   readonly lines: readonly string[];
-  /** Headings of the columns that did not fit. */
   readonly hidden: readonly string[];
 }
 
@@ -116,7 +113,6 @@ function layOutRows(count: number, columns: readonly Column[], table: TableField
   return [...joinCells(header, widths), ...rows.flat()];
 }
 
-/** Joins cells of several lines side by side. */
 function joinCells(cells: readonly (readonly string[])[], widths: readonly number[]): string[] {
   const height = Math.max(...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, line) =>

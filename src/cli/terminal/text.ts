@@ -71,7 +71,11 @@ export function toLocale(env: Locale, text: string): string {
   return isUnicode(env) ? text : text.replaceAll('…', '~');
 }
 
-/** Begins a text with a capital letter. */
 export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Such as `1 task` or `2 tasks`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,7 +1,6 @@
 import { flag } from '../command/flags.js';
 import type { View } from './view.js';
 
-/** The columns of the audit log. */
 export const AUDIT_SHAPE = {
   items: 'events',
   columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
@@ -9,7 +8,6 @@ export const AUDIT_SHAPE = {
   ids: ['id'],
 };
 
-/** The columns of usage. */
 export const USAGE_SHAPE = {
   items: 'rows',
   columns: ['day', 'key_name', 'key_id', 'operation', 'model', 'tasks', 'charged', 'refunded', 'credits'],

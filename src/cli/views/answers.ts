@@ -4,49 +4,50 @@ import { getOperation, getTaskFacts, listTaskOperations } from '../../contract/i
 import { NodeVersion } from '../../contract/node-version.js';
 import type { Command } from '../command/command.js';
 
+const Text = z.string();
+const Texts = z.array(Text);
 const Time = z.iso.datetime();
 const Count = z.int().nonnegative();
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** An error of one of several items. */
 const ItemError = z.object({
-  code: z.string(),
-  message: z.string(),
+  code: Text,
+  message: Text,
   status: z.int().optional(),
-  request_id: z.string().optional(),
+  request_id: Text.optional(),
 });
 
 /** What every command prints on stderr if it fails with `--json`. */
 export const ErrorAnswer = z.object({
   error: z.object({
-    code: z.string().describe('Stable; see docs/errors.md'),
-    message: z.string(),
-    hint: z.string().optional(),
+    code: Text.describe('Stable; see docs/errors.md'),
+    message: Text,
+    hint: Text.optional(),
     status: z.int().optional().describe('HTTP status, if a service refused the request'),
-    request_id: z.string().optional(),
-    details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    request_id: Text.optional(),
+    details: z.array(z.object({ path: Text, message: Text })).optional(),
   }),
 });
 
-const File = z.object({ path: z.string(), size: Count });
+const File = z.object({ path: Text, size: Count });
 const Row = <Shape extends z.ZodRawShape>(shape: Shape) => z.array(z.object(shape));
-const Setting = z.object({ key: z.string(), value: z.string(), source: z.string() });
+const Setting = z.object({ key: Text, value: Text, source: Text });
 
 const LedgerEntry = z.object({
-  id: z.string(),
-  idempotency_key: z.string(),
-  service: z.string(),
-  operation: z.string(),
-  request: z.record(z.string(), z.unknown()),
-  name: z.string(),
+  id: Text,
+  idempotency_key: Text,
+  service: Text,
+  operation: Text,
+  request: z.record(Text, z.unknown()),
+  name: Text,
   created_at: Time,
-  task_id: z.string().optional(),
-  state: z.string().optional(),
-  outputs: z.array(z.string()).optional(),
-  saved: z.array(z.string()).optional(),
+  task_id: Text.optional(),
+  state: Text.optional(),
+  outputs: Texts.optional(),
+  saved: Texts.optional(),
   credits: z.number().optional(),
   seed: z.number().optional(),
-  output: z.string().optional(),
+  output: Text.optional(),
   closed: z.literal(true).optional(),
   batch: z.literal(true).optional(),
 });
@@ -54,34 +55,34 @@ const LedgerEntry = z.object({
 /** One line of the output of a batch: the outcome of a job. */
 const JobResult = z.object({
   line: Count,
-  id: z.string(),
+  id: Text,
   status: z.enum(['done', 'failed', 'running', 'unsaved', 'unanswered', 'unsent']),
-  task_id: z.string().nullable(),
+  task_id: Text.nullable(),
   credits: z.number().nullable(),
-  outputs: z.array(z.string()).optional().describe('URLs; saved has paths instead'),
-  saved: z.array(z.string()).optional(),
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  outputs: Texts.optional().describe('URLs; saved has paths instead'),
+  saved: Texts.optional(),
+  error: z.object({ code: Text, message: Text }).optional(),
 });
 
 export type JobResult = Readonly<z.infer<typeof JobResult>>;
 
 /** One of several folders that were published. */
 const PublishRow = z.object({
-  dir: z.string(),
-  node_id: z.string().nullable(),
-  version: z.string().nullable(),
+  dir: Text,
+  node_id: Text.nullable(),
+  version: Text.nullable(),
   node_version: NodeVersion.nullable().describe('As returned by the registry; null if it was not published'),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  error: z.object({ code: Text, message: Text }).nullable(),
 });
 
 export type PublishRow = Readonly<z.infer<typeof PublishRow>>;
 
 const FolderReport = z.object({
-  data: z.string().optional(),
-  backup: z.string().optional(),
+  data: Text.optional(),
+  backup: Text.optional(),
   objects: Count,
   bytes: Count,
-  problems: Row({ object: z.string(), message: z.string() }),
+  problems: Row({ object: Text, message: Text }),
 });
 
 const Me = getOperation('user.me').response as z.ZodObject;
@@ -101,59 +102,55 @@ const describeAnyTask = () =>
 const COMPOSED: Readonly<Record<string, () => z.ZodType>> = {
   'version publish': () => z.union([NodeVersion, z.array(PublishRow)]),
   'version pack': () =>
-    z.union([
-      z.array(File),
-      z.object({ path: z.string(), files: Count, size: Count, sha256: Sha256, tree: z.string() }),
-    ]),
+    z.union([z.array(File), z.object({ path: Text, files: Count, size: Count, sha256: Sha256, tree: Text })]),
   'version check': () =>
     z.object({
       files: z.array(File),
       definitions: z.array(HostNode),
       unknown: Row({
-        host_node_name: z.string().optional(),
-        file: z.string(),
+        host_node_name: Text.optional(),
+        file: Text,
         line: Count,
-        what: z.string(),
+        what: Text,
       }),
       findings: Row({
-        file: z.string(),
+        file: Text,
         line: Count,
-        rule: z.string(),
+        rule: Text,
         severity: z.enum(['high', 'low']),
-        message: z.string(),
+        message: Text,
       }),
       verdict: z.enum(['NodeVersionStatusActive', 'NodeVersionStatusFlagged']),
     }),
-  'version bump': () => z.object({ path: z.string(), from: z.string(), version: z.string() }),
+  'version bump': () => z.object({ path: Text, from: Text, version: Text }),
   'version deprecate': () => z.array(NodeVersion),
   'publisher token check': () =>
     z.object({
-      publisher: z.string(),
-      source: z.string(),
-      nodes: z.array(z.string()).optional(),
+      publisher: Text,
+      source: Text,
+      nodes: Texts.optional(),
       expires_at: Time.optional(),
     }),
-  'version diff': () =>
-    Row({ host_node_name: z.string(), change: z.string(), detail: z.string(), breaks: z.boolean() }),
+  'version diff': () => Row({ host_node_name: Text, change: Text, detail: Text, breaks: z.boolean() }),
   'version download': () =>
     z.object({
-      path: z.string(),
-      node_id: z.string(),
-      version: z.string().optional(),
+      path: Text,
+      node_id: Text,
+      version: Text.optional(),
       size: Count,
       sha256: Sha256,
     }),
   'node init': () =>
     z.object({
-      path: z.string(),
-      id: z.string(),
-      name: z.string(),
-      publisher: z.string(),
-      version: z.string(),
-      description: z.string().optional(),
-      license: z.string().optional(),
-      repository: z.string().optional(),
-      dependencies: z.array(z.string()),
+      path: Text,
+      id: Text,
+      name: Text,
+      publisher: Text,
+      version: Text,
+      description: Text.optional(),
+      license: Text.optional(),
+      repository: Text.optional(),
+      dependencies: Texts,
     }),
   'task list': () => z.array(LedgerEntry),
   'task show': () => LedgerEntry,
@@ -164,56 +161,56 @@ const COMPOSED: Readonly<Record<string, () => z.ZodType>> = {
   batch: () => z.array(JobResult),
   'webhook listen': () =>
     z.object({
-      id: z.string(),
-      event: z.string(),
-      task_id: z.string().optional(),
-      state: z.string().optional(),
+      id: Text,
+      event: Text,
+      task_id: Text.optional(),
+      state: Text.optional(),
       caught_up: z.boolean(),
-      body: z.record(z.string(), z.unknown()).nullable(),
+      body: z.record(Text, z.unknown()).nullable(),
     }),
-  'webhook verify': () => z.object({ verified: z.literal(true), id: z.string(), sent_at: Time }),
+  'webhook verify': () => z.object({ verified: z.literal(true), id: Text, sent_at: Time }),
   'auth status': () =>
     Me.partial().extend({
-      service: z.string(),
-      profile: z.string(),
-      source: z.string(),
-      issuer: z.string().optional(),
+      service: Text,
+      profile: Text,
+      source: Text,
+      issuer: Text.optional(),
       renewed: z.boolean().optional(),
-      publish_tokens: z.array(z.string()),
+      publish_tokens: Texts,
     }),
-  'auth token': () => z.object({ token: z.string() }),
+  'auth token': () => z.object({ token: Text }),
   'config get': () => Setting,
   'config list': () => z.array(Setting),
-  'config path': () => z.object({ path: z.string() }),
+  'config path': () => z.object({ path: Text }),
   doctor: () =>
     Row({
-      check: z.string(),
+      check: Text,
       status: z.enum(['ok', 'warn', 'fail']),
-      detail: z.string(),
-      advice: z.string().optional(),
+      detail: Text,
+      advice: Text.optional(),
       exit: z.int().optional(),
     }),
   'serve status': () =>
     z.object({
-      url: z.string(),
-      socket: z.string(),
+      url: Text,
+      socket: Text,
       pid: z.int(),
-      version: z.string(),
-      instance: z.string(),
-      data: z.string(),
-      database: z.string().optional(),
-      storage: z.string().optional(),
-      previews: z.array(z.string()).optional(),
+      version: Text,
+      instance: Text,
+      data: Text,
+      database: Text.optional(),
+      storage: Text.optional(),
+      previews: Texts.optional(),
       database_bytes: z.int().optional(),
       archive_bytes: z.int().optional(),
       task_bytes: z.int().optional(),
       free_bytes: z.int(),
     }),
-  'serve rotate-key': () => z.object({ kid: z.string() }),
+  'serve rotate-key': () => z.object({ kid: Text }),
   'serve backup': () => FolderReport,
   'serve restore': () => FolderReport,
   'serve check': () => FolderReport,
-  'serve logs': () => z.array(z.record(z.string(), z.unknown())),
+  'serve logs': () => z.array(z.record(Text, z.unknown())),
 };
 
 /**

@@ -14,16 +14,13 @@ import { adminViews } from './admin.js';
 import { apiViews } from './api.js';
 import { authViews } from './auth.js';
 import { batchViews } from './batch.js';
-import { completionViews } from './completion.js';
-import { configViews } from './config.js';
-import { doctorViews } from './doctor.js';
 import { globals, groups } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';
 import { imageViews } from './image.js';
 import { keyViews } from './key.js';
 import { nodeViews } from './node.js';
+import { programViews } from './program.js';
 import { publisherViews } from './publisher.js';
-import { schemaViews } from './schema.js';
 import { serveViews } from './serve.js';
 import { taskViews } from './task.js';
 import { topics } from './topics.js';
@@ -46,10 +43,7 @@ const views: readonly View[] = [
   ...adminViews,
   ...apiViews,
   ...authViews,
-  ...configViews,
-  ...doctorViews,
-  ...completionViews,
-  ...schemaViews,
+  ...programViews,
   ...serveViews,
 ];
 

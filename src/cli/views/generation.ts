@@ -42,7 +42,6 @@ const again = flag(
   'Start a new task, even if an interrupted run of the same command left one unfinished',
 );
 
-/** Limits of what a command may spend. */
 export const priceFlags: readonly Flag[] = [
   flag(
     '--max-credits <number>',
@@ -51,7 +50,6 @@ export const priceFlags: readonly Flag[] = [
   flag('-y, --yes', 'Do not ask for confirmation if the price is above the setting confirm_credits'),
 ];
 
-/** The flags of every command that starts tasks. */
 export const startFlags: readonly Flag[] = [
   ...saveFlags,
   openFlag,

@@ -30,7 +30,6 @@ export const globals: readonly Flag[] = [
   flag('--no-autostart', 'Do not start the embedded service', { only: 'service' }),
 ];
 
-/** The summary of each group of commands. */
 export const groups: Readonly<Record<string, string>> = {
   publisher: 'Publishers, their members and their tokens',
   'publisher token': 'Personal access tokens for publishing',

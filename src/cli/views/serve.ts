@@ -47,8 +47,7 @@ export const serveViews: readonly View[] = [
   },
   {
     usage: 'serve init [path]',
-    module: 'serve-init',
-    local: true,
+    ...onData,
     summary: 'Write a configuration file that explains every setting',
     explain: { path: 'The file to create (default: regen.toml)' },
     examples: ['regen serve init', 'regen serve --config regen.toml --check'],

@@ -154,13 +154,10 @@ export const topics: Readonly<Record<string, Topic>> = {
 };
 
 /** Every error code of the service: code, HTTP status, exit code, meaning. */
-export function listServiceErrors(): (readonly [
-  code: string,
-  status: number,
-  exit: number,
-  meaning: string,
-])[] {
-  return Object.entries(errorCodes).map(([code, { status, exit, meaning }]) => [code, status, exit, meaning]);
+export function listServiceErrors() {
+  return Object.entries(errorCodes).map(
+    ([code, { status, exit, meaning }]) => [code, status, exit, meaning] as const,
+  );
 }
 
 /** Every error code of the command line: code, exit codes, meaning. */

@@ -13,7 +13,6 @@ export interface View {
   /** The file in `commands/` that runs it. Default: `operation`, which runs any operation. */
   readonly module?: string;
   readonly summary?: string;
-  /** Descriptions of positionals. */
   readonly explain?: Readonly<Record<string, string>>;
   readonly flags?: readonly Flag[];
   /** Derived flags that are left out, because a positional has the same value. */
@@ -30,7 +29,6 @@ export interface View {
   readonly changes?: boolean;
   /** The confirmation prompt of an irreversible command; `<nodeId>` is replaced by the argument. `--yes` skips it. */
   readonly confirm?: string;
-  /** The command does not use a service. */
   readonly local?: true;
   /** Sentences shown below the flags, after the rules of the operation. */
   readonly notes?: readonly string[];

@@ -2,10 +2,9 @@ import { spawn } from 'node:child_process';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { oneLine } from '../terminal/text.js';
-import { readAddress } from './address.js';
 import type { Event } from './event.js';
 import { DONE, isDone, type Reply } from './inbox.js';
-import { postEvent } from './post-event.js';
+import { postEvent, readAddress } from './post-event.js';
 
 type ActionsContext = Pick<CommandContext, 'flags' | 'output' | 'system' | 'signal'>;
 
@@ -20,7 +19,6 @@ export function createActions(context: ActionsContext): (event: Event) => Promis
   };
 }
 
-/** Headers of the connection, which are not forwarded. */
 const CONNECTION_HEADERS = [
   ...['connection', 'keep-alive', 'host', 'content-length', 'transfer-encoding', 'te', 'trailer'],
   ...['expect', 'upgrade', 'proxy-connection', 'proxy-authorization', 'proxy-authenticate'],

@@ -3,7 +3,6 @@ import { isRecord, parseJson } from '../../contract/json.js';
 import { readTaskState, type TaskState } from '../../flows/tasks/task-state.js';
 import { oneLine } from '../terminal/text.js';
 
-/** The content of a webhook. */
 export interface Event {
   /** Its webhook-id, the same in all retries. */
   readonly id: string;
@@ -11,9 +10,7 @@ export interface Event {
   readonly name: string;
   readonly taskId: string | undefined;
   readonly seen: TaskState | undefined;
-  /** The unchanged bytes. */
   readonly body: Uint8Array;
-  /** The unchanged headers. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** It was read from the service, because no webhook arrived. */
   readonly caughtUp: boolean;

@@ -1,3 +1,6 @@
+import { WebAddress } from '../../contract/schema/values.js';
+import { type FlagValues, readText } from '../command/command.js';
+import { usage } from '../terminal/failure.js';
 import type { Reply } from './inbox.js';
 
 interface PostEventOptions {
@@ -18,4 +21,14 @@ export async function postEvent(to: URL, options: PostEventOptions): Promise<Rep
   } finally {
     await agent.destroy();
   }
+}
+
+/** Reads a URL from a flag. @throws Failure if it is not an http(s) URL */
+export function readAddress(flags: FlagValues, flag: 'forward-to' | 'public-url' | 'to'): string | undefined {
+  const text = readText(flags, flag);
+  if (text === undefined) return undefined;
+  const checked = WebAddress.safeParse(text);
+  // The value is not repeated, because it may hold a password.
+  if (!checked.success) throw usage(`--${flag} ${checked.error.issues[0]?.message}.`);
+  return text;
 }

@@ -4,24 +4,18 @@ import { verifyWebhook } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { Failure } from '../terminal/failure.js';
-import type { Output } from '../terminal/output.js';
+import type { CatchUpContext } from './catch-up.js';
 import { parseEvent } from './event.js';
-import type { Inbox, Reply } from './inbox.js';
-import type { SecretsInUse } from './secrets.js';
+import type { Reply } from './inbox.js';
 
-/** A server that receives webhooks. */
 interface Receiver {
   readonly url: string;
   /** Accepts no more requests, and waits for those in progress. */
   close(): Promise<void>;
 }
 
-interface ReceiveContext {
-  readonly output: Output;
-  readonly now: () => number;
+interface ReceiveContext extends Pick<CatchUpContext, 'output' | 'now' | 'secrets' | 'inbox'> {
   readonly port: number;
-  readonly secrets: SecretsInUse;
-  readonly inbox: Inbox;
 }
 
 // Decided: the payload of a video can have a million characters of up to 4 bytes.

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { isLoopbackHost } from './loopback.js';
 import { type FieldValues, getRules, type Rule } from './rule.js';
 import type { Problem } from './schema-types.js';
-import { MAX_URL, URL_TOO_LONG } from './values.js';
+import { isUrl, MAX_URL, URL_TOO_LONG } from './values.js';
 
 // Decided: an image is raw Base64, a data URL, or an http or https URL.
 /**
@@ -37,7 +37,7 @@ export function requireHttps(field: string): Rule {
     problems(value, { service }) {
       if (service === undefined) return [];
       return listTexts(value, [field])
-        .filter(({ text }) => /^http:/i.test(text) && findUrlProblem(text) === undefined)
+        .filter(({ text }) => /^http:/i.test(text) && isUrl(text))
         .filter(({ text }) => !isOwnUrl(new URL(text), new URL(service)))
         .map(({ path }) => ({ path, message: 'must be Base64 or a URL that begins with https' }));
     },
@@ -59,13 +59,11 @@ function listTexts(
 
 const IMAGE_DATA_URL = /^data:(?:image\/[a-z0-9.+-]+|application\/octet-stream)?(?:;[a-z0-9=.+-]+)*;base64,/i;
 
-function findUrlProblem(url: string): string | undefined {
-  if (url.length > MAX_URL) return URL_TOO_LONG;
-  return URL.canParse(url) ? undefined : 'must be a valid URL';
-}
-
 function findFormProblem(text: string): string | undefined {
-  if (/^https?:/i.test(text)) return findUrlProblem(text);
+  if (/^https?:/i.test(text)) {
+    if (text.length > MAX_URL) return URL_TOO_LONG;
+    return isUrl(text) ? undefined : 'must be a valid URL';
+  }
   const data = /^data:/i.test(text);
   // Only a prefix: regular expressions overflow the stack on megabytes.
   const prefix = data ? IMAGE_DATA_URL.exec(text.slice(0, 200)) : [''];

@@ -48,6 +48,11 @@ export const MAX_URL = 4096;
 /** Said before a URL is parsed: a host of a hundred thousand letters takes seconds. */
 export const URL_TOO_LONG = `must have at most ${MAX_URL} characters`;
 
+/** Whether a text is a URL, and not longer than one of a request may be. */
+export function isUrl(text: string): boolean {
+  return text.length <= MAX_URL && URL.canParse(text);
+}
+
 export const text = {
   /** A display name. */
   name: limitedText(200),

@@ -108,16 +108,16 @@ async function waitForVerdict(
     });
     if (judged.status !== 'NodeVersionStatusActive')
       throw toVerdictError(subject, await readReason(subject, judged));
-    if (!isSettled(judged)) await progress.stage('Waiting for its node definitions');
     // The version has passed. Some registries extract definitions much later.
-    const version = await wait(read, {
-      isDone: isSettled,
-      timeoutMs: Math.min(timeoutMs, MAX_EXTRACTION_MS),
-      signal,
-    }).catch((error) => {
-      if (!(error instanceof StillRunningError)) throw error;
-      return judged;
-    });
+    let version = judged;
+    if (!isSettled(judged)) {
+      await progress.stage('Waiting for its node definitions');
+      const limits = { timeoutMs: Math.min(timeoutMs, MAX_EXTRACTION_MS), signal };
+      version = await wait(read, { isDone: isSettled, ...limits }).catch((error) => {
+        if (!(error instanceof StillRunningError)) throw error;
+        return judged;
+      });
+    }
     progress.end();
     if (version.status_reason) await report.warn(`The registry reported: ${shorten(version.status_reason)}`);
     await report.note(`${name} is Active${await describeDefinitions(subject, version)}.`);

@@ -57,7 +57,7 @@ export async function saveResults(
     await onSaved(saved);
     if (destination.how.receipt) await destination.writeReceipt(saved, formatReceipt(task, figures, saved));
   }
-  if (task.entry) ledger.change(task.entry.id, { saved: paths });
+  if (task.entry) await ledger.change(task.entry.id, { saved: paths });
   return paths;
 }
 

@@ -88,6 +88,8 @@ export class Ledger {
     readonly identity: ProcessIdentity,
     /** The folder that relative paths of saved files refer to. */
     readonly cwd: string,
+    /** How long to wait for another process that writes. */
+    readonly maxWaitMs = 10_000,
   ) {
     this.#folder = join(stateFolder, 'tasks');
   }
@@ -125,9 +127,9 @@ export class Ledger {
   /** Makes this process the owner of the entry, unless another process was faster. */
   async #takeOver(id: string, choice: EntryChoice): Promise<Entry | undefined> {
     this.#claimed.add(id);
-    // Loaded only here, because most commands do not need its native driver.
+    // Loaded only where it is used, because most commands do not need its native driver.
     const { withLock } = await import('../../disk/lock.js');
-    return await withLock(`${this.#folder}.lock`, 10_000, () => {
+    return await withLock(`${this.#folder}.lock`, this.maxWaitMs, () => {
       const entry = this.read(id);
       // Another process may have taken it over, or even finished it, by now.
       if (!entry || !(choice === 'unfinished' ? this.#isUnfinished(entry) : this.#isMine(entry)))
@@ -178,14 +180,29 @@ export class Ledger {
     return { id, idempotency_key: crypto.randomUUID(), created_at, owner: this.identity, ...draft };
   }
 
-  /** Updates an entry. */
-  change(id: string, change: Partial<Entry>): void {
-    const entry = this.read(id);
-    if (!entry) return;
-    const changed = { ...entry, ...change };
+  /** Updates an entry. Other processes may change other fields of it at the same time. */
+  async change(id: string, change: Partial<Entry>): Promise<void> {
+    const write = () => {
+      const changed = this.#applyChange(id, change);
+      if (changed) this.#write(changed);
+    };
     // Most polls change nothing.
-    if (JSON.stringify(changed) !== JSON.stringify(entry)) this.#write(changed);
+    if (this.#applyChange(id, change)) {
+      const { LockTimeout, withLock } = await import('../../disk/lock.js');
+      await withLock(`${this.#folder}.lock`, this.maxWaitMs, write).catch((error) => {
+        // The id of a paid task matters more than a change of another process at the same time.
+        if (!(error instanceof LockTimeout)) throw error;
+        write();
+      });
+    }
     if (change.task_id !== undefined) this.#byTask?.set(change.task_id, id);
+  }
+
+  /** The changed entry; undefined if it does not exist, or is like that already. */
+  #applyChange(id: string, change: Partial<Entry>): Entry | undefined {
+    const entry = this.read(id);
+    const changed = entry && { ...entry, ...change };
+    return JSON.stringify(changed) === JSON.stringify(entry) ? undefined : changed;
   }
 
   /** Removes an entry, for example if its request was refused. */

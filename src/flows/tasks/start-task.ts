@@ -112,7 +112,7 @@ export async function startTask(
     const answer = await sendStart(context, name, body, entry.idempotency_key, doubt);
     const seen = readTaskState(kind, answer.data, answer.body);
     const { id, state, outputs, facts } = seen;
-    ledger.change(entry.id, { task_id: id, state, outputs, ...facts });
+    await ledger.change(entry.id, { task_id: id, state, outputs, ...facts });
     const started = toStartedTask(name, id, target);
     return { seen, task: { ...started, entry: ledger.read(entry.id) ?? entry } };
   } catch (error) {
@@ -136,7 +136,7 @@ async function resumeTask(context: StartContext, entry: Entry): Promise<StartedT
     if (cannotRead(error, task))
       return { task, seen: { answer: {}, sent: {}, id: task.id, state: '', outputs: [], facts: {} } };
     if (!(error instanceof ServiceError) || error.status !== 404) throw error;
-    ledger.change(entry.id, { state: 'GONE' });
+    await ledger.change(entry.id, { state: 'GONE' });
     return undefined;
   }
 }

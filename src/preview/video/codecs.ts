@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import type * as Webcodecs from '@napi-rs/webcodecs';
 import type * as Mediabunny from 'mediabunny';
+import { requireFreeHandles } from '../../disk/file-handles.js';
 import { isMachineTrouble } from '../../disk/machine-trouble.js';
 
 export class CodecsMissing extends Error {
@@ -26,6 +27,7 @@ export async function loadCodecs(): Promise<Codecs> {
   // Not `import`, which never tries a file again that it could not read, and loads a hundred files of mediabunny instead of one.
   const require = createRequire(import.meta.url);
   try {
+    requireFreeHandles();
     return { webcodecs: require('@napi-rs/webcodecs'), mediabunny: require('mediabunny') };
   } catch (error) {
     throw isMachineTrouble(error) ? error : new CodecsMissing(error);

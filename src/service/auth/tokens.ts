@@ -33,10 +33,7 @@ export function getSigningKey(keys: readonly SigningKey[]): SigningKey {
   return keys.find(({ retiredAt }) => retiredAt === undefined) as SigningKey;
 }
 
-/**
- * Signs a token with the service's newest key.
- * @throws RangeError if it would be valid longer than an hour
- */
+/** @throws RangeError if it would be valid longer than an hour */
 export async function signJwt(
   { keys, now }: Pick<Context, 'keys' | 'now'>,
   { audience, subject, jti, expiresInSeconds, claims = {} }: SignJwtOptions,
@@ -139,10 +136,7 @@ function describeProblem(error: unknown): string {
   return error.claim === 'nbf' ? 'is not valid yet' : 'is not valid';
 }
 
-interface KeyPair {
-  readonly privateKey: CryptoKey;
-  readonly publicKey: CryptoKey;
-}
+type KeyPair = Readonly<Record<'privateKey' | 'publicKey', CryptoKey>>;
 
 const keyPairs = new WeakMap<object, Promise<KeyPair>>();
 

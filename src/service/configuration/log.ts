@@ -6,10 +6,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Log = (level: LogLevel, message: string, fields?: Record<string, unknown>) => void;
 
 // Decided: the lines have the shape that pino writes, without pino, whose loading takes as long as Node's own start.
-/**
- * Creates a log that writes one line of JSON for each message.
- * @param now milliseconds since the epoch
- */
+/** @param now milliseconds since the epoch */
 export function createLineLog(now: () => number, write: (line: string) => void): Log {
   return (level, message, fields) =>
     write(`${JSON.stringify({ at: new Date(now()).toISOString(), level, message, ...fields })}\n`);

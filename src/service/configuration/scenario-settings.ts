@@ -52,10 +52,7 @@ export function isTaskRule({ fail, taskDelayMs }: ScenarioRule): boolean {
   return fail !== undefined || taskDelayMs !== undefined;
 }
 
-/**
- * Validates the content of a scenario file.
- * @throws InvalidConfiguration with everything that is wrong
- */
+/** @throws InvalidConfiguration with everything that is wrong */
 export function parseScenario(document: unknown): readonly ScenarioRule[] {
   const checked = checkValue(Rules, document);
   if (checked.ok) return checked.value.rules;

@@ -5,6 +5,7 @@ import type {
   Insertable,
   Kysely,
   KyselyConfig,
+  QueryExecutorProvider,
   QueryResult,
   Selectable,
   SelectQueryBuilder,
@@ -57,6 +58,11 @@ function matchRows(match: object) {
 const built = new WeakMap<object, Map<string, CompiledQuery>>();
 const MAX_BUILT = 500;
 
+/** What kysely and its `sql` build. */
+interface Buildable {
+  compile(database: QueryExecutorProvider): CompiledQuery;
+}
+
 /**
  * Runs a statement that is built once for all values: building one takes longer than running it.
  * @param shape what determines the statement, apart from its values
@@ -65,7 +71,7 @@ const MAX_BUILT = 500;
 export async function executeBuilt<Result>(
   database: Database,
   { shape, values }: Shape,
-  build: () => Compilable,
+  build: () => Buildable,
 ): Promise<QueryResult<Result>> {
   const { adapter, plugins } = database.getExecutor();
   const statements = built.get(adapter) ?? new Map<string, CompiledQuery>();
@@ -73,11 +79,39 @@ export async function executeBuilt<Result>(
   // A plugin changes each statement while it is built.
   const known = plugins.length === 0 ? statements.get(shape) : undefined;
   if (known) return database.executeQuery({ ...known, parameters: values } as CompiledQuery<Result>);
-  const query = build().compile();
+  const query = build().compile(database);
   const isComplete =
     query.parameters.length === values.length && values.every((value, at) => value === query.parameters[at]);
   if (isComplete && plugins.length === 0 && statements.size < MAX_BUILT) statements.set(shape, query);
   return database.executeQuery(query as CompiledQuery<Result>);
+}
+
+/**
+ * Makes a query that is compiled once for each kind of database, because compiling a join takes longer than running it.
+ * @param build builds the query; it gets the values of its parameters, and must only pass them on
+ * @returns runs the query with these values
+ */
+export function compileOnce<Values extends readonly (string | number | null)[], Row>(
+  build: (database: Database, ...values: Values) => Compilable<Row>,
+): (database: Database, ...values: Values) => Promise<Row[]> {
+  const compiled = new WeakMap<object, (values: Values) => CompiledQuery<Row>>();
+  return async (database, ...values) => {
+    const { adapter } = database.getExecutor();
+    let fill = compiled.get(adapter);
+    if (!fill) {
+      const marks: unknown[] = values.map((_, index) => Object.freeze({ index }));
+      const query = build(database, ...(marks as unknown as Values)).compile();
+      const places = query.parameters.map((parameter) => marks.indexOf(parameter));
+      fill = (given) => ({
+        ...query,
+        parameters: query.parameters.map((parameter, at) =>
+          places[at] === -1 ? parameter : given[places[at] as number],
+        ),
+      });
+      compiled.set(adapter, fill);
+    }
+    return (await database.executeQuery(fill(values))).rows;
+  };
 }
 
 export interface Shape {

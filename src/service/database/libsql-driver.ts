@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
-import Database from 'libsql';
+import type Libsql from 'libsql';
+import { Database } from '../../disk/libsql.js';
 import { makePrivateDatabase } from '../../disk/private-file.js';
 import { StoreLost } from './data-unusable.js';
 
@@ -21,7 +22,7 @@ interface FileOptions {
 export class LibsqlDriver implements Driver {
   #reader: Handle | undefined;
   #writer: Handle | undefined;
-  #revision: Database.Statement | undefined;
+  #revision: Libsql.Statement | undefined;
   #files: ReadonlyMap<string, string | undefined> = new Map();
   #lastTurn: Promise<void> = Promise.resolve();
   #isClosing = false;
@@ -38,7 +39,7 @@ export class LibsqlDriver implements Driver {
   }
 
   readRevision(): number {
-    const [revision] = (this.#revision as Database.Statement).get() as [number];
+    const [revision] = (this.#revision as Libsql.Statement).get() as [number];
     return revision;
   }
 
@@ -175,7 +176,7 @@ class DatabaseClosed extends Error {
 
 /** One connection to the file, with its prepared statements. */
 class Handle {
-  readonly database: Database.Database;
+  readonly database: Libsql.Database;
   readonly #prepared = new Map<string, Run>();
   #isClosed = false;
 
@@ -233,7 +234,7 @@ class Handle {
  * libsql aborts the process on text that is not valid UTF-8, which a damaged file may have, so all rows are read
  * as one value of bytes. This is also as fast, because each value that libsql converts takes long.
  */
-function prepareSafeRead(database: Database.Database, text: string, columns: readonly string[]): Run {
+function prepareSafeRead(database: Libsql.Database, text: string, columns: readonly string[]): Run {
   const values = columns.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');
   const statement = database
     .prepare(`select cast(json_group_array(json_array(${values})) as blob) from (${text})`)

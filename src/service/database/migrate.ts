@@ -25,9 +25,7 @@ export async function migrate(database: Kysely<Schema>, words: EngineWords): Pro
   await database.transaction().execute(async (transaction) => {
     await sql.raw(words.begin).execute(transaction);
     await sql`create table if not exists migrations (number integer primary key)`.execute(transaction);
-    const { rows } = await sql<{ number: number }>`select number from migrations`.execute(transaction);
-    const done = new Set(rows.map((row) => row.number));
-    refuseNewer(done);
+    const done = await readSteps(transaction);
     const pending = migrations.filter(({ number }) => !done.has(number));
     if (done.size > 0 && !pending.every(({ rolling }) => rolling))
       await refuseOtherServices(transaction, words);
@@ -92,11 +90,7 @@ export interface SchemaState {
 export async function readSchemaState(database: Kysely<Schema>): Promise<SchemaState> {
   const tables = await database.introspection.getTables({ withInternalKyselyTables: true });
   const isNew = !tables.some(({ name }) => name === 'migrations');
-  const { rows } = isNew
-    ? { rows: [] }
-    : await sql<{ number: number }>`select number from migrations`.execute(database);
-  const done = new Set(rows.map(({ number }) => number));
-  refuseNewer(done);
+  const done = isNew ? new Set<number>() : await readSteps(database);
   const pending = migrations.filter(({ number }) => !done.has(number));
   return {
     schema: Math.max(0, ...done),
@@ -105,9 +99,12 @@ export async function readSchemaState(database: Kysely<Schema>): Promise<SchemaS
   };
 }
 
-function refuseNewer(done: ReadonlySet<number>): void {
+/** The steps that were taken. @throws DataUnusable */
+async function readSteps(database: Kysely<Schema>): Promise<ReadonlySet<number>> {
+  const { rows } = await sql<{ number: number }>`select number from migrations`.execute(database);
+  const done = new Set(rows.map(({ number }) => number));
   const newest = Math.max(0, ...done);
-  if (newest <= SUPPORTED) return;
+  if (newest <= SUPPORTED) return done;
   throw new DataUnusable(
     `The data was written by a newer release (schema ${newest}; this one supports ${SUPPORTED}); upgrade regen.`,
   );

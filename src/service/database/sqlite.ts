@@ -1,5 +1,5 @@
 import { type Dialect, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
-import Database from 'libsql';
+import { Database } from '../../disk/libsql.js';
 import { makePrivateDatabase } from '../../disk/private-file.js';
 import { DataUnusable } from './data-unusable.js';
 import { type QueryObserver, toKyselyLog } from './database.js';

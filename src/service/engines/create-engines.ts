@@ -2,7 +2,7 @@ import type { TaskOperation } from '../../contract/index.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { VendorSettings } from '../configuration/generation-settings.js';
 import { readSecret } from '../configuration/secret-source.js';
-import type { Database } from '../database/database.js';
+import { type Database, findRow, getRow } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import type { Engine, EngineJob, Engines, ImageOperation, VideoOperation } from '../operation/engine.js';
 import { createImagePreviewEngine, createVideoPreviewEngine } from './preview.js';
@@ -43,13 +43,8 @@ function createVendorEngine<Operation extends TaskOperation>(
 
 /** @returns the memory of a task, if it has the same creator as the other task */
 async function readMemory(database: Database, taskId: string, other: string): Promise<string | undefined> {
-  const task = await database
-    .selectFrom('tasks')
-    .select('memory')
-    .where('id', '=', taskId)
-    .where('creator', '=', (of) => of.selectFrom('tasks').select('creator').where('id', '=', other))
-    .executeTakeFirst();
-  return task?.memory ?? undefined;
+  const { creator } = await getRow(database, 'tasks', { id: other });
+  return (await findRow(database, 'tasks', { id: taskId, creator }))?.memory ?? undefined;
 }
 
 /** Lists the kinds of tasks whose results are previews made on this machine. */

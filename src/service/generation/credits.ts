@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import type { Budget as BudgetSchema } from '../../contract/usage.js';
-import { type Database, getRow, insertRow, type Tx } from '../database/database.js';
+import { type Database, findRow, findRows, getRow, insertRow, type Tx } from '../database/database.js';
 import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -65,12 +65,10 @@ export async function sumCredits(
   taskId: string,
   { isBeforeRefund = false }: { readonly isBeforeRefund?: boolean } = {},
 ): Promise<number> {
-  const entries = await database
-    .selectFrom('credits')
-    .select(['kind', 'amount'])
-    .where('task_id', '=', taskId)
-    .where('kind', 'in', isBeforeRefund ? ['charge'] : ['charge', 'refund'])
-    .execute();
+  const entries = await findRows(database, 'credits', {
+    task_id: taskId,
+    ...(isBeforeRefund && { kind: 'charge' }),
+  });
   return entries.reduce((sum, { kind, amount }) => sum + (kind === 'charge' ? amount : -amount), 0);
 }
 
@@ -120,14 +118,10 @@ export async function readUserBudget(
   context: BudgetContext,
   userId: string,
 ): Promise<Budget | undefined> {
-  const user = await database
-    .selectFrom('users')
-    .select('credits_per_month as own')
-    .where('id', '=', userId)
-    .executeTakeFirst();
+  const user = await findRow(database, 'users', { id: userId });
   // The embedded owner is the operator.
   const standard = userId === OWNER_ID ? undefined : context.configuration.quotas.creditsPerMonth;
-  const limit = user?.own ?? standard;
+  const limit = user?.credits_per_month ?? standard;
   return limit === undefined ? undefined : measureBudget(database, context, limit, ['user_id', userId]);
 }
 

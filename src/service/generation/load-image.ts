@@ -80,25 +80,15 @@ export async function loadImage(value: string, options: LoadImageOptions): Promi
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const content = join(options.folder, randomUUID());
   try {
-    await fetchImage(value, content, options);
+    const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal } = options;
+    const rules = { bytes: limits.imageBytes, seconds: FETCH_LIMITS.seconds, httpsOnly, signal };
+    const origin = { serviceOrigin, loopbackAllowed };
+    await fetchInput(field, value, content, { ...rules, ...origin, media: 'image' });
     return { content, ...(await decoding.run(() => decodeImage(content, options))) };
   } catch (error) {
     await rm(content, { force: true });
     throw error;
   }
-}
-
-async function fetchImage(url: string, path: string, options: LoadImageOptions): Promise<void> {
-  const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal } = options;
-  await fetchInput(field, url, path, {
-    bytes: limits.imageBytes,
-    seconds: FETCH_LIMITS.seconds,
-    serviceOrigin,
-    loopbackAllowed,
-    httpsOnly,
-    signal,
-    media: 'image',
-  });
 }
 
 function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffer {

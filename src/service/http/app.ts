@@ -66,16 +66,13 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
   const isHostAllowed = createHostCheck(context);
   const isBehindProxy = [context.configuration.trustedProxies].flat().some((proxy) => proxy !== 0);
   const { apiKeyHeader } = context.naming?.behaviors ?? {};
-  replayPublicAnswers(app.server, {
-    answers,
-    isAdmitted: (request) => {
-      const { headers, socket } = request;
-      if (headers[apiKeyHeader ?? ''] !== undefined) return false;
-      // The framework finds the client behind proxies.
-      if (scenario || isBehindProxy || !isReady() || !isHostAllowed(headers.host)) return false;
-      if (headers.host === undefined || findRepeatedHeader(request, apiKeyHeader) !== undefined) return false;
-      return takeRequest(nameByAddress(socket.remoteAddress)) === 0;
-    },
+  replayPublicAnswers(app.server, answers, (request) => {
+    const { headers, socket } = request;
+    if (headers[apiKeyHeader ?? ''] !== undefined) return false;
+    // The framework finds the client behind proxies.
+    if (scenario || isBehindProxy || !isReady() || !isHostAllowed(headers.host)) return false;
+    if (headers.host === undefined || findRepeatedHeader(request, apiKeyHeader) !== undefined) return false;
+    return takeRequest(nameByAddress(socket.remoteAddress)) === 0;
   });
   const { configuration, log } = context;
   if (getLogLevel(configuration) === 'info') logRequests(app.server, log);

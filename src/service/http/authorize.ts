@@ -1,7 +1,6 @@
 import type { Who } from '../../contract/operation.js';
 import { refuseOtherNodes } from '../auth/random-tokens.js';
-import { compileOnce } from '../database/compile-once.js';
-import type { Database } from '../database/database.js';
+import { compileOnce, type Database } from '../database/database.js';
 import type { Caller } from '../operation/caller.js';
 import { Refused } from '../operation/refused.js';
 import { credentialRequired } from './authenticate.js';
@@ -66,7 +65,8 @@ async function authorizeOnPublisher(
   const reads = who.endsWith('reads');
   const ownersOnly = who.startsWith('owner');
   if (!(reads && caller.admin)) {
-    if (ownersOnly || !reads) refuseCredential(who, caller);
+    const mayBeToken = who === 'member writes' && caller.kind === 'personal_access_token';
+    if ((ownersOnly || !reads) && !mayBeToken) requirePerson(caller);
     refuseRole(publisher.role, ownersOnly, caller, publisherId);
   }
   // Decided: a banned publisher cannot be changed, not even by its members.
@@ -74,12 +74,6 @@ async function authorizeOnPublisher(
     const { status_reason: reason } = publisher;
     throw new Refused('banned', `The publisher ${publisherId} is banned${reason ? `: ${reason}` : ''}.`);
   }
-}
-
-/** Refuses kinds of credentials that may never do this. */
-function refuseCredential(who: Who, caller: Caller): void {
-  if (who === 'member writes' && caller.kind === 'personal_access_token') return;
-  requirePerson(caller);
 }
 
 type Role = 'owner' | 'member' | null;

@@ -3,7 +3,7 @@ import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import type { ArchiveName } from '../operation/signed-urls.js';
-import { getVisibleVersion, loadViewer } from '../registry/access.js';
+import { getVisibleVersion, openAccess } from '../registry/access.js';
 import { authenticateReader } from './authenticate.js';
 import { admitCaller, type RateLimit } from './rate-limit.js';
 import { type ArchiveFile, sendArchiveFile } from './send-file.js';
@@ -28,11 +28,10 @@ export function routeDownloads(app: FastifyInstance, context: Context, takeReque
 
 // Decided: downloadUrl serves Active versions to anyone, and others only to members and admins.
 async function findArchive(context: Context, name: ArchiveName, caller: Caller): Promise<ArchiveFile> {
-  const viewer = await loadViewer(context.database, caller);
-  const { node, version } = await getVisibleVersion(context.database, viewer, name.nodeId, name.version);
+  const access = await openAccess({ caller, context }, context.database);
+  const { node, version } = await getVisibleVersion(access, name);
   const { archive_size: size, archive_sha256: sha256, archive_tree: tree, archive_key: key } = version;
-  if (node.publisher_id !== name.publisherId || size === null || sha256 === null || key === null) {
+  if (node.publisher_id !== name.publisherId || size === null || sha256 === null || key === null)
     throw new Refused('not_found', 'Archive not found.');
-  }
   return { key, size, sha256, tree };
 }

@@ -91,9 +91,8 @@ export async function sendError(
   });
   const { status } = errorCodes[refusal.code];
   if (status === 401) reply.header('www-authenticate', formatChallenge(context));
-  if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) {
+  if ((status === 429 || status === 503) && !reply.hasHeader('retry-after'))
     reply.header('retry-after', refusal.retryAfterSeconds ?? RETRY_AFTER_SECONDS);
-  }
   const drained = drainBody(request.raw);
   // Fastify sets it if it cannot parse a body, which disconnects a client that is still sending.
   reply.removeHeader('connection');

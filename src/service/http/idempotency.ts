@@ -1,6 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { compileOnce } from '../database/compile-once.js';
-import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
+import {
+  compileOnce,
+  type Database,
+  deleteRows,
+  findRow,
+  insertRow,
+  type Tx,
+  updateRows,
+} from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { invalidField, Refused } from '../operation/refused.js';

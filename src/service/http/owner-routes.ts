@@ -17,9 +17,12 @@ export interface OwnerRoutesOptions {
 
 /** Adds the routes of the embedded owner: what runs, stopping it, and new secrets. */
 export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): void {
-  const { instance, version } = options;
+  const { keys, instance, version } = options;
   // Before a body is read.
-  const onRequest = async ({ headers }: FastifyRequest) => requireOwner(options, headers.authorization);
+  const onRequest = async ({ headers: { authorization = '' } }: FastifyRequest) => {
+    if (keys.owner !== undefined && isSameSecret(authorization, `Bearer ${keys.owner}`)) return;
+    throw new Refused('unauthenticated', "This requires the owner's token.");
+  };
   app.get('/.well-known/regen-owner', { onRequest }, async () => ({ instance, version }));
 
   app.post('/.well-known/regen-owner/stop', { onRequest }, async (_, reply) => {
@@ -35,9 +38,4 @@ export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): v
     options.rotateToken();
     return reply.code(204).send();
   });
-}
-
-function requireOwner({ keys }: OwnerRoutesOptions, authorization = ''): void {
-  if (keys.owner !== undefined && isSameSecret(authorization, `Bearer ${keys.owner}`)) return;
-  throw new Refused('unauthenticated', "This requires the owner's token.");
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readRevision } from '../database/sqlite.js';
 import type { Context } from '../operation/context.js';
@@ -103,21 +103,17 @@ export function sendPublicAnswer(
   return reply.removeHeader('content-length').removeHeader('content-type').code(304).send();
 }
 
-export interface ReplayOptions {
-  readonly answers: PublicAnswers;
-  /** Whether everything that comes before an answer lets this request pass. */
-  readonly isAdmitted: (request: IncomingMessage) => boolean;
-}
-
 /**
  * Sends kept answers before the framework sees the request, whose routing and hooks take longer than all the rest.
  * Any request that is not the plainest of its kind goes on to the framework.
+ * @param isAdmitted whether everything that comes before an answer lets a request pass
  */
-export function replayPublicAnswers(server: Server, { answers, isAdmitted }: ReplayOptions): void {
-  const others = server.listeners('request') as ((
-    request: IncomingMessage,
-    response: ServerResponse,
-  ) => void)[];
+export function replayPublicAnswers(
+  server: Server,
+  answers: PublicAnswers,
+  isAdmitted: (request: IncomingMessage) => boolean,
+): void {
+  const others = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     const answer = isPlain(request) ? answers.find(request.url as string) : undefined;

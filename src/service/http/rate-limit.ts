@@ -43,9 +43,7 @@ function createBuckets(perMinute: number, now: () => number): RateLimit {
   };
 
   function forgetQuiet(): void {
-    for (const [caller, bucket] of buckets) {
-      if (refilled(bucket) >= perMinute) buckets.delete(caller);
-    }
+    for (const [caller, bucket] of buckets) if (refilled(bucket) >= perMinute) buckets.delete(caller);
     // So many busy callers at once would fill memory; all counts start again.
     if (buckets.size >= MAX_BUCKETS) buckets.clear();
   }

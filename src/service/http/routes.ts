@@ -9,7 +9,7 @@ import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createQueryReader, requireCleanText, requireValid } from '../operation/validation.js';
-import { findNodeInAnySpelling, getOwnNode, isInsider, loadViewer } from '../registry/access.js';
+import { findNodeInAnySpelling, getOwnNode, isInsider, openAccess } from '../registry/access.js';
 import { askUplink } from '../registry/uplink.js';
 import { getRequestFacts } from './access-log.js';
 import { authenticate, readCredential } from './authenticate.js';
@@ -184,7 +184,8 @@ async function findCanonicalUrl(
   if (!node || node.id === nodeId) return undefined;
   // The redirect would reveal a node that is 404 for this caller.
   const hidden = node.status === 'NodeStatusDeleted';
-  if (hidden && !isInsider(await loadViewer(database, caller), node.publisher_id, node.id)) return undefined;
+  const { viewer } = await openAccess({ caller, context: { baseUrl } }, database);
+  if (hidden && !isInsider(viewer, node.publisher_id, node.id)) return undefined;
   const [, , , ...rest] = url.split('/');
   const query = rest.length === 0 && url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const prefix = new URL(baseUrl()).pathname.replace(/\/$/, '');

@@ -36,9 +36,8 @@ export async function sendFile(
 ): Promise<FastifyReply> {
   const etag = `"${sha256}"`;
   reply.header('accept-ranges', 'bytes');
-  if (matchesEtag(headers['if-none-match'], etag)) {
+  if (matchesEtag(headers['if-none-match'], etag))
     return reply.code(304).header('content-disposition', disposition).header('etag', etag).send();
-  }
   const resumed = headers['if-range'] === undefined || headers['if-range'] === etag;
   const range = resumed ? parseRange(headers.range, size) : undefined;
   if (range === 'outside') {

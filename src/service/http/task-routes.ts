@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { findRow } from '../database/database.js';
 import type { VendorCallbacks } from '../engines/upstream/callbacks.js';
 import { getResultKey, parseResults } from '../generation/results.js';
@@ -13,8 +13,6 @@ import {
 } from '../operation/signed-urls.js';
 import { sendFile } from './send-file.js';
 
-type ResultRequest = FastifyRequest<{ Params: ResultName; Querystring: SignedQuery }>;
-
 /** Adds GET and HEAD of the files that tasks made. The signed URL is the only credential. */
 export function routeResults(app: FastifyInstance, context: Context): void {
   app.route<{ Params: ResultName; Querystring: SignedQuery }>({
@@ -22,33 +20,26 @@ export function routeResults(app: FastifyInstance, context: Context): void {
     // Fastify's own HEAD would read the whole file and discard it.
     exposeHeadRoute: false,
     url: '/results/:taskId/:name',
-    handler: (request, reply) => sendResult(context, request, reply),
-  });
-}
-
-async function sendResult(
-  context: Context,
-  request: ResultRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { taskId, name } = request.params;
-  if (!verifyResult(context, request.params, request.query)) {
-    throw new Refused(
-      'invalid_signature',
-      'This URL is expired or modified; read the status of the task for a new one.',
-    );
-  }
-  const task = await findRow(context.database, 'tasks', { id: taskId });
-  const result = parseResults(task?.results ?? null).find((one) => one.name === name);
-  if (!result) throw new Refused('not_found', 'Result not found.');
-  // It never changes, but only holders of the URL may read it.
-  reply.header('cache-control', 'private, max-age=86400, immutable');
-  return sendFile(context, request, reply, {
-    key: getResultKey(taskId, result),
-    type: result.contentType,
-    disposition: `inline; filename="${taskId}-${name}"`,
-    size: result.size,
-    sha256: result.sha256,
+    handler: async (request, reply) => {
+      const { taskId, name } = request.params;
+      if (!verifyResult(context, request.params, request.query))
+        throw new Refused(
+          'invalid_signature',
+          'This URL is expired or modified; read the status of the task for a new one.',
+        );
+      const task = await findRow(context.database, 'tasks', { id: taskId });
+      const result = parseResults(task?.results ?? null).find((one) => one.name === name);
+      if (!result) throw new Refused('not_found', 'Result not found.');
+      // It never changes, but only holders of the URL may read it.
+      reply.header('cache-control', 'private, max-age=86400, immutable');
+      return sendFile(context, request, reply, {
+        key: getResultKey(taskId, result),
+        type: result.contentType,
+        disposition: `inline; filename="${taskId}-${name}"`,
+        size: result.size,
+        sha256: result.sha256,
+      });
+    },
   });
 }
 

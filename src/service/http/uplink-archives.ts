@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isUrl } from '../../contract/schema/values.js';
 import { inspectArchive } from '../../pack/read-archive.js';
+import { findRow } from '../database/database.js';
 import { FetchFailed } from '../network/fetch-media.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { fetchFromUplink, mayAsk, readForArchive } from '../registry/uplink.js';
 import { requireFreeDisk } from './readiness.js';
-import { sendArchiveFile } from './send-file.js';
+import { type ArchiveFile, sendArchiveFile } from './send-file.js';
 
 interface ArchiveOfUplink {
   readonly nodeId: string;
@@ -59,18 +61,14 @@ async function sendArchive(
   return sendArchiveFile(context, request, reply, archive);
 }
 
-function findArchive({ database }: Context, { nodeId, version }: ArchiveOfUplink) {
-  return database
-    .selectFrom('uplink_versions')
-    .select([
-      'archive_key as key',
-      'archive_size as size',
-      'archive_sha256 as sha256',
-      'archive_tree as tree',
-    ])
-    .where('node_id', '=', nodeId)
-    .where('version', '=', version)
-    .executeTakeFirst();
+async function findArchive(
+  { database }: Context,
+  { nodeId, version }: ArchiveOfUplink,
+): Promise<ArchiveFile | undefined> {
+  const row = await findRow(database, 'uplink_versions', { node_id: nodeId, version });
+  if (!row) return undefined;
+  const { archive_key: key, archive_size: size, archive_sha256: sha256, archive_tree: tree } = row;
+  return { key, size, sha256, tree };
 }
 
 /**
@@ -86,7 +84,7 @@ async function keepArchive(context: Context, name: ArchiveOfUplink): Promise<voi
   try {
     const { node, version } = await readForArchive(context, name.nodeId, name.version);
     if (version.version !== name.version || version.downloadUrl === undefined) return;
-    if (!URL.canParse(version.downloadUrl)) throw new FetchFailed('its archive has no valid URL');
+    if (!isUrl(version.downloadUrl)) throw new FetchFailed('its archive has no valid URL');
     const path = join(folder.path, 'node.zip');
     const url = new URL(version.downloadUrl);
     await fetchFromUplink(context, url, path, { bytes: limits.archive, seconds: 600, media: 'archive' });

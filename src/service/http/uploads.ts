@@ -64,19 +64,15 @@ async function receiveUpload(context: Context, request: UploadRequest): Promise<
 }
 
 function requireWhole(request: UploadRequest, size: number, announced: number | undefined): void {
-  if (announced !== undefined && size !== announced) {
+  if (announced !== undefined && size !== announced)
     throw new Refused(
       'upload_incomplete',
       `Content-Length announced ${announced} bytes but ${size} arrived.`,
     );
-  }
-  if (wasRefused(request.raw.socket)) {
+  if (wasRefused(request.raw.socket))
     throw new Refused('upload_incomplete', 'More bytes arrived than Content-Length announced.');
-  }
   // Decided: an empty body does not use up the version number.
-  if (size === 0) {
-    throw invalidField('body', 'must not be empty', 'The archive');
-  }
+  if (size === 0) throw invalidField('body', 'must not be empty', 'The archive');
 }
 
 /**
@@ -91,21 +87,18 @@ async function* readChunks(body: Readable): AsyncGenerator<Buffer> {
 /** @returns the Content-Length in bytes; undefined if the body is chunked */
 function readAnnouncedSize({ headers }: UploadRequest, limit: number): number | undefined {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/zip' || headers['content-encoding'] !== undefined) {
+  if (type !== 'application/zip' || headers['content-encoding'] !== undefined)
     throw new Refused(
       'unsupported_media_type',
       'Send the archive without encoding, with Content-Type: application/zip.',
     );
-  }
   // Decided: an upload is one PUT of the whole archive; a range would be stored as if it were the whole.
-  if (headers['content-range'] !== undefined) {
+  if (headers['content-range'] !== undefined)
     throw invalidField('Content-Range', 'must be absent: send the whole archive in one request');
-  }
   const length = headers['content-length'];
   if (length === undefined) return undefined;
-  if (Number(length) > limit) {
+  if (Number(length) > limit)
     throw new Refused('too_large', `The archive is larger than the limit of ${limit} bytes.`);
-  }
   return Number(length);
 }
 

@@ -1,8 +1,7 @@
 import type { NotNull } from 'kysely';
 import type { PackInspection } from '../../python/reader-process.js';
 import type { Finding } from '../../python/scan/finding.js';
-import { compileOnce } from '../database/compile-once.js';
-import { type Database, getRow, type Tx, updateRows } from '../database/database.js';
+import { compileOnce, type Database, getRow, type Tx, updateRows } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import type { Context } from '../operation/context.js';
 import type { ArchiveName } from '../operation/signed-urls.js';

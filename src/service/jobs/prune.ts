@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { LEAST_DAYS, type RetentionSettings } from '../configuration/retention-settings.js';
 import { deleteRows, findRow, type Tx, updateRows } from '../database/database.js';
 import { parseResults } from '../generation/results.js';
@@ -29,10 +29,11 @@ export interface PruneOptions {
 /** A row that is old enough. */
 interface OldRow {
   readonly id: string | number;
-  /** Of its files. */
-  readonly bytes: number;
-  /** Removes its files once the row is gone. */
-  readonly job?: NewJob;
+  /** Whom the job is for that removes its files. */
+  readonly owner?: string;
+  /** Of its files; or what lists them, as in the column `results` of a task. */
+  readonly bytes?: number;
+  readonly files?: string;
 }
 
 /** One kind of data: its rows in the order of their ids, a page at a time, and how they are removed. */
@@ -40,8 +41,10 @@ interface Kind {
   readonly first: string | number;
   /** Days beyond the setting, in which links that were given out expire. */
   readonly grace?: number;
-  list(tx: Tx, before: string, after: string | number): Promise<readonly OldRow[]>;
-  remove(tx: Tx, ids: readonly (string | number)[]): Promise<void>;
+  /** Removes the files of a row once that is gone. */
+  readonly job?: string;
+  list(before: string, after: string | number): RawBuilder<OldRow>;
+  remove(tx: Tx, ids: readonly (string | number)[]): Promise<unknown>;
 }
 
 const PAGE = 200;
@@ -49,31 +52,32 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** Removes what is older than the configuration keeps, a page of rows per transaction. */
 export async function prune(context: PruneContext, options: PruneOptions = {}): Promise<PrunedKind[]> {
-  const { retention } = context.configuration;
+  const { configuration, database, queue, now } = context;
   const pruned: PrunedKind[] = [];
-  for (const [kind, { first, grace = 0, list, remove }] of Object.entries(KINDS) as [
+  for (const [kind, { first, grace = 0, job, list, remove }] of Object.entries(KINDS) as [
     keyof RetentionSettings,
     Kind,
   ][]) {
-    const days = retention[kind];
+    const days = configuration.retention[kind];
     let [count, bytes, after] = [0, 0, first];
     while (days !== false) {
       options.signal?.throwIfAborted();
-      const before = new Date(context.now() - (days + grace) * DAY_MS).toISOString();
-      const rows = await context.database.transaction().execute(async (tx) => {
-        const found = await list(tx, before, after);
+      const before = new Date(now() - (days + grace) * DAY_MS).toISOString();
+      const jobs: NewJob[] = [];
+      const rows = await database.transaction().execute(async (tx) => {
+        const found = (await list(before, after).execute(tx)).rows;
+        jobs.length = 0;
+        if (job) jobs.push(...found.map(({ id, owner = '' }) => ({ kind: job, key: String(id), owner })));
         if (options.dryRun || found.length === 0) return found;
         await remove(
           tx,
           found.map(({ id }) => id),
         );
-        for (const { job } of found) if (job) await context.queue.enqueue(tx, job);
+        for (const one of jobs) await queue.enqueue(tx, one);
         return found;
       });
-      for (const { bytes: size, job } of rows) {
-        bytes += size;
-        if (job) options.onFiles?.(job);
-      }
+      bytes += rows.reduce((sum, row) => sum + countBytes(row), 0);
+      for (const one of jobs) options.onFiles?.(one);
       count += rows.length;
       if (rows.length < PAGE) break;
       after = rows.at(-1)?.id as string | number;
@@ -83,62 +87,30 @@ export async function prune(context: PruneContext, options: PruneOptions = {}): 
   return pruned;
 }
 
+function countBytes({ bytes = 0, files = '[]' }: OldRow): number {
+  return parseResults(files).reduce((sum, { size }) => sum + size, Number(bytes));
+}
+
+const isEnded = sql`status not in (${sql.join(ACTIVE_STATUSES.map((status) => sql.lit(status)))})`;
+
 // Decided: links of a task's files are valid for a week, so the files outlast the last link.
 const results: Kind = {
   first: '',
   grace: LEAST_DAYS,
-  list: async (tx, before, after) => {
-    const rows = await tx
-      .selectFrom('tasks')
-      .select(['id', 'creator', 'results'])
-      .where('id', '>', after as string)
-      .where('created_at', '<', before)
-      .where('status', 'not in', ACTIVE_STATUSES)
-      .where('results', 'is not', null)
-      .where('results', '<>', '[]')
-      .orderBy('id')
-      .limit(PAGE)
-      .execute();
-    return rows.map(({ id, creator, results: files }) => ({
-      id,
-      bytes: parseResults(files).reduce((sum, { size }) => sum + size, 0),
-      job: { kind: 'forget-inputs', key: id, owner: creator },
-    }));
-  },
-  remove: async (tx, ids) => {
-    await updateRows(tx, 'tasks', { id: ids as string[] }, { results: '[]' });
-  },
+  job: 'forget-inputs',
+  list: (before, after) => sql`select id, creator as owner, results as files from tasks
+    where id > ${after} and created_at < ${before} and ${isEnded} and results is not null and results <> '[]'
+    order by id limit ${PAGE}`,
+  remove: (tx, ids) => updateRows(tx, 'tasks', { id: ids as string[] }, { results: '[]' }),
 };
 
 const tasks: Kind = {
   first: '',
-  list: async (tx, before, after) => {
-    const rows = await tx
-      .selectFrom('tasks')
-      .select(['id', 'creator'])
-      .where('id', '>', after as string)
-      .where('created_at', '<', before)
-      .where('status', 'not in', ACTIVE_STATUSES)
-      .where((where) => where.or([where('results', 'is', null), where('results', '=', '[]')]))
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('webhook_deliveries')
-              .select('number')
-              .whereRef('webhook_deliveries.task_id', '=', 'tasks.id')
-              .where('webhook_deliveries.status', '=', 'pending'),
-          ),
-        ),
-      )
-      .orderBy('id')
-      .limit(PAGE)
-      .execute();
-    return rows.map(({ id, creator }) => ({
-      id,
-      bytes: 0,
-      job: { kind: 'forget-inputs', key: id, owner: creator },
-    }));
-  },
+  job: 'forget-inputs',
+  list: (before, after) => sql`select id, creator as owner from tasks
+    where id > ${after} and created_at < ${before} and ${isEnded} and (results is null or results = '[]')
+      and not exists (select 1 from webhook_deliveries where task_id = tasks.id and status = 'pending')
+    order by id limit ${PAGE}`,
   remove: async (tx, given) => {
     const ids = given as string[];
     await deleteRows(tx, 'webhook_deliveries', { task_id: ids });
@@ -149,86 +121,38 @@ const tasks: Kind = {
 
 const deliveries: Kind = {
   first: 0,
-  list: async (tx, before, after) => {
-    const rows = await tx
-      .selectFrom('webhook_deliveries')
-      .select('number as id')
-      .where('number', '>', after as number)
-      .where('created_at', '<', before)
-      .where('status', '<>', 'pending')
-      .orderBy('number')
-      .limit(PAGE)
-      .execute();
-    return rows.map(({ id }) => ({ id, bytes: 0 }));
-  },
-  remove: async (tx, ids) => {
-    await deleteRows(tx, 'webhook_deliveries', { number: ids as number[] });
-  },
+  list: (before, after) => sql`select number as id from webhook_deliveries
+    where number > ${after} and created_at < ${before} and status <> 'pending' order by number limit ${PAGE}`,
+  remove: (tx, ids) => deleteRows(tx, 'webhook_deliveries', { number: ids as number[] }),
 };
 
 // Decided: what happened to a version stays with it: it says why its number cannot be used again.
 const events: Kind = {
   first: 0,
-  list: async (tx, before, after) => {
-    const rows = await tx
-      .selectFrom('events')
-      .select('id')
-      .where('id', '>', after as number)
-      .where('at', '<', before)
-      .where('subject_kind', '<>', 'version')
-      .orderBy('id')
-      .limit(PAGE)
-      .execute();
-    return rows.map(({ id }) => ({ id, bytes: 0 }));
-  },
-  remove: async (tx, ids) => {
-    await deleteRows(tx, 'events', { id: ids as number[] });
-  },
+  list: (before, after) => sql`select id from events
+    where id > ${after} and at < ${before} and subject_kind <> 'version' order by id limit ${PAGE}`,
+  remove: (tx, ids) => deleteRows(tx, 'events', { id: ids as number[] }),
 };
 
 /** Archives of versions that have a status, or whose node has one, since a time. */
 function createArchiveKind(status: 'Deleted' | 'Banned'): Kind {
-  const since = (kind: string, id: string, name: string) => sql<string>`(select max(events.at) from events
+  const since = (kind: string, id: string, name: string) => sql`(select max(events.at) from events
     where events.subject_kind = ${kind} and events.subject_id = ${sql.ref(id)} and events.status = ${name})`;
   const version = `NodeVersionStatus${status}`;
+  // A ban of a node may be lifted; its deletion may not.
+  const ofNode = (before: string) =>
+    status === 'Banned'
+      ? sql``
+      : sql`or (nodes.status = 'NodeStatusDeleted' and ${since('node', 'nodes.id', 'NodeStatusDeleted')} < ${before})`;
   return {
     first: '',
-    list: async (tx, before, after) => {
-      const rows = await tx
-        .selectFrom('versions')
-        .innerJoin('nodes', 'nodes.id', 'versions.node_id')
-        .select(['versions.id', 'versions.archive_size', 'nodes.publisher_id'])
-        .where('versions.id', '>', after as string)
-        .where('versions.archive_key', 'is not', null)
-        .where((where) =>
-          where.or([
-            where.and([
-              where('versions.status', '=', version),
-              where(since('version', 'versions.id', version), '<', before),
-            ]),
-            // A ban of a node may be lifted; its deletion may not.
-            ...(status === 'Deleted'
-              ? [
-                  where.and([
-                    where('nodes.status', '=', 'NodeStatusDeleted'),
-                    where(since('node', 'nodes.id', 'NodeStatusDeleted'), '<', before),
-                  ]),
-                ]
-              : []),
-          ]),
-        )
-        .orderBy('versions.id')
-        .limit(PAGE)
-        .execute();
-      return rows.map(({ id, archive_size, publisher_id: owner }) => ({
-        id,
-        bytes: Number(archive_size),
-        job: { kind: 'abandon-version', key: id, owner },
-      }));
-    },
-    remove: async (tx, ids) => {
-      await updateRows(tx, 'versions', { id: ids as string[] }, { archive_key: null });
-    },
+    job: 'abandon-version',
+    list: (before, after) => sql`select versions.id, archive_size as bytes, nodes.publisher_id as owner
+      from versions join nodes on nodes.id = versions.node_id
+      where versions.id > ${after} and archive_key is not null and (
+        (versions.status = ${version} and ${since('version', 'versions.id', version)} < ${before}) ${ofNode(before)})
+      order by versions.id limit ${PAGE}`,
+    remove: (tx, ids) => updateRows(tx, 'versions', { id: ids as string[] }, { archive_key: null }),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { copyFile, mkdir, readdir } from 'node:fs/promises';
+import { copyFile, mkdir, open, opendir, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -67,6 +67,7 @@ export async function backUpStore(location: StoreLocation, target: string): Prom
       const report = await copyStore(store, join(folder, 'data'));
       await packFolder(join(folder, 'data'), join(folder, 'backup.zip'));
       renameSync(join(folder, 'backup.zip'), target);
+      await syncPath(dirname(resolve(target)));
       return report;
     });
   });
@@ -172,14 +173,31 @@ async function writeFolder(
   return inPartialFolder(isThere ? join(target, DATABASE) : target, async (folder) => {
     const data = join(folder, 'data');
     const report = await write(data);
+    await syncTree(data);
     if (!isThere) renameSync(data, target);
     else {
       // A service may have started in it since.
       requireNames(target, 1);
       for (const name of ['objects', DATABASE]) renameSync(join(data, name), join(target, name));
     }
+    await syncPath(isThere ? target : dirname(resolve(target)));
     return report;
   });
+}
+
+/** Makes a folder with all that is in it outlast a power cut. */
+async function syncTree(folder: string): Promise<void> {
+  for await (const entry of await opendir(folder))
+    await (entry.isDirectory() ? syncTree : syncPath)(join(folder, entry.name));
+  await syncPath(folder);
+}
+
+async function syncPath(path: string): Promise<void> {
+  const isFolder = statSync(path).isDirectory();
+  // Windows has nothing to sync of a folder.
+  if (isFolder && process.platform === 'win32') return;
+  const file = await open(path, isFolder ? 'r' : 'r+');
+  await file.sync().finally(() => file.close());
 }
 
 /** @throws BackupRefused if something else is in a folder */

@@ -135,9 +135,8 @@ function checkHeaders(
     ?.trim()
     .toLowerCase();
   const { noun, types } = MEDIA[media];
-  if (type && !types.test(type) && !/^(application|binary)\/octet-stream$/.test(type)) {
+  if (type && !types.test(type) && !/^(application|binary)\/octet-stream$/.test(type))
     throw new FetchFailed(`its content type is ${type.slice(0, 60)}, not ${noun}`);
-  }
   if (Number(headers['content-length']) > bytes) throw fileTooLarge(bytes);
 }
 

@@ -10,12 +10,11 @@ export const MAX_VALUES = 100_000;
  */
 export function refuseOversizedJson(json: Buffer, maxValues = MAX_VALUES): void {
   const excess = findJsonExcess(json, { maxDepth: MAX_JSON_DEPTH, maxValues });
-  if (excess === 'depth') {
+  if (excess === 'depth')
     throw new Refused(
       'invalid_request',
       `The body nests lists and objects deeper than ${MAX_JSON_DEPTH} levels.`,
     );
-  }
   if (excess === 'values') throw tooManyValues(maxValues);
 }
 

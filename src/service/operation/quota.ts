@@ -1,5 +1,4 @@
-import { compileOnce } from '../database/compile-once.js';
-import { countRows, type Database, findRow, type Tx } from '../database/database.js';
+import { compileOnce, countRows, type Database, findRow, type Tx } from '../database/database.js';
 import { OWNER_ID } from './caller.js';
 import type { Context } from './context.js';
 import { Refused } from './refused.js';
@@ -151,10 +150,7 @@ export async function requireDailyQuota(
   throw quotaExceeded(`The publisher ${publisherId} may ${what}; try again after ${renewed}.`);
 }
 
-/**
- * Takes an amount off a publisher's day.
- * @throws Refused quota_exceeded
- */
+/** @throws Refused quota_exceeded */
 export async function takeDailyQuota(tx: Tx, context: QuotaContext, demand: DailyDemand): Promise<void> {
   await requireDailyQuota(tx, context, demand);
   const { publisherId: publisher_id, quota, amount } = demand;

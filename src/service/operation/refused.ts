@@ -23,7 +23,6 @@ export class Refused extends Error {
 }
 
 /**
- * Refuses one field of a request.
  * @param message continues its name
  * @param name how the sentence names it
  */

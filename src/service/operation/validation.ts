@@ -87,17 +87,15 @@ export function requireCleanText(value: unknown): void {
   let values = 0;
   for (let next = open.pop(); next && problems.length < MAX_PROBLEMS; next = open.pop()) {
     const { value: current, place } = next;
-    if (typeof current === 'string' && !isClean(current)) {
+    if (typeof current === 'string' && !isClean(current))
       problems.push({ path: toPath(place), message: UNCLEAN_MESSAGE });
-    }
     if (typeof current !== 'object' || current === null) continue;
     values += Array.isArray(current) ? current.length : Object.keys(current).length;
     if (values > MAX_VALUES) throw tooManyValues();
     for (const [key, inner] of Object.entries(current)) {
       const at: ValuePlace = { key, parent: place };
-      if (!isClean(key) || key === '__proto__') {
+      if (!isClean(key) || key === '__proto__')
         problems.push({ path: toPath(at), message: 'is not a valid field name' });
-      }
       open.push({ value: inner, place: at });
     }
   }

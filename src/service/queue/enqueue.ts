@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { compileOnce } from '../database/compile-once.js';
-import { type Tx, updateRows } from '../database/database.js';
+import { compileOnce, type Tx, updateRows } from '../database/database.js';
 import type { NewJob } from './queue.js';
 
 /** Adds a job, or replaces the time of the one that has its kind and key. @param now milliseconds since the epoch */

@@ -1,8 +1,8 @@
 import { coversNode } from '../auth/random-tokens.js';
-import { compileOnce } from '../database/compile-once.js';
-import { type Database, findRow, findRows } from '../database/database.js';
+import { compileOnce, type Database, findRow, findRows } from '../database/database.js';
 import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
+import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 
 /** What a caller may see beyond what is public. */
@@ -15,15 +15,28 @@ export interface Viewer {
   readonly nodes?: readonly string[] | undefined;
 }
 
-export async function loadViewer(database: Database, caller: Caller): Promise<Viewer> {
-  if (caller.publisherId !== undefined) {
+async function loadViewer(database: Database, caller: Caller): Promise<Viewer> {
+  if (caller.publisherId !== undefined)
     return { admin: false, publishers: new Set([caller.publisherId]), nodes: caller.nodes };
-  }
   // An API key generates, and sees of the registry what is public.
   if (caller.userId === undefined || caller.kind === 'api_key')
     return { admin: false, publishers: new Set() };
   const memberships = await findRows(database, 'members', { user_id: caller.userId });
   return { admin: caller.admin, publishers: new Set(memberships.map((row) => row.publisher_id)) };
+}
+
+/** What reads of the registry for a caller need. */
+export interface ReadAccess {
+  readonly context: Pick<Context, 'baseUrl'>;
+  readonly database: Database;
+  readonly viewer: Viewer;
+}
+
+export async function openAccess(
+  { caller, context }: { readonly caller: Caller; readonly context: Pick<Context, 'baseUrl'> },
+  database: Database,
+): Promise<ReadAccess> {
+  return { context, database, viewer: await loadViewer(database, caller) };
 }
 
 // Decided: a token that is limited to nodes sees only those as a member does.
@@ -38,24 +51,19 @@ export const versionNotFound = (nodeId: string, version: string) =>
 
 /** @throws Refused not_found; banned, if the caller is neither a member nor an admin */
 export async function getVisiblePublisher(
-  database: Database,
-  viewer: Viewer,
+  { database, viewer }: ReadAccess,
   publisherId: string,
 ): Promise<PublisherRow> {
   const row = await findRow(database, 'publishers', { id: publisherId });
   if (!row) throw new Refused('not_found', `There is no publisher ${publisherId}.`);
-  if (row.status === 'PublisherStatusBanned' && !isInsider(viewer, publisherId)) {
+  if (row.status === 'PublisherStatusBanned' && !isInsider(viewer, publisherId))
     throw new Refused('banned', `The publisher ${publisherId} is banned.`);
-  }
   return row;
 }
 
 // Decided: what is hidden from a caller is 404. What is banned is 403, but members and admins can read it.
-/**
- * Finds a node that the caller may see.
- * @throws Refused not_found if it is missing or deleted, banned if it or its publisher is; insiders see both
- */
-export async function getVisibleNode(database: Database, viewer: Viewer, nodeId: string): Promise<NodeRow> {
+/** @throws Refused not_found if it is missing or deleted, banned if it or its publisher is; insiders see both */
+export async function getVisibleNode({ database, viewer }: ReadAccess, nodeId: string): Promise<NodeRow> {
   const [row] = await findNode(database, nodeId);
   return requireVisibleNode(viewer, nodeId, row);
 }
@@ -92,14 +100,13 @@ export function isNodeBanned(row: { readonly status: string; readonly publisher_
  * @throws Refused as `getVisibleNode`; not_found if it is missing or not Active, which insiders see
  */
 export async function getVisibleVersion(
-  database: Database,
-  viewer: Viewer,
-  nodeId: string,
-  version: string,
+  access: ReadAccess,
+  { nodeId, version }: { readonly nodeId: string; readonly version: string },
 ): Promise<{ node: NodeRow; version: VersionRow }> {
-  const node = await getVisibleNode(database, viewer, nodeId);
-  const row = await findRow(database, 'versions', { node_id: node.id, version });
-  const hidden = row?.status !== 'NodeVersionStatusActive' && !isInsider(viewer, node.publisher_id, node.id);
+  const node = await getVisibleNode(access, nodeId);
+  const row = await findRow(access.database, 'versions', { node_id: node.id, version });
+  const isOpen = row?.status === 'NodeVersionStatusActive';
+  const hidden = !isOpen && !isInsider(access.viewer, node.publisher_id, node.id);
   if (!row || hidden) throw versionNotFound(nodeId, version);
   return { node, version: row };
 }
@@ -114,15 +121,11 @@ export function findNodeInAnySpelling(database: Database, nodeId: string): Promi
   return findRow(database, 'nodes', { folded_id: foldNodeId(nodeId) });
 }
 
-/**
- * Finds a node of a publisher, for its members.
- * @throws Refused not_found
- */
+/** @throws Refused not_found, also if it is another publisher's */
 export async function getOwnNode(database: Database, publisherId: string, nodeId: string): Promise<NodeRow> {
   const node = await findNodeInAnySpelling(database, nodeId);
-  if (!node || node.publisher_id !== publisherId) {
+  if (!node || node.publisher_id !== publisherId)
     throw new Refused('not_found', `The publisher ${publisherId} has no node ${nodeId}.`);
-  }
   if (node.id !== nodeId) {
     throw new Refused('not_found', `There is no node ${nodeId}; did you mean ${node.id}?`);
   }

@@ -4,7 +4,7 @@ import type { NodeRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
-import { getVisibleNode, getVisiblePublisher, getVisibleVersion, loadViewer } from './access.js';
+import { getVisibleNode, getVisiblePublisher, getVisibleVersion, openAccess } from './access.js';
 import { type NodeDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import { findHostNode } from './host-nodes.js';
 import { refreshNode, refreshNodes } from './listed-host-nodes.js';
@@ -18,12 +18,11 @@ type SetNodeCall = OperationCall<'admin.node.set'>;
 
 /** Changes the fields of a node that only admins set. */
 const setNode: Write<'admin.node.set'> = async (call, tx) => {
-  const { params, caller, context } = call;
-  const viewer = await loadViewer(tx, caller);
-  const row = await getVisibleNode(tx, viewer, params.nodeId);
+  const access = await openAccess(call, tx);
+  const row = await getVisibleNode(access, call.params.nodeId);
   await setNodeStatus(call, tx, row);
   await setNodeFields(call, tx, row);
-  return viewNode({ context, database: tx, viewer }, row.id);
+  return viewNode(access, row.id);
 };
 
 // Decided: admins move nodes between Active and Banned. A new status has the detail given with it or none,
@@ -73,8 +72,8 @@ type SetVersionCall = OperationCall<'admin.version.setStatus'>;
 
 const setVersionStatus: Write<'admin.version.setStatus'> = async (call, tx) => {
   const { params, body, caller, context } = call;
-  const viewer = await loadViewer(tx, caller);
-  const { node, version } = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
+  const access = await openAccess(call, tx);
+  const { node, version } = await getVisibleVersion(access, params);
   await setVersionTags(call, tx, version, node.publisher_id);
   if (body.status) {
     await changeVersionStatus(tx, {
@@ -86,8 +85,8 @@ const setVersionStatus: Write<'admin.version.setStatus'> = async (call, tx) => {
       now: context.now(),
     });
   }
-  const now = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
-  return viewVersion(context, viewer, now.version, node.publisher_id);
+  const now = await getVisibleVersion(access, params);
+  return viewVersion(access, now.version, node.publisher_id);
 };
 
 async function setVersionTags(
@@ -109,11 +108,7 @@ async function setVersionTags(
 const setHostNodePolicy: Write<'admin.hostNode.setPolicy'> = async (call, tx) => {
   const { policy } = call.body;
   const { nodeId, version, hostNodeName } = call.params;
-  const { versionId, publisherId, view } = await findHostNode(
-    tx,
-    await loadViewer(tx, call.caller),
-    call.params,
-  );
+  const { versionId, publisherId, view } = await findHostNode(await openAccess(call, tx), call.params);
   if (view.policy === policy) return view;
   await updateRows(tx, 'host_nodes', { version_id: versionId, name: hostNodeName }, { policy });
   const id = `${nodeId}@${version}/${hostNodeName}`;
@@ -124,8 +119,7 @@ const setHostNodePolicy: Write<'admin.hostNode.setPolicy'> = async (call, tx) =>
 
 // Decided: a ban hides a publisher's nodes without changing them, so that lifting it restores them unchanged.
 const setPublisher: Write<'admin.publisher.set'> = async (call, tx) => {
-  const viewer = await loadViewer(tx, call.caller);
-  const before = await getVisiblePublisher(tx, viewer, call.params.publisherId);
+  const before = await getVisiblePublisher(await openAccess(call, tx), call.params.publisherId);
   const { id } = before;
   const { status } = call.body;
   // The same status may be given with a new reason.
@@ -138,7 +132,7 @@ const setPublisher: Write<'admin.publisher.set'> = async (call, tx) => {
     const event = { kind: 'publisher', id, publisherId: id, action: 'publisher.status', status } as const;
     await recordAction(call, tx, { ...event, reason: reason || undefined });
   }
-  return getPublisherView(tx, call.caller, id);
+  return getPublisherView(call, tx, id);
 };
 
 const generateAdminToken: Write<'admin.generateToken'> = async (call, tx) => {
@@ -167,10 +161,10 @@ const revokeAdminToken: Write<'admin.token.revoke'> = async (call, tx) => {
 };
 
 /** Lists versions of all nodes by their status, the oldest first: those that wait longest. */
-const listForReview: Read<'admin.review'> = async ({ query, caller, context }, database) => {
-  const { page, pageSize, statuses, nodeId } = query;
+const listForReview: Read<'admin.review'> = async (call, database) => {
+  const { page, pageSize, statuses, nodeId } = call.query;
   const offset = requireReachablePage({ page, limit: pageSize });
-  const viewer = await loadViewer(database, caller);
+  const access = await openAccess(call, database);
   const waiting = database
     .selectFrom('versions')
     .innerJoin('nodes', 'nodes.id', 'versions.node_id')
@@ -186,7 +180,7 @@ const listForReview: Read<'admin.review'> = async ({ query, caller, context }, d
     .execute();
   const total = await countRows(waiting);
   return {
-    versions: rows.map(({ publisher_id, ...row }) => viewVersion(context, viewer, row, publisher_id)),
+    versions: rows.map(({ publisher_id, ...row }) => viewVersion(access, row, publisher_id)),
     total,
     page,
     pageSize,

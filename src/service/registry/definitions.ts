@@ -6,7 +6,7 @@ import { type Tx, updateRows } from '../database/database.js';
 import type { Handlers, OperationCall, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused, type RefusedDetail } from '../operation/refused.js';
-import { getVisibleVersion, loadViewer, versionNotFound } from './access.js';
+import { getVisibleVersion, openAccess, versionNotFound } from './access.js';
 import { refreshListing, removeDefinitions } from './listed-host-nodes.js';
 
 interface FoundDefinitions {
@@ -68,19 +68,17 @@ type HostNodeDefinition = z.output<typeof HostNode>;
 /** Stores the definitions that an external extractor found, or that it found none. */
 const defineHostNodes: Write<'hostNodes.define'> = async (call, tx) => {
   const { params, body } = call;
-  const viewer = await loadViewer(tx, call.caller);
-  const { node, version } = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
+  const { node, version } = await getVisibleVersion(await openAccess(call, tx), params);
   if (version.status === 'NodeVersionStatusDeleted') throw versionNotFound(node.id, version.version);
   refuseInvalidDefinitions(body);
   const nodes = body.success
     ? Object.entries(body.nodes).map(([name, definition]) => ({ name, definition }))
     : undefined;
-  if (!(await storeDefinitions(tx, { versionId: version.id, nodeId: node.id, nodes }))) {
+  if (!(await storeDefinitions(tx, { versionId: version.id, nodeId: node.id, nodes })))
     throw new Refused(
       'definitions_already_set',
       `The definitions of version ${version.version} of the node ${node.id} are already stored.`,
     );
-  }
   const reason = body.reason || undefined;
   const event = { kind: 'version', id: version.id, publisherId: node.publisher_id } as const;
   await recordAction(call, tx, { ...event, action: 'version.definitions', reason });
@@ -92,9 +90,8 @@ function refuseInvalidDefinitions({ success, nodes }: DefineBody): void {
   const details: RefusedDetail[] = Object.entries(nodes).flatMap(([name, definition]) =>
     listProblems(name, definition).map(([field, message]) => ({ path: `nodes.${name}.${field}`, message })),
   );
-  if (!success && Object.keys(nodes).length > 0) {
+  if (!success && Object.keys(nodes).length > 0)
     details.unshift({ path: 'nodes', message: 'must be empty if success is false' });
-  }
   const [first] = details;
   if (!first) return;
   const more = details.length > 1 ? `; and ${details.length - 1} more` : '';

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
-import { countRows, type Database } from '../database/database.js';
+import { countRows } from '../database/database.js';
 import type { Handlers, OperationCall, Read } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
-import { getVisibleVersion, loadViewer, type Viewer } from './access.js';
+import { getVisibleVersion, openAccess, type ReadAccess } from './access.js';
 import type { NodeDetails } from './details.js';
 import { countPages, getOffset, MAX_LISTED_ROWS, requireReachablePage } from './paging.js';
 import { readTotal } from './totals.js';
@@ -15,12 +15,11 @@ const BANNED_POLICY = 'HostNodePolicyBanned';
 
 /** @throws Refused not_found; banned, as `getVisibleVersion` */
 export async function findHostNode(
-  database: Database,
-  viewer: Viewer,
+  access: ReadAccess,
   name: OperationCall<'hostNodes.get'>['params'],
 ): Promise<{ versionId: string; publisherId: string; view: HostNodeView }> {
-  const { node, version } = await getVisibleVersion(database, viewer, name.nodeId, name.version);
-  const row = await selectShown(database, viewer)
+  const { node, version } = await getVisibleVersion(access, name);
+  const row = await selectShown(access)
     .selectAll('host_nodes')
     .where('host_nodes.version_id', '=', version.id)
     .where('host_nodes.name', '=', name.hostNodeName)
@@ -36,9 +35,10 @@ export async function findHostNode(
  * Finds the node to install for a definition: one that preempts the name, else the one that search shows first.
  * @throws Refused not_found
  */
-const findNodeOf: Read<'hostNodes.findNode'> = async ({ params, caller, context }, database) => {
-  const viewer = await loadViewer(database, caller);
-  const rows = await selectShown(database, viewer)
+const findNodeOf: Read<'hostNodes.findNode'> = async (call, database) => {
+  const { params } = call;
+  const access = await openAccess(call, database);
+  const rows = await selectShown(access)
     .innerJoin('nodes', 'nodes.id', 'host_nodes.node_id')
     .select(['nodes.id', 'nodes.details'])
     .where('host_nodes.name', '=', params.hostNodeName)
@@ -52,16 +52,17 @@ const findNodeOf: Read<'hostNodes.findNode'> = async ({ params, caller, context 
   });
   const found = preempting ?? rows[0];
   if (!found) throw new Refused('not_found', `No node has a definition ${params.hostNodeName}.`);
-  return viewNode({ context, database, viewer }, found.id);
+  return viewNode(access, found.id);
 };
 
 /** Nodes with a definition of the same name that are looked at. */
 const MAX_NODES_OF_NAME = 100;
 
-const listHostNodes: Read<'hostNodes.list'> = async ({ params, query, caller }, database) => {
-  const viewer = await loadViewer(database, caller);
-  const { version } = await getVisibleVersion(database, viewer, params.nodeId, params.version);
-  const ofVersion = selectShown(database, viewer).where('host_nodes.version_id', '=', version.id);
+const listHostNodes: Read<'hostNodes.list'> = async (call, database) => {
+  const { params, query } = call;
+  const access = await openAccess(call, database);
+  const { version } = await getVisibleVersion(access, params);
+  const ofVersion = selectShown(access).where('host_nodes.version_id', '=', version.id);
   const total = await countRows(ofVersion);
   const rows = await ofVersion
     .selectAll('host_nodes')
@@ -73,10 +74,11 @@ const listHostNodes: Read<'hostNodes.list'> = async ({ params, query, caller }, 
 };
 
 /** Lists definitions of Active versions only, for all callers; drafts are read by node and version. */
-const listAllHostNodes: Read<'hostNodes.listAll'> = async ({ query, caller }, database) => {
+const listAllHostNodes: Read<'hostNodes.listAll'> = async (call, database) => {
+  const { query } = call;
   const offset = requireReachablePage({ page: query.page, limit: query.pageSize });
-  const viewer = await loadViewer(database, caller);
-  const matching = filterHostNodes(database, viewer, query);
+  const access = await openAccess(call, database);
+  const matching = filterHostNodes(access, query);
   const rows = await matching
     .selectAll('host_nodes')
     .select((of) =>
@@ -95,7 +97,7 @@ const listAllHostNodes: Read<'hostNodes.listAll'> = async ({ query, caller }, da
   const { node_id, node_version, host_node_name } = query;
   const isUnfiltered = node_id === undefined && node_version === undefined && host_node_name === undefined;
   const total = isUnfiltered
-    ? await countAll(database, viewer)
+    ? await countAll(access)
     : await countRows(
         database.selectFrom(matching.select('host_nodes.name').limit(MAX_LISTED_ROWS).as('some')),
       );
@@ -108,13 +110,9 @@ const listAllHostNodes: Read<'hostNodes.listAll'> = async ({ query, caller }, da
 };
 
 /** Decided: without node_version, the latest version of each node. */
-function filterHostNodes(
-  database: Database,
-  viewer: Viewer,
-  query: OperationCall<'hostNodes.listAll'>['query'],
-) {
+function filterHostNodes(access: ReadAccess, query: OperationCall<'hostNodes.listAll'>['query']) {
   const { node_id, node_version, host_node_name } = query;
-  return selectShown(database, viewer)
+  return selectShown(access)
     .$if(node_version === undefined, (all) => all.where('host_nodes.listed', '=', sql.lit(1)))
     .$if(node_version !== undefined, (all) =>
       all
@@ -130,7 +128,7 @@ function filterHostNodes(
     .$if(host_node_name !== undefined, (all) => all.where('host_nodes.name', '=', host_node_name as string));
 }
 
-async function countAll(database: Database, viewer: Viewer): Promise<number> {
+async function countAll({ database, viewer }: ReadAccess): Promise<number> {
   const listed = await readTotal(database, 'host_nodes.listed');
   if (viewer.admin) return listed;
   const hidden = await countRows(
@@ -143,7 +141,7 @@ async function countAll(database: Database, viewer: Viewer): Promise<number> {
 }
 
 // Decided: a definition with the policy Banned is visible only to admins.
-function selectShown(database: Database, viewer: Viewer) {
+function selectShown({ database, viewer }: ReadAccess) {
   const all = database.selectFrom('host_nodes');
   return viewer.admin ? all : all.where('host_nodes.policy', '!=', BANNED_POLICY);
 }
@@ -160,8 +158,7 @@ function viewHostNode(row: { name: string; definition: string; policy: string })
 
 export const hostNodeHandlers = {
   'hostNodes.get': {
-    read: async ({ params, caller }, database) =>
-      (await findHostNode(database, await loadViewer(database, caller), params)).view,
+    read: async (call, database) => (await findHostNode(await openAccess(call, database), call.params)).view,
   },
   'hostNodes.findNode': { read: findNodeOf },
   'hostNodes.listAll': { read: listAllHostNodes },

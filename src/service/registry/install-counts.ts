@@ -64,9 +64,7 @@ export class InstallCounts {
         }
       });
     } catch (error) {
-      for (const [nodeId, count] of counts) {
-        this.#counts.set(nodeId, (this.#counts.get(nodeId) ?? 0) + count);
-      }
+      for (const [nodeId, count] of counts) this.#counts.set(nodeId, (this.#counts.get(nodeId) ?? 0) + count);
       log('error', 'Downloads could not be counted; they are counted later.', { error: `${error}` });
     }
   }

@@ -3,14 +3,8 @@ import { countRows, type Database } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
-import { getVisiblePublisher, isInsider, loadViewer } from './access.js';
-import {
-  findNodeRecords,
-  listNodeRecords,
-  type NodeRecord,
-  type Slice,
-  searchNodeRecords,
-} from './node-records.js';
+import { getVisiblePublisher, isInsider, openAccess } from './access.js';
+import { findNodeRecords, listNodeRecords, type Slice, searchNodeRecords } from './node-records.js';
 import { countPages, MAX_LISTED_ROWS, type PageQuery, requireReachablePage } from './paging.js';
 import { countFound, MAX_FOUND, parseSearch, selectMatches } from './search-index.js';
 import { viewNodes } from './views.js';
@@ -19,15 +13,15 @@ type NodePage = OperationAnswer<'node.list'>;
 
 // Decided: lists are ordered by id; search results by search_ranking, which is 0 by default, then oldest first.
 const listNodes: Read<'node.list'> = async (call, database) => {
-  const { params, query, caller, context } = call;
-  const { publisherId } = params;
+  const { query } = call;
+  const { publisherId } = call.params;
   const slice = { limit: query.limit, offset: requireReachablePage(query) };
-  const viewer = await loadViewer(database, caller);
-  await getVisiblePublisher(database, viewer, publisherId);
+  const access = await openAccess(call, database);
+  await getVisiblePublisher(access, publisherId);
   // Decided: others than insiders see only Active nodes.
-  const onlyActive = !isInsider(viewer, publisherId);
+  const onlyActive = !isInsider(access.viewer, publisherId);
   const records = await listNodeRecords(database, { publisherId, onlyActive }, slice);
-  const nodes = await viewNodes({ context, database, viewer }, records);
+  const nodes = await viewNodes(access, records);
   const counted = database
     .selectFrom('nodes')
     .where('publisher_id', '=', publisherId)
@@ -37,20 +31,19 @@ const listNodes: Read<'node.list'> = async (call, database) => {
 
 /** Finds public nodes only; `listNodes` shows members their banned and deleted nodes too. */
 const searchNodes: Read<'node.search'> = async (call, database) => {
-  const { query, caller, context } = call;
+  const { query } = call;
   const slice = { limit: query.limit, offset: requireReachablePage(query) };
   const match = parseSearch(database, query.search ?? '');
-  const viewer = await loadViewer(database, caller);
-  if (query.include_banned && !viewer.admin)
+  const access = await openAccess(call, database);
+  if (query.include_banned && !access.viewer.admin)
     throw new Refused('admin_required', 'Only an admin may list banned nodes; leave out include_banned.');
   const { page: _, limit: __, search: ___, ...filters } = query;
-  const view = (records: readonly NodeRecord[]) => viewNodes({ context, database, viewer }, records);
   if (isUnfiltered(filters)) {
-    const nodes = await view(await searchNodeRecords(database, match, slice));
+    const nodes = await viewNodes(access, await searchNodeRecords(database, match, slice));
     return toPage(query, nodes, await countFound(database, match));
   }
   const { ids, total } = await filterNodes(database, match, filters, slice);
-  return toPage(query, await view(await findNodeRecords(database, ids)), total);
+  return toPage(query, await viewNodes(access, await findNodeRecords(database, ids)), total);
 };
 
 function toPage({ page, limit }: PageQuery, nodes: NodePage['nodes'], total: number): NodePage {
@@ -83,7 +76,6 @@ const SORT_COLUMNS = {
 } as const;
 
 /**
- * Finds nodes by filters.
  * @param match of `parseSearch`
  * @returns the ids of one page, in order, and how many there are, up to `MAX_LISTED_ROWS`
  */

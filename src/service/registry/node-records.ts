@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely';
-import { compileOnce } from '../database/compile-once.js';
-import type { Database } from '../database/database.js';
+import { compileOnce, type Database } from '../database/database.js';
 import type { NodeRow, PublisherRow, PublisherTable, VersionRow, VersionTable } from '../database/schema.js';
 import { selectAllFound, selectMatches } from './search-index.js';
 

@@ -14,7 +14,7 @@ import {
   findNodeInAnySpelling,
   foldNodeId,
   getOwnNode,
-  loadViewer,
+  openAccess,
   refuseBannedNode,
   refuseClosedNode,
   refuseDeletedNode,
@@ -31,13 +31,12 @@ import { type NodeView, viewNode, viewNodes } from './views.js';
 type NodeBody = z.output<typeof Node>;
 
 const getNode: Read<'node.get'> = async (call, database) => {
-  const { params, query, caller, context } = call;
-  const viewer = await loadViewer(database, caller);
+  const { params, query } = call;
+  const access = await openAccess(call, database);
   const record = await findNodeRecord(database, params.nodeId);
   const visible = record && { ...record.node, publisher_status: record.publisher.status };
-  requireVisibleNode(viewer, params.nodeId, visible);
-  const options = { context, database, viewer, translations: query.include_translations };
-  const [node] = await viewNodes(options, [record as NodeRecord]);
+  requireVisibleNode(access.viewer, params.nodeId, visible);
+  const [node] = await viewNodes(access, [record as NodeRecord], query.include_translations);
   return node as NodeView;
 };
 
@@ -50,7 +49,7 @@ const createNode: Write<'node.create'> = async (call, tx) => {
   }
   const author = { actor: caller.userId as string, byAdmin: caller.admin, context };
   await insertNode(tx, author, { ...params, nodeId: body.id }, body);
-  return viewNode({ context, database: tx, viewer: await loadViewer(tx, caller) }, body.id);
+  return viewNode(await openAccess(call, tx), body.id);
 };
 
 const updateNode: Write<'node.update'> = async (call, tx) => {
@@ -59,7 +58,7 @@ const updateNode: Write<'node.update'> = async (call, tx) => {
   const row = await getOwnNode(tx, params.publisherId, params.nodeId);
   refuseClosedNode(row);
   await patchNode(tx, { actor: caller.userId as string, context }, row, body);
-  return viewNode({ context, database: tx, viewer: await loadViewer(tx, caller) }, row.id);
+  return viewNode(await openAccess(call, tx), row.id);
 };
 
 /** Deleting a deleted node does nothing, so that a repeated request succeeds. */
@@ -93,12 +92,8 @@ export async function insertNode(
   const details = pickNodeDetails(body);
   const name = body.name ?? id;
   refuseLargeFields({ name, ...details }, 'node');
-  const last = await tx
-    .selectFrom('nodes')
-    .select('number')
-    .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const highest = tx.selectFrom('nodes').select(({ fn }) => fn.max('number').as('number'));
+  const last = await highest.executeTakeFirst();
   const row: NodeRow = {
     id,
     number: (last?.number ?? 0) + 1,

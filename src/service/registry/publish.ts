@@ -6,7 +6,7 @@ import type { Handlers, OperationAnswer, OperationCall, Write } from '../operati
 import { takeDailyQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
 import { createUploadUrl, getDownloadUrl } from '../operation/signed-urls.js';
-import { findNodeInAnySpelling, getOwnNode, loadViewer, refuseClosedNode, requireSameIds } from './access.js';
+import { findNodeInAnySpelling, getOwnNode, openAccess, refuseClosedNode, requireSameIds } from './access.js';
 import { forgetDefinitions } from './definitions.js';
 import { pickVersionDetails, refuseLargeFields } from './details.js';
 import { duplicateNode, insertNode, patchNode } from './nodes.js';
@@ -23,7 +23,7 @@ type Published = OperationAnswer<'version.publish'>;
 
 // Decided: one transaction writes the node, registers the version as Pending and issues its signedUrl.
 const publishVersion: Write<'version.publish'> = async (call, tx) => {
-  const { params, body, caller, context } = call;
+  const { params, body, context } = call;
   requireSameIds(
     { path: 'node.id', given: body.node.id, expected: params.nodeId },
     { path: 'node_version.node_id', given: body.node_version.node_id, expected: params.nodeId },
@@ -38,9 +38,8 @@ const publishVersion: Write<'version.publish'> = async (call, tx) => {
     owner: params.publisherId,
     runAt: context.now() + context.configuration.limits.uploadAbandonedSeconds * 1000,
   });
-  const viewer = await loadViewer(tx, caller);
   return {
-    node_version: viewVersion(context, viewer, row, params.publisherId),
+    node_version: viewVersion(await openAccess(call, tx), row, params.publisherId),
     signedUrl: createSignedUrl(call, row.id, token),
   };
 };

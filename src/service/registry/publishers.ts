@@ -3,11 +3,10 @@ import { PublisherId } from '../../contract/schema/identifiers.js';
 import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { PublisherRow } from '../database/schema.js';
 import type { Handlers, Read, Write } from '../operation/call.js';
-import type { Caller } from '../operation/caller.js';
 import { requirePublisherQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
-import { getVisiblePublisher, loadViewer, requireSameIds } from './access.js';
+import { getVisiblePublisher, openAccess, requireSameIds } from './access.js';
 import { refuseLargeFields } from './details.js';
 import { forgetInvitations } from './members.js';
 import { refuseLikeness, toPlainId } from './names.js';
@@ -42,7 +41,7 @@ const createPublisher: Write<'publisher.create'> = async (call, tx) => {
     created_at,
   });
   await recordAction(call, tx, { kind: 'publisher', id, publisherId: id, action: 'publisher.create' });
-  return getPublisherView(tx, caller, id);
+  return getPublisherView(call, tx, id);
 };
 
 // Decided: the owners of a banned publisher cannot start another one while it is banned.
@@ -62,32 +61,33 @@ async function refuseBannedOwner(tx: Tx, userId: string): Promise<void> {
   );
 }
 
-const listPublishers: Read<'publisher.list'> = async ({ caller }, database) => {
-  const viewer = await loadViewer(database, caller);
-  if (viewer.publishers.size === 0) return [];
+const listPublishers: Read<'publisher.list'> = async (call, database) => {
+  const access = await openAccess(call, database);
+  const { publishers } = access.viewer;
+  if (publishers.size === 0) return [];
   const rows = await database
     .selectFrom('publishers')
     .selectAll()
-    .where('id', 'in', [...viewer.publishers])
+    .where('id', 'in', [...publishers])
     .orderBy('id')
     .execute();
-  return [...(await viewPublishers(database, viewer, rows)).values()];
+  return [...(await viewPublishers(access, rows)).values()];
 };
 
 const updatePublisher: Write<'publisher.update'> = async (call, tx) => {
-  const { body, caller } = call;
+  const { body } = call;
   const id = call.params.publisherId;
   requireSameIds({ path: 'id', given: body.id, expected: id });
   const fields = (['name', ...TEXT_FIELDS] as const).filter((field) => body[field] !== undefined);
   if (fields.length > 0) {
     const changes = Object.fromEntries(fields.map((field) => [field, body[field]]));
-    const before = await getVisiblePublisher(tx, await loadViewer(tx, caller), id);
+    const before = await getVisiblePublisher(await openAccess(call, tx), id);
     refuseLargeFields({ ...before, ...changes }, 'publisher');
     await updateRows(tx, 'publishers', { id }, changes);
     const event = { kind: 'publisher', id, publisherId: id, action: 'publisher.update' } as const;
     await recordAction(call, tx, event);
   }
-  return getPublisherView(tx, caller, id);
+  return getPublisherView(call, tx, id);
 };
 
 const validatePublisher: Read<'publisher.validate'> = async ({ query }, database) => {
@@ -104,12 +104,11 @@ const validatePublisher: Read<'publisher.validate'> = async ({ query }, database
 const deletePublisher: Write<'publisher.delete'> = async (call, tx) => {
   const { publisherId: id } = call.params;
   const node = await findRow(tx, 'nodes', { publisher_id: id });
-  if (node) {
+  if (node)
     throw new Refused(
       'invalid_transition',
       `The publisher ${id} has the node ${node.id}; a publisher with nodes, including deleted ones, cannot be deleted.`,
     );
-  }
   const members = await tx.selectFrom('members').select('user_id').where('publisher_id', '=', id).execute();
   for (const table of ['personal_access_tokens', 'members', 'quota_usage'] as const)
     await deleteRows(tx, table, { publisher_id: id });
@@ -123,19 +122,19 @@ const deletePublisher: Write<'publisher.delete'> = async (call, tx) => {
 
 /** @throws Refused not_found, banned */
 export async function getPublisherView(
+  call: Parameters<typeof openAccess>[0],
   database: Database,
-  caller: Caller,
   publisherId: string,
 ): Promise<PublisherView> {
-  const viewer = await loadViewer(database, caller);
-  const row = await getVisiblePublisher(database, viewer, publisherId);
-  return (await viewPublishers(database, viewer, [row])).get(row.id) as PublisherView;
+  const access = await openAccess(call, database);
+  const row = await getVisiblePublisher(access, publisherId);
+  return (await viewPublishers(access, [row])).get(row.id) as PublisherView;
 }
 
 export const publisherHandlers = {
   'publisher.create': { write: createPublisher },
   'publisher.get': {
-    read: ({ caller, params }, database) => getPublisherView(database, caller, params.publisherId),
+    read: (call, database) => getPublisherView(call, database, call.params.publisherId),
   },
   'publisher.list': { read: listPublishers },
   'publisher.validate': { read: validatePublisher },

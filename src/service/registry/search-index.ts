@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { compileOnce } from '../database/compile-once.js';
-import { type Database, getRow, type Tx, updateRows } from '../database/database.js';
+import { compileOnce, type Database, getRow, type Tx, updateRows } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { NodeDetails } from './details.js';
 import { addToTotal, readTotal } from './totals.js';

@@ -47,9 +47,7 @@ const listTokens: Read<'publisher.token.list'> = async ({ params }, database) =>
 const revokeToken: Write<'publisher.token.revoke'> = async (call, tx) => {
   const { publisherId, tokenId } = call.params;
   const deleted = await deleteRows(tx, 'personal_access_tokens', { publisher_id: publisherId, id: tokenId });
-  if (deleted === 0) {
-    throw new Refused('not_found', `The publisher ${publisherId} has no token ${tokenId}.`);
-  }
+  if (deleted === 0) throw new Refused('not_found', `The publisher ${publisherId} has no token ${tokenId}.`);
   await recordAction(call, tx, { kind: 'token', id: tokenId, publisherId, action: 'token.revoke' });
 };
 

@@ -4,6 +4,7 @@ import { getOperation, type OperationName } from '../../contract/index.js';
 import { removeNulls } from '../../contract/json.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
+import { findJsonExcess, MAX_JSON_DEPTH } from '../../wire/json-limits.js';
 import { findRow } from '../database/database.js';
 import { FetchFailed, fetchMedia } from '../network/fetch-media.js';
 import type { OperationCall } from '../operation/call.js';
@@ -52,10 +53,7 @@ export async function askUplink(
   return answer === undefined ? undefined : replaceUrls(context, name, nodeId, answer);
 }
 
-/**
- * Whether the registry behind this one is asked about a node.
- * @throws Refused forbidden
- */
+/** @throws Refused forbidden if a rule refuses the node */
 export async function mayAsk({ configuration, database }: Context, nodeId: string): Promise<boolean> {
   const { uplink } = configuration;
   if (!uplink || !NodeId.safeParse(nodeId).success) return false;
@@ -90,6 +88,7 @@ function getUplinkUrl({ configuration: { uplink } }: Context): string {
 }
 
 const UPLINK_LIMITS = { bytes: 16 * 1024 ** 2, seconds: 20 };
+const MAX_ANSWER_VALUES = 1_000_000;
 
 /** @throws FetchFailed */
 async function readRemote(
@@ -117,8 +116,7 @@ async function readRemote(
   try {
     const file = join(folder.path, 'answer.json');
     await fetchFromUplink(context, url, file, { ...UPLINK_LIMITS, media: 'json' });
-    const text = await readFile(file, 'utf8');
-    const data = removeNulls(parseJson(text));
+    const data = removeNulls(parseAnswer(await readFile(file)));
     const outline = operation.response && createOutline(operation.response, 'output');
     const ours = naming ? naming.renameBody(name, outline, data, 'ours') : data;
     if (!operation.response?.safeParse(ours).success)
@@ -154,9 +152,11 @@ export function fetchFromUplink(
   return fetchMedia(url, path, { ...options, serviceOrigin, loopbackAllowed, httpsOnly: true });
 }
 
-function parseJson(text: string): unknown {
+function parseAnswer(json: Buffer): unknown {
+  if (findJsonExcess(json, { maxDepth: MAX_JSON_DEPTH, maxValues: MAX_ANSWER_VALUES }))
+    throw new FetchFailed('its answer is nested too deeply or has too many values');
   try {
-    return JSON.parse(text);
+    return JSON.parse(json.toString());
   } catch {
     throw new FetchFailed('it did not answer with JSON');
   }

@@ -1,6 +1,13 @@
 import { recordEvent } from '../database/audit-log.js';
-import { compileOnce } from '../database/compile-once.js';
-import { type Database, findRow, findRows, getRow, type Tx, updateRows } from '../database/database.js';
+import {
+  compileOnce,
+  type Database,
+  findRow,
+  findRows,
+  getRow,
+  type Tx,
+  updateRows,
+} from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
 import type { StoredObject } from '../storage/storage.js';
@@ -12,9 +19,7 @@ export type VersionStatus = `NodeVersionStatus${'Active' | 'Deleted' | 'Banned' 
 /** The `status_reason` of a version deleted before any upload; only such a number can be registered again. */
 const NO_ARCHIVE = 'no_archive';
 
-/**
- * Who changes a status: `registration` a publish, `owner` a delete, `admin` an admin request, `service` a job.
- */
+/** Who changes a status: `registration` a publish, `owner` a delete, `admin` an admin request, `service` a job. */
 export type TransitionRight = 'registration' | 'owner' | 'admin' | 'service';
 
 export interface VersionTransition {
@@ -127,21 +132,17 @@ export interface UploadTarget
  */
 export async function getUploadTarget(database: Database, versionId: string): Promise<UploadTarget> {
   const [row] = await findTarget(database, versionId);
-  if (!row || row.status === 'NodeVersionStatusDeleted') {
+  if (!row || row.status === 'NodeVersionStatusDeleted')
     throw new Refused(
       'version_exists',
       'This version was deleted; register it again or use another version number.',
     );
-  }
-  if (row.node_status === 'NodeStatusDeleted') {
+  if (row.node_status === 'NodeStatusDeleted')
     throw new Refused('not_found', `The node ${row.node_id} was deleted and no longer accepts uploads.`);
-  }
-  if (row.publisher_status === 'PublisherStatusBanned') {
+  if (row.publisher_status === 'PublisherStatusBanned')
     throw new Refused('banned', `The publisher ${row.publisher_id} is banned.`);
-  }
-  if (row.node_status === 'NodeStatusBanned') {
+  if (row.node_status === 'NodeStatusBanned')
     throw new Refused('banned', `The node ${row.node_id} is banned.`);
-  }
   if (row.archive_sha256 === null && row.status !== 'NodeVersionStatusPending') throw versionNumberUsed(row);
   return row;
 }

@@ -12,7 +12,7 @@ import {
   getVisibleVersion,
   isInsider,
   isNodeBanned,
-  loadViewer,
+  openAccess,
   refuseClosedNode,
   refuseDeletedNode,
   type Viewer,
@@ -24,28 +24,28 @@ import { changeVersionStatus, refreshLatest } from './version-states.js';
 import { viewVersion } from './views.js';
 
 const getVersion: Read<'version.get'> = async (call, database) => {
-  const viewer = await loadViewer(database, call.caller);
-  const found = await getVisibleVersion(database, viewer, call.params.nodeId, call.params.version);
-  return viewVersion(call.context, viewer, found.version, found.node.publisher_id);
+  const access = await openAccess(call, database);
+  const { node, version } = await getVisibleVersion(access, call.params);
+  return viewVersion(access, version, node.publisher_id);
 };
 
-const listVersions: Read<'version.list'> = async ({ params, query, caller, context }, database) => {
-  const viewer = await loadViewer(database, caller);
-  const node = await getVisibleNode(database, viewer, params.nodeId);
+const listVersions: Read<'version.list'> = async (call, database) => {
+  const { params, query } = call;
+  const access = await openAccess(call, database);
+  const node = await getVisibleNode(access, params.nodeId);
   let versions = database.selectFrom('versions').selectAll().where('node_id', '=', node.id);
   if (query.statuses) versions = versions.where('status', 'in', query.statuses);
   // Decided: only members and admins see drafts, which are all versions that are not Active.
-  if (!isInsider(viewer, node.publisher_id, node.id)) {
+  if (!isInsider(access.viewer, node.publisher_id, node.id))
     versions = versions.where('status', '=', 'NodeVersionStatusActive');
-  }
   const rows = await versions.execute();
   return rows
     .sort((left, right) => compareVersions(right.version, left.version))
-    .map((row) => viewVersion(context, viewer, row, node.publisher_id));
+    .map((row) => viewVersion(access, row, node.publisher_id));
 };
 
 const updateVersion: Write<'version.update'> = async (call, tx) => {
-  const { params, body, caller, context } = call;
+  const { params, body } = call;
   const { node, version } = await getOwnVersion(tx, params);
   refuseClosedNode(node);
   const given = pickVersionDetails(body);
@@ -59,7 +59,7 @@ const updateVersion: Write<'version.update'> = async (call, tx) => {
     const event = { kind: 'version', id: version.id, publisherId: node.publisher_id } as const;
     await recordAction(call, tx, { ...event, action: 'version.update' });
   }
-  return viewVersion(context, await loadViewer(tx, caller), { ...version, details }, node.publisher_id);
+  return viewVersion(await openAccess(call, tx), { ...version, details }, node.publisher_id);
 };
 
 const deleteVersion: Write<'version.delete'> = async ({ params, caller, context }, tx) => {
@@ -92,9 +92,10 @@ const getVersionHistory: Read<'version.history'> = async ({ params }, database) 
 };
 
 // Decided: only Active versions are installed, also by members.
-const installNode: Read<'node.install'> = async ({ params, query, caller, address, context }, database) => {
-  const viewer = await loadViewer(database, caller);
-  const node = await getVisibleNode(database, viewer, params.nodeId);
+const installNode: Read<'node.install'> = async (call, database) => {
+  const { params, query, address, context } = call;
+  const access = await openAccess(call, database);
+  const node = await getVisibleNode(access, params.nodeId);
   refuseDeletedNode(node);
   const active = database
     .selectFrom('versions')
@@ -111,7 +112,7 @@ const installNode: Read<'node.install'> = async ({ params, query, caller, addres
     throw new Refused('not_found', `The node ${node.id} has no active version yet.`);
   }
   context.installs.count({ nodeId: node.id, versionId: version.id, address });
-  return viewVersion(context, viewer, version, node.publisher_id);
+  return viewVersion(access, version, node.publisher_id);
 };
 
 type VersionPair = z.output<typeof BulkItem>['identifier'];
@@ -120,23 +121,22 @@ type FoundVersion = VersionRow & { publisher_id: string; node_status: string; pu
 /** Each pair binds two values, and databases limit how many a query may have. */
 const PAIRS_PER_QUERY = 1000;
 
-const getVersionsInBulk: Read<'version.bulk'> = async ({ body, caller, context }, database) => {
-  const pairs = body.node_versions;
-  const viewer = await loadViewer(database, caller);
+const getVersionsInBulk: Read<'version.bulk'> = async (call, database) => {
+  const pairs = call.body.node_versions;
+  const access = await openAccess(call, database);
   const found = await findVersions(database, pairs);
   // Decided: the answer has the order and the duplicates of the request.
   return { node_versions: pairs.map((pair) => toItem(pair, found.get(toPairKey(pair)))) };
 
   function toItem(identifier: VersionPair, row: FoundVersion | undefined): z.output<typeof BulkItem> {
-    const hidden = row && findHiddenReason(viewer, row);
+    const hidden = row && findHiddenReason(access.viewer, row);
     if (!row || hidden === 'not_found') {
       const error_message = `There is no version ${identifier.version} of the node ${identifier.node_id}.`;
       return { identifier, status: 'not_found', error_message };
     }
-    if (hidden === 'banned') {
+    if (hidden === 'banned')
       return { identifier, status: 'error', error_message: `The node ${identifier.node_id} is banned.` };
-    }
-    const node_version = viewVersion(context, viewer, row, row.publisher_id);
+    const node_version = viewVersion(access, row, row.publisher_id);
     return { identifier, status: 'success', node_version };
   }
 };

@@ -5,9 +5,8 @@ import type { NodeVersion } from '../../contract/node-version.js';
 import type { Publisher, PublisherMember } from '../../contract/publisher.js';
 import type { Database } from '../database/database.js';
 import type { PublisherRow, VersionRow } from '../database/schema.js';
-import type { Context } from '../operation/context.js';
 import { getDownloadUrl } from '../operation/signed-urls.js';
-import { isInsider, type Viewer } from './access.js';
+import { isInsider, type ReadAccess, type Viewer } from './access.js';
 import type { NodeDetails, VersionDetails } from './details.js';
 import { findNodeRecord, type NodeRecord } from './node-records.js';
 
@@ -16,8 +15,7 @@ export type MemberView = z.output<typeof PublisherMember>;
 
 /** Publishers in the form of the contract, by id, with their members if the caller may see them. */
 export async function viewPublishers(
-  database: Database,
-  viewer: Viewer,
+  { database, viewer }: ReadAccess,
   rows: readonly PublisherRow[],
 ): Promise<Map<string, PublisherView>> {
   const members = await findMembers(
@@ -58,8 +56,7 @@ export type VersionView = z.output<typeof NodeVersion>;
 
 /** A version in the form of the contract. */
 export function viewVersion(
-  context: Pick<Context, 'baseUrl'>,
-  viewer: Pick<Viewer, 'admin'>,
+  { context, viewer }: Omit<ReadAccess, 'database'>,
   row: VersionRow,
   publisherId: string,
 ): VersionView {
@@ -82,33 +79,26 @@ export function viewVersion(
 
 export type NodeView = z.output<typeof Node>;
 
-export interface ViewNodesOptions {
-  readonly context: Pick<Context, 'baseUrl'>;
-  readonly database: Database;
-  readonly viewer: Viewer;
-  // Decided: translations are returned only on request.
-  readonly translations?: boolean;
-}
-
+// Decided: translations are returned only on request.
 /** Nodes in the form of the contract. */
 export async function viewNodes(
-  options: ViewNodesOptions,
+  access: ReadAccess,
   records: readonly NodeRecord[],
+  hasTranslations = false,
 ): Promise<NodeView[]> {
-  const { database, viewer, context } = options;
   const different = new Map(records.map(({ publisher }) => [publisher.id, publisher]));
-  const publishers = await viewPublishers(database, viewer, [...different.values()]);
+  const publishers = await viewPublishers(access, [...different.values()]);
   return records.map((record) => ({
-    ...viewOwnFields(options, record),
+    ...viewOwnFields(access.viewer, record, hasTranslations),
     publisher: publishers.get(record.publisher.id),
-    latest_version: record.latest && viewVersion(context, viewer, record.latest, record.publisher.id),
+    latest_version: record.latest && viewVersion(access, record.latest, record.publisher.id),
   }));
 }
 
 /** A node that exists. */
-export async function viewNode(options: ViewNodesOptions, nodeId: string): Promise<NodeView> {
-  const record = (await findNodeRecord(options.database, nodeId)) as NodeRecord;
-  return (await viewNodes(options, [record]))[0] as NodeView;
+export async function viewNode(access: ReadAccess, nodeId: string): Promise<NodeView> {
+  const record = (await findNodeRecord(access.database, nodeId)) as NodeRecord;
+  return (await viewNodes(access, [record]))[0] as NodeView;
 }
 
 // Decided: while a publisher is banned, the status_detail of its nodes says so unless they have their own.
@@ -117,14 +107,11 @@ function describeBan({ id, status, status_reason: reason }: PublisherRow): strin
   return `The publisher ${id} is banned${reason ? `: ${reason}` : ''}.`;
 }
 
-function viewOwnFields(
-  { viewer, translations: asked }: ViewNodesOptions,
-  { node, publisher }: NodeRecord,
-): NodeView {
+function viewOwnFields(viewer: Viewer, { node, publisher }: NodeRecord, hasTranslations: boolean): NodeView {
   const { tags_admin, translations, ...details } = JSON.parse(node.details) as NodeDetails;
   return {
     ...details,
-    ...(asked ? { translations: translations ?? {} } : {}),
+    ...(hasTranslations ? { translations: translations ?? {} } : {}),
     // Decided: only admins see tags_admin; members and admins see status_detail.
     ...(viewer.admin ? { tags_admin } : {}),
     ...(isInsider(viewer, publisher.id, node.id)

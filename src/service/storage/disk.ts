@@ -1,10 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { mkdir, open, opendir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { access, mkdir, open, opendir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { ObjectMissing, type Range, type Storage, StorageMissing, TooLarge } from './storage.js';
+import { ObjectMissing, type Range, type Storage, StorageAway, StorageMissing, TooLarge } from './storage.js';
 
 /** No key begins with a dot, so it cannot collide with an object. */
 const STAGING_FOLDER = '.staging';
@@ -69,6 +79,11 @@ export function createDiskStorage(
       });
       await removeEmptyFolders(dirname(path), root);
     },
+    requireReady: () =>
+      access(root, constants.R_OK | constants.W_OK).catch((error) => {
+        if (error.code === 'ENOENT') throw new StorageMissing(`${root} is missing.`);
+        throw new StorageAway(`${root} cannot be read and written (${error.code}).`);
+      }),
     list: (folder) => listFiles(root, folder === undefined ? '' : toName(folder)),
     toName,
   };

@@ -1,8 +1,9 @@
 import type { Configuration } from '../configuration/configuration.js';
 import { getS3Options } from '../configuration/s3-settings.js';
 import type { Environment } from '../configuration/secret-source.js';
+import { DataUnusable } from '../database/data-unusable.js';
 import { createDiskStorage } from './disk.js';
-import { requireStorage, type Storage } from './storage.js';
+import { type Storage, StorageAway } from './storage.js';
 
 export interface OpenStorageOptions {
   /** The folder of objects, unless the configuration names a place. */
@@ -29,4 +30,17 @@ export async function openStorage(
   const storage = await createS3Storage({ ...s3, scratch });
   await requireStorage(storage);
   return storage;
+}
+
+/**
+ * Makes sure that a storage can be read.
+ * @throws DataUnusable
+ */
+export async function requireStorage(storage: Storage): Promise<void> {
+  try {
+    await storage.requireReady();
+  } catch (error) {
+    if (!(error instanceof StorageAway)) throw error;
+    throw new DataUnusable(`${error.message} Correct the settings storage and s3, or the rights of the key.`);
+  }
 }

@@ -65,6 +65,10 @@ export async function createS3Storage(options: S3Options): Promise<Storage> {
         if (!(error instanceof ObjectMissing)) throw error;
       });
     },
+    requireReady: async () => {
+      const query = { 'list-type': '2', 'max-keys': '1', prefix };
+      await (await s3.request('GET', '', { query })).body?.cancel();
+    },
     list: (folder) => listKeys(s3, prefix, folder),
     toName: (key) => key,
     ...(options.redirect && {

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { DataUnusable } from '../database/data-unusable.js';
 
 /** An object that was written. */
 export interface StoredObject {
@@ -40,6 +39,8 @@ export interface Storage {
    * service.
    */
   signDownload?(key: string, file: DownloadHeaders): Promise<string>;
+  /** Makes sure that it can be reached, and written as far as that shows. @throws StorageMissing, StorageAway */
+  requireReady(): Promise<void>;
   /** The names of the objects below a folder of keys, or of all. */
   list(folder?: string): AsyncIterable<string>;
   /** The name of the object of a key, which stands for the same object wherever a key does. */
@@ -50,19 +51,6 @@ export interface Storage {
 export interface DownloadHeaders {
   readonly type: string;
   readonly disposition: string;
-}
-
-/**
- * Makes sure that a storage can be read.
- * @throws DataUnusable
- */
-export async function requireStorage(storage: Storage): Promise<void> {
-  try {
-    for await (const _ of storage.list()) return;
-  } catch (error) {
-    if (!(error instanceof StorageAway)) throw error;
-    throw new DataUnusable(`${error.message} Correct the settings storage and s3, or the rights of the key.`);
-  }
 }
 
 /** Removes the objects below a folder of keys, except those of some keys. */
@@ -83,7 +71,7 @@ export class StorageMissing extends Error {
   override readonly name = 'StorageMissing';
 }
 
-/** The server that holds the objects cannot be reached, or refuses. */
+/** What holds the objects cannot be reached, or refuses. */
 export class StorageAway extends Error {
   override readonly name = 'StorageAway';
 }

@@ -4,15 +4,17 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
-import { restoreFolder } from '../../../src/service/maintenance/backup.js';
+import { expect, it, vi } from 'vitest';
+import { backUpStore, restoreFolder } from '../../../src/service/maintenance/backup.js';
 import { measureFolder } from '../../../src/service/maintenance/disk-use.js';
 import { zipOf } from '../../support/archives.js';
 import { regen } from '../../support/cli.js';
@@ -228,3 +230,28 @@ it('serve prune refuses a folder without data and settings that would break a pr
     expect.stringContaining('retention.tasks must be at least 7'),
   ]);
 });
+
+it.skipIf(!existsSync('/proc/self/fd'))('a backup is synced as a whole before it gets its name', async () => {
+  const { data } = await folderInUse();
+  const parent = folderForTest();
+  const handle = await open(parent);
+  const synced: string[] = [];
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  const { sync } = prototype;
+  const syncing = vi.spyOn(prototype, 'sync').mockImplementation(function (this: FileHandle) {
+    synced.push(readlinkSync(`/proc/self/fd/${this.fd}`));
+    return sync.call(this);
+  });
+  try {
+    await backUpStore({ data, configuration: { data }, env: {} }, join(parent, 'copy'));
+  } finally {
+    syncing.mockRestore();
+    await handle.close();
+  }
+  const partial = synced[0]?.slice(0, synced[0].indexOf('/data/') + '/data'.length) as string;
+  const expected = ['', ...listEntries(join(parent, 'copy'))].map((name) => join(partial, name));
+  expect(synced.sort()).toEqual([...expected, parent].sort());
+});
+
+/** The files and folders below a folder. */
+const listEntries = (folder: string) => readdirSync(folder, { recursive: true }) as string[];

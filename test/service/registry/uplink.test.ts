@@ -146,6 +146,22 @@ test('a registry that answers about another node does not lead around the rules'
   expect((await read(`${url}/nodes/good`)).status).toBe(200);
 });
 
+test.each([
+  ['nested too deeply', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+  ['made of too many values', `[${'[],'.repeat(1_500_000)}[]]`],
+])('an answer that is %s counts as none', async (_, translations) => {
+  const far = await listenOn((_, response) => {
+    const answer = `{"id":"pack","name":"Pack","translations":${translations}}`;
+    response.setHeader('content-type', 'application/json').end(answer);
+  });
+  onTestFinished(far.close);
+  const lines: string[] = [];
+  const log = (_: string, message: string, facts?: object) => lines.push(message + JSON.stringify(facts));
+  const { url } = await serviceForTest({ uplink: { url: far.url } }, { log });
+  expect((await read(`${url}/nodes/pack`)).status).toBe(503);
+  expect(lines.join()).toContain('The uplink did not answer');
+});
+
 test('what is asked of the other registry never leads around the rules', async () => {
   const asked: string[] = [];
   const far = await listenOn((request, response) => {

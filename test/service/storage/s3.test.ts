@@ -8,14 +8,9 @@ import { text } from 'node:stream/consumers';
 import { AwsClient } from 'aws4fetch';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkStore } from '../../../src/service/maintenance/check-store.js';
+import { requireStorage } from '../../../src/service/storage/open-storage.js';
 import { createS3Storage, type S3Options } from '../../../src/service/storage/s3.js';
-import {
-  ObjectMissing,
-  removeOthers,
-  requireStorage,
-  StorageAway,
-  TooLarge,
-} from '../../../src/service/storage/storage.js';
+import { ObjectMissing, removeOthers, StorageAway, TooLarge } from '../../../src/service/storage/storage.js';
 import { zipOf } from '../../support/archives.js';
 import { startedTask, taskAt } from '../../support/generation.js';
 import { testBucket } from '../../support/s3.js';
@@ -252,6 +247,9 @@ describe('the requests to a bucket', () => {
       response.statusCode = 404;
       response.end('<Error><Code>NoSuchBucket</Code></Error>');
     });
+    await expect(missing.requireReady()).rejects.toThrow(
+      'The bucket b refused a request (404 NoSuchBucket).',
+    );
     await expect(missing.read('k')).rejects.toThrow('The bucket b refused a request (404 NoSuchBucket).');
     const away = await createS3Storage({
       endpoint: 'http://127.0.0.1:1',
@@ -263,6 +261,7 @@ describe('the requests to a bucket', () => {
       scratch: folderForTest(),
       redirect: false,
     });
+    await expect(away.requireReady()).rejects.toThrow(/^The bucket b cannot be reached/);
     await expect(away.read('k')).rejects.toThrow(/^The bucket b cannot be reached \(.*ECONNREFUSED|bad port/);
   });
 });

@@ -1,4 +1,5 @@
 import { isLoopbackHost } from '../../../contract/schema/loopback.js';
+import { findRow, updateRows } from '../../database/database.js';
 import type { Context } from '../../operation/context.js';
 import { getWatchKind } from '../../operation/engine.js';
 import { createCallbackUrl } from '../../operation/signed-urls.js';
@@ -31,25 +32,17 @@ export class VendorCallbacks {
     const text = JSON.stringify(body, (name, value) => (name === 'payload' ? undefined : value)) ?? '';
     const { database, queue } = this.#options;
     await database.transaction().execute(async (tx) => {
-      const found = await tx
-        .selectFrom('tasks')
-        .select(['operation', 'callback'])
-        .where('id', '=', taskId)
-        .executeTakeFirst();
+      const found = await findRow(tx, 'tasks', { id: taskId });
       if (!found) return;
       const callback = text.length <= MAX_CALLBACK_CHARACTERS ? text : found.callback;
-      await tx.updateTable('tasks').set({ callback }).where('id', '=', taskId).execute();
+      await updateRows(tx, 'tasks', { id: taskId }, { callback });
       await queue.bringForward(tx, { kind: getWatchKind(found.operation), key: taskId });
     });
   }
 
   /** @returns the last callback of a task; undefined if there was none */
   async readLast(taskId: string): Promise<unknown> {
-    const task = await this.#options.database
-      .selectFrom('tasks')
-      .select('callback')
-      .where('id', '=', taskId)
-      .executeTakeFirst();
+    const task = await findRow(this.#options.database, 'tasks', { id: taskId });
     return task?.callback ? JSON.parse(task.callback) : undefined;
   }
 }

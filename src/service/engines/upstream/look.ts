@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isLoopbackHost } from '../../../contract/schema/loopback.js';
+import { isUrl } from '../../../contract/schema/values.js';
 import { parseRetryAfter } from '../../../wire/retry-after.js';
 import { FetchFailed, fetchMedia } from '../../network/fetch-media.js';
 import {
@@ -111,7 +112,7 @@ export async function downloadFile(
   const media = kind === 'video' && role === 'video' ? 'video' : 'image';
   const path = join(job.folder, randomUUID());
   try {
-    if (!URL.canParse(url)) throw new FetchFailed('its URL is invalid');
+    if (!isUrl(url)) throw new FetchFailed('its URL is invalid');
     const { baseUrl: serviceOrigin } = vendor;
     const origin = { serviceOrigin, loopbackAllowed: isLoopbackHost(new URL(serviceOrigin).hostname) };
     await fetchMedia(new URL(url), path, { ...LIMITS, ...origin, httpsOnly: false, media, signal });
