@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
-import { isKind } from '../../flows/tasks/find-entry.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
-import { findEntry } from '../../flows/tasks/task.js';
+import { findEntry, isKind } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readNumber, readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';

@@ -1,7 +1,7 @@
 import { clamp } from './curves.js';
 import type { Picture } from './picture.js';
 import { blur, type Plane, type Size } from './planes.js';
-import { DARKNESS, type Scene, toOpponents } from './scene.js';
+import { DARKNESS, readOpponents, type Scene } from './scene.js';
 
 /** Shifts colours towards those of a reference. */
 export interface Palette {
@@ -71,11 +71,12 @@ export function movePalette(palette: Palette, bright: number, chroma: Float32Arr
   chroma[1] = cr + (b * farCb + c * farCr + middle(1) - cr) * part;
 }
 
-function listColours({ data }: Picture): { y: number; cb: number; cr: number }[] {
+/** Lists the colours of every third pixel. */
+function listColours(picture: Picture): { y: number; cb: number; cr: number }[] {
+  const opponents = readOpponents(picture);
   const found: { y: number; cb: number; cr: number }[] = [];
-  for (let at = 0; at < data.length; at += 9) {
-    const byte = (which: number) => (data[at - (at % 3) + which] as number) / 255;
-    const [y, cb, cr] = toOpponents(byte(0), byte(1), byte(2));
+  for (let at = 0; at < opponents.length; at += 9) {
+    const [y, cb, cr] = opponents.subarray(at) as unknown as [number, number, number];
     found.push({ y, cb, cr });
   }
   return found;

@@ -57,14 +57,8 @@ function measureStops({ data, width, height }: Picture): Plane {
   return stops;
 }
 
-/** Brightness, blue difference and red difference of displayed values from 0 to 1. */
-export function toOpponents(red: number, green: number, blue: number): [number, number, number] {
-  const y = 0.299 * red + 0.587 * green + 0.114 * blue;
-  return [y, 0.564 * (blue - y), 0.713 * (red - y)];
-}
-
-/** Three numbers for each pixel. */
-function readOpponents({ data }: Picture): Float64Array {
+/** Reads three numbers for each pixel: brightness from 0 to 1, blue difference and red difference of displayed values. */
+export function readOpponents({ data }: Picture): Float64Array {
   const opponents = new Float64Array(data.length);
   for (let at = 0; at < data.length; at += 3) {
     const red = (data[at] as number) / 255;

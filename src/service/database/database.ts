@@ -5,6 +5,7 @@ import type {
   Insertable,
   Kysely,
   KyselyConfig,
+  QueryExecutorProvider,
   QueryResult,
   Selectable,
   SelectQueryBuilder,
@@ -57,6 +58,11 @@ function matchRows(match: object) {
 const built = new WeakMap<object, Map<string, CompiledQuery>>();
 const MAX_BUILT = 500;
 
+/** What kysely and its `sql` build. */
+interface Buildable {
+  compile(database: QueryExecutorProvider): CompiledQuery;
+}
+
 /**
  * Runs a statement that is built once for all values: building one takes longer than running it.
  * @param shape what determines the statement, apart from its values
@@ -65,7 +71,7 @@ const MAX_BUILT = 500;
 export async function executeBuilt<Result>(
   database: Database,
   { shape, values }: Shape,
-  build: () => Compilable,
+  build: () => Buildable,
 ): Promise<QueryResult<Result>> {
   const { adapter, plugins } = database.getExecutor();
   const statements = built.get(adapter) ?? new Map<string, CompiledQuery>();
@@ -73,7 +79,7 @@ export async function executeBuilt<Result>(
   // A plugin changes each statement while it is built.
   const known = plugins.length === 0 ? statements.get(shape) : undefined;
   if (known) return database.executeQuery({ ...known, parameters: values } as CompiledQuery<Result>);
-  const query = build().compile();
+  const query = build().compile(database);
   const isComplete =
     query.parameters.length === values.length && values.every((value, at) => value === query.parameters[at]);
   if (isComplete && plugins.length === 0 && statements.size < MAX_BUILT) statements.set(shape, query);

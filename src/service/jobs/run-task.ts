@@ -1,4 +1,4 @@
-import { findRow, getRow, updateRows } from '../database/database.js';
+import { countRows, findRow, getRow, updateRows } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import { storeResults } from '../generation/results.js';
 import { getInputKey, getTaskKind } from '../generation/task-files.js';
@@ -68,12 +68,8 @@ function createPace({ database, now }: Context): (kind: string) => Promise<numbe
   return async (kind) => {
     const known = pauses.get(kind);
     if (known && now() - known.at < COUNTED_MS) return known.ms;
-    const { waiting } = await database
-      .selectFrom('jobs')
-      .select(({ fn }) => fn.countAll<number>().as('waiting'))
-      .where('kind', '=', kind)
-      .executeTakeFirstOrThrow();
-    const ms = (Number(waiting) / LOOKS_PER_SECOND) * 1000;
+    const waiting = await countRows(database.selectFrom('jobs').where('kind', '=', kind));
+    const ms = (waiting / LOOKS_PER_SECOND) * 1000;
     pauses.set(kind, { at: now(), ms });
     return ms;
   };

@@ -1,11 +1,13 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { backoffMs } from '../../wire/backoff.js';
 import {
   compileOnce,
+  countRows,
   type Database,
   deleteRows,
   executeBuilt,
   type Row,
+  type Shape,
   type Tx,
   updateRows,
 } from '../database/database.js';
@@ -101,12 +103,7 @@ async function listDueKinds(database: Database, kinds: readonly string[], now: s
           limit 1) as ready
       from given
     ) select kind, waiting from found where waiting = 1 or ready = 1`;
-  const compilable = { compile: () => build().compile(database) };
-  const { rows } = await executeBuilt<{ kind: string; waiting: number | null }>(
-    database,
-    shape,
-    () => compilable,
-  );
+  const { rows } = await executeBuilt<{ kind: string; waiting: number | null }>(database, shape, build);
   return rows;
 }
 
@@ -116,77 +113,59 @@ function changeJobs<Result>({ database }: LeaseHolder, work: (tx: Tx) => Promise
   return (isPostgres(database) ? transaction.setIsolationLevel('read committed') : transaction).execute(work);
 }
 
-const CLAIMED_COLUMNS = [
-  'id',
-  'kind',
-  'key',
-  'owner',
-  'attempts',
-  'crashes',
-  'run_at',
-  'created_at',
-] as const;
+type DueJob = Pick<
+  Row<'jobs'>,
+  'id' | 'kind' | 'key' | 'owner' | 'attempts' | 'crashes' | 'run_at' | 'created_at'
+>;
 
-type DueJob = Pick<Row<'jobs'>, (typeof CLAIMED_COLUMNS)[number]>;
+/** Selects jobs that no worker has leased. On PostgreSQL, others skip them until the end of the transaction. */
+async function selectDueJobs(tx: Tx, shape: Shape, which: () => RawBuilder<unknown>): Promise<DueJob[]> {
+  const build = () => sql<DueJob>`select id, kind, key, owner, attempts, crashes, run_at, created_at from jobs
+    where leased_by is null and ${which()} ${sql.raw(isPostgres(tx) ? 'for update skip locked' : '')}`;
+  return (await executeBuilt<DueJob>(tx, shape, build)).rows;
+}
 
 /** Once may be an accident; a job that was running at two unclean ends in a row is suspected. */
 async function findSuspectedJob(tx: Tx, kinds: readonly string[], now: string): Promise<DueJob | undefined> {
   const shape = { shape: `suspected ${kinds.length}`, values: [...kinds, now] };
-  const { rows } = await executeBuilt<DueJob>(tx, shape, () =>
-    tx
-      .selectFrom('jobs')
-      .select(CLAIMED_COLUMNS)
-      .where('unclean_ends', '>', sql.lit(1))
-      .where('leased_by', 'is', null)
-      // The column alone would make SQLite read all jobs of these kinds instead of the few in `jobs_suspected`.
-      .where(sql<string>`kind || ''`, 'in', kinds)
-      .where('run_at', '<=', now)
-      .orderBy('created_at')
-      .limit(sql.lit(1))
-      .$if(isPostgres(tx), (query) => query.forUpdate().skipLocked()),
+  // The column alone would make SQLite read all jobs of these kinds instead of the few in `jobs_suspected`.
+  const jobs = await selectDueJobs(
+    tx,
+    shape,
+    () => sql`unclean_ends > 1 and kind || '' in (${sql.join(kinds)}) and run_at <= ${now}
+      order by created_at limit 1`,
   );
-  return rows[0];
+  return jobs[0];
 }
 
-async function findNextJobs(
+function findNextJobs(
   tx: Tx,
   { kind, places, running }: { kind: string; places: number } & Pick<ClaimOptions, 'running'>,
-): Promise<readonly DueJob[]> {
+): Promise<DueJob[]> {
   const limit = Math.min(places, MAX_CLAIMED);
   const shape = { shape: `next beside ${running.length}`, values: [kind, ...running, limit] };
-  const { rows } = await executeBuilt<DueJob>(tx, shape, () =>
-    tx
-      .selectFrom('jobs')
-      .select(CLAIMED_COLUMNS)
-      .where('kind', '=', kind)
-      .where('turn', 'is not', null)
-      .where('leased_by', 'is', null)
-      .$if(running.length > 0, (query) => query.where('id', 'not in', running))
-      .orderBy('priority')
-      .orderBy('turn')
-      .orderBy('created_at')
-      .orderBy('id')
-      .limit(limit)
-      .$if(isPostgres(tx), (query) => query.forUpdate().skipLocked()),
+  const others = () => (running.length > 0 ? sql`and id not in (${sql.join(running)})` : sql``);
+  return selectDueJobs(
+    tx,
+    shape,
+    () => sql`kind = ${kind} and turn is not null ${others()}
+      order by priority, turn, created_at, id limit ${limit}`,
   );
-  return rows;
 }
 
 /** How many more jobs of a kind may start in all processes. */
 async function countPlaces(tx: Tx, kind: string, { atOnce, sharesWith }: SharedLimit): Promise<number> {
   // One process after the other, or two would take the same place.
   if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(7719)`.execute(tx);
-  const { taken } = await tx
+  const taken = tx
     .selectFrom('jobs')
-    .select((column) => column.fn.countAll<number>().as('taken'))
     .where((where) =>
       where.or([
         where('kind', '=', sharesWith),
         where.and([where('kind', '=', kind), where('leased_by', 'is not', null)]),
       ]),
-    )
-    .executeTakeFirstOrThrow();
-  return Math.max(0, atOnce - Number(taken));
+    );
+  return Math.max(0, atOnce - (await countRows(taken)));
 }
 
 /** Between kinds, the job that has been due longest comes first. */

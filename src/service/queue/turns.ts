@@ -38,7 +38,7 @@ export async function assignTurns(tx: Tx, kinds: readonly string[], now: string)
       ) as due
     ) as given where jobs.id = given.id`;
   const shape = { shape: `turns ${kinds.length}`, values: [...kinds, now] };
-  await executeBuilt(tx, shape, () => ({ compile: () => build().compile(tx) }));
+  await executeBuilt(tx, shape, build);
 }
 
 async function isAnyWaiting(tx: Tx, kinds: readonly string[], now: string): Promise<boolean> {
