@@ -58,6 +58,14 @@ NODE_CLASS_MAPPINGS, NODE_DISPLAY_NAME_MAPPINGS = build(TABLE)`,
       'guarded by try',
       'try:\n  from .a import *\n  from .b import B\n  NODE_CLASS_MAPPINGS["B"] = B\nexcept ImportError:\n  NODE_CLASS_MAPPINGS = {}',
     ],
+    [
+      'of subclasses of a class',
+      'from .a import A\nfrom .b import B\nclass Base: pass\nclass X(Base, A): pass\nclass Y(Base, B): pass\nNODE_CLASS_MAPPINGS = {c.CATEGORY: c for c in [X, Y, A] if issubclass(c, Base)}',
+    ],
+    [
+      'named by methods of text',
+      'from .a import A\nfrom .b import B\nTEXT = "ClassA.py\\nClassB.py\\n"\nNAMES = [n.removesuffix(".py").removeprefix("Class") for n in TEXT.splitlines() if not n.islower()]\nNODE_CLASS_MAPPINGS = {NAMES[abs(-i)]: c for i, c in enumerate([A, B]) if not NAMES[i].isdigit()}',
+    ],
     ['filled by decorators', 'from .c import NODE_CLASS_MAPPINGS\nfrom . import d'],
   ])('%s', async (_, root) => {
     const registry = {

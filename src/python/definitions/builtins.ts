@@ -2,7 +2,7 @@ import { compareValues } from './comparison.js';
 import { listItems } from './items.js';
 import { addPairs, paySorting } from './methods.js';
 import { applyOperator } from './operators.js';
-import { copyAttributes, getAttribute, getType, hasAttribute, isInstance } from './reflection.js';
+import { copyAttributes, getAttribute, getType, hasAttribute, isInstance, isSubclass } from './reflection.js';
 import {
   type Arguments,
   addAll,
@@ -151,6 +151,7 @@ export const builtins: Record<string, Imitation> = {
   getattr: getAttribute,
   type: getType,
   isinstance: isInstance,
+  issubclass: isSubclass,
   min: createExtreme('<'),
   max: createExtreme('>'),
   any: createQuantifier(true),
@@ -165,6 +166,10 @@ export const builtins: Record<string, Imitation> = {
   callable: ({ list: [value] }) =>
     isObject(value) && ['class', 'function', 'method', 'native'].includes(value.kind) ? true : undefined,
   vars: ({ list: [object] }, machine) => copyAttributes(object, machine),
+  dir: ({ list: [object] }, machine) => {
+    const found = copyAttributes(object, machine);
+    return found && createList([...found.entries.keys()]);
+  },
   len: ({ list: [of] }, machine) => {
     if (typeof of === 'string') return BigInt(of.length);
     if (isKind(of, 'list')) return hasMany(of.items, machine) ? undefined : BigInt(of.items.length);
@@ -186,6 +191,12 @@ export const builtins: Record<string, Imitation> = {
     return typeof value === 'string' && /^[+-]?[\d.]{1,40}$/.test(value) ? Number(value) : undefined;
   },
   bool: ({ list: [value] }) => (value === undefined ? false : findTruth(value)),
+  abs: ({ list: [value] }) => {
+    if (typeof value === 'bigint') return value < 0n ? -value : value;
+    return typeof value === 'number' ? Math.abs(value) : undefined;
+  },
+  pow: ({ list: [base, exponent] }, machine) =>
+    base === undefined || exponent === undefined ? undefined : applyOperator('**', base, exponent, machine),
   enumerate: ({ list: [from, start] }, machine) => {
     const found = listItems(from, machine);
     const first = typeof start === 'bigint' ? start : 0n;

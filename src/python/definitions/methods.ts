@@ -71,6 +71,16 @@ export const textMethods: Methods<string> = {
   endswith: (self, { list: [suffix] }, machine) =>
     testPieces(suffix, machine, (piece) => self.endsWith(piece)),
   isupper: (self) => self !== self.toLowerCase() && self === self.toUpperCase(),
+  islower: (self) => self !== self.toUpperCase() && self === self.toLowerCase(),
+  isdigit: (self) => /^\d+$/.test(self),
+  removeprefix: (self, { list: [prefix] }) =>
+    typeof prefix === 'string' ? (self.startsWith(prefix) ? self.slice(prefix.length) : self) : undefined,
+  removesuffix: (self, { list: [suffix] }) =>
+    typeof suffix === 'string' && suffix !== ''
+      ? self.endsWith(suffix)
+        ? self.slice(0, -suffix.length)
+        : self
+      : undefined,
   replace: (self, { list: [from, to, count] }, machine) => {
     if (typeof from !== 'string' || typeof to !== 'string' || from === '') return undefined;
     paySearch(self, from, machine);
@@ -90,6 +100,10 @@ export const textMethods: Methods<string> = {
     if (separator === undefined || separator === null) return createList(self.split(/\s+/).filter(Boolean));
     return typeof separator === 'string' && separator !== '' ? createList(self.split(separator)) : undefined;
   },
+  splitlines: (self) =>
+    self === '' || self.length > MAX_ITEMS
+      ? undefined
+      : createList(self.replace(/\r?\n$/, '').split(/\r?\n/)),
   join: (self, { list: [pieces] }, machine) => {
     const found = listItems(pieces, machine);
     if (!found?.every((piece) => typeof piece === 'string')) return undefined;
@@ -163,6 +177,11 @@ export const listMethods: Methods<ListValue> = {
   },
 };
 listMethods.update = listMethods.extend as NonNullable<(typeof listMethods)['extend']>;
+listMethods.union = (self, { list: [more], text }, machine) => {
+  const found = listItems(more, machine) ?? [createUnknown(text, true)];
+  machine.spend(4 * (self.items.length + found.length));
+  return createList([...new Set([...self.items, ...found])], self.of);
+};
 
 /** Like `findEqual` for members of a set: what is not known to be equal is another. */
 function findSame(items: readonly Value[], value: Value, machine: Machine): number {

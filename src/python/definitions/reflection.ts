@@ -5,6 +5,7 @@ import {
   createDict,
   createUnknown,
   type DictValue,
+  descendsFrom,
   findAttribute,
   isKind,
   isObject,
@@ -82,6 +83,18 @@ export function isInstance({ list: [object, type] }: Arguments, machine: Machine
   });
   if (answers.includes(true)) return true;
   return answers.length === 0 || answers.includes(undefined) ? undefined : false;
+}
+
+export function isSubclass({ list: [type, base] }: Arguments, machine: Machine): boolean | undefined {
+  if (type === undefined || base === undefined || !isObject(type) || !isObject(base) || type.kind !== 'class')
+    return undefined;
+  payLookup(type, machine);
+  if (base.kind === 'class') {
+    if (listAncestry(type).includes(base)) return true;
+    return listAncestry(type).some((one) => one.kind === 'external') ? undefined : false;
+  }
+  if (base.kind !== 'external') return undefined;
+  return descendsFrom(type, base.name.split('.').at(-1) ?? '') || undefined;
 }
 
 export function getType(
