@@ -146,7 +146,7 @@ async function bundleCommandLine(): Promise<string[]> {
 
 /** Writes an ES module that passes on the exports of a CommonJS file of the same name. */
 async function writePassing(name: string, source: string): Promise<void> {
-  const names = Object.keys(await import(`../${source}`)).sort();
+  const names = Object.keys(await import(new URL(`../${source}`, import.meta.url).href)).sort();
   const module = `import exported from './${name}.cjs';\nexport const {\n  ${names.join(',\n  ')}\n} = exported;\n`;
   writeIfChanged(`dist/${name}.js`, module);
 }
