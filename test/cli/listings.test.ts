@@ -14,7 +14,7 @@ import { inTerminal, regenInTerminal, SCREEN_SIZES, SCREENS } from '../support/t
 const folder = mkdtempSync(join(tmpdir(), 'regen-listings-'));
 const home = join(folder, 'home');
 let service: RunningService;
-/** Of a registry and a ledger with something in each listing. The tests only read them. */
+/** Names a registry with something in each listing. `home` has a ledger like that. The tests only read both. */
 let env: Record<string, string>;
 
 beforeAll(async () => {
@@ -109,7 +109,8 @@ const DRAWN = /[…→█░⠋✔•]/;
 
 test('where not even the most important columns fit, each item is a block', async () => {
   const { stdout } = await regen(['node', 'list', 'acme'], {
-    ...{ home, env },
+    home,
+    env,
     terminal: true,
     columns: 40,
   });

@@ -38,13 +38,17 @@ test.skipIf(userInfo().uid !== 0)(
 );
 
 test('the scratch folder of a command that runs stays, even if the clock jumps ahead', async () => {
-  vi.stubEnv('TMPDIR', folderForTest());
+  const temporary = folderForTest();
+  vi.stubEnv('TMPDIR', temporary);
   onTestFinished(() => void vi.unstubAllEnvs());
+  const ofEarlierRelease = join(temporary, `regen-run-${process.pid}-a1b2c3`);
+  mkdirSync(ofEarlierRelease);
   const year = 365 * 24 * 60 * 60 * 1000;
   const stayed = await withScratch(Date.now(), (path) =>
     withScratch(Date.now() + year, async () => existsSync(path)),
   );
   expect(stayed).toBe(true);
+  expect(existsSync(ofEarlierRelease)).toBe(true);
 });
 
 test('scratch folders of commands that were killed days ago are removed', async () => {

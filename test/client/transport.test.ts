@@ -165,7 +165,8 @@ describe('a proxy of the environment', () => {
     expect(await clientOf(service.url, { env: { HTTP_PROXY: url } }).node.get({ nodeId: 'a' })).toEqual({
       id: 'near',
     });
-    const env = { HTTP_PROXY: url, NO_PROXY: 'other.example,no-such-host.invalid' };
+    // An empty variable counts as unset.
+    const env = { HTTP_PROXY: url, no_proxy: '', NO_PROXY: 'other.example,no-such-host.invalid' };
     expect(
       await failure(clientOf('http://no-such-host.invalid', { env }).node.get({ nodeId: 'a' })),
     ).toMatchObject({

@@ -82,15 +82,15 @@ function toAnswer({ files }: Pack, { nodes, unresolved, unreadable, findings }: 
   };
 }
 
-interface Place {
+interface CodeLocation {
   readonly file: string;
   readonly line: number;
 }
 
 type CheckRow = ReturnType<typeof toRow>;
 
-function toRow(kind: string, what: string, place?: Place, detail = '') {
-  return { kind, what, where: place ? `${place.file}:${place.line}` : '', detail };
+function toRow(kind: string, what: string, at?: CodeLocation, detail = '') {
+  return { kind, what, where: at ? `${at.file}:${at.line}` : '', detail };
 }
 
 /** The answer as a table: what the registry will list, what it cannot determine, and what it will flag. */

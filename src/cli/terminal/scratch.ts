@@ -5,7 +5,7 @@ import { getOwnIdentity, hasEnded } from '../../disk/process-identity.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** With the day on which it was made, and the process that made it; folders of earlier releases have no day. */
-const FOLDER_NAME = /^regen-run-(?:(\d+)-(\d+)-)?/;
+const FOLDER_NAME = /^regen-run-(?:(?:(\d+)-)?(\d+)-)?/;
 
 /**
  * Runs `action` with an empty folder that is removed afterwards. Folders of killed commands are removed by later

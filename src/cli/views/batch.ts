@@ -25,7 +25,7 @@ export const batchViews: readonly View[] = [
       less: ['credits', 'task_id'],
     },
     notes: [
-      'Each line has a "command", such as "image relight", and its arguments and flags by name; nested objects and dotted names are equivalent. In CSV, the first row has the names, separated by commas or semicolons as all rows are, and an empty cell sets nothing.',
+      'Each line has a "command", such as "image relight", and its arguments and flags by name; nested objects and dotted names are equivalent. In CSV, the cells of a row are separated by commas or semicolons, the first row has the names, and an empty cell sets nothing.',
       'A job is identified by its "id", or by the content of its line. Paths are relative to the current folder. --output, --force, --receipt, --timeout and --interval apply to lines that do not set them.',
       'A result has the line, id, status, task id and credits, and then the URLs or paths, or the error. The status is done or failed, or one that the next run resumes: running, unsaved, unanswered or unsent.',
     ],

@@ -188,12 +188,9 @@ export class Ledger {
     };
     // Most polls change nothing.
     if (this.#applyChange(id, change)) {
-      const { LockTimeout, withLock } = await import('../../disk/lock.js');
-      await withLock(`${this.#folder}.lock`, this.maxWaitMs, write).catch((error) => {
-        // The id of a paid task matters more than a change of another process at the same time.
-        if (!(error instanceof LockTimeout)) throw error;
-        write();
-      });
+      const { withLock } = await import('../../disk/lock.js');
+      // The id of a paid task matters more than a change of another process at the same time.
+      await withLock(`${this.#folder}.lock`, this.maxWaitMs, write).catch(write);
     }
     if (change.task_id !== undefined) this.#byTask?.set(change.task_id, id);
   }
