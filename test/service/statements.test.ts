@@ -37,7 +37,7 @@ it('builds no statement for a publish once another one like it has its verdict',
   const publish = async (version: string) => {
     await upload((await register(publisher, version)).signedUrl, archive);
     const readStatus = async () => (await versionOf(publisher, version)).status;
-    await expect.poll(readStatus, { timeout: 30_000 }).toBe('NodeVersionStatusActive');
+    await expect.poll(readStatus).toBe('NodeVersionStatusActive');
   };
   for (const version of ['1.0.0', '1.0.1']) await publish(version);
   expect(await listBuilt(() => publish('1.0.2'))).toEqual([]);

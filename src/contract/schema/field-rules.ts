@@ -2,7 +2,7 @@ import type { Rule } from './rule.js';
 
 const keepName = (field: string) => field;
 
-/** No text of a request may be longer, so it is refused for its length, whatever takes long to find in it. */
+/** A longer text is refused for its length, so its content, which takes long to read, is not checked. */
 const MAX_CHECKED = 2 * 1_048_576;
 
 /** An empty string or list counts as absent. */

@@ -17,7 +17,7 @@ const Operation = z.string().refine((name): name is OperationName => operations.
 
 const MAX_DELAY_MS = 24 * 60 * 60_000;
 
-const Effects = z.strictObject({
+const RuleFields = z.strictObject({
   operations: z
     .preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(Operation).min(1))
     .optional(),
@@ -39,9 +39,9 @@ const Effects = z.strictObject({
 });
 
 /** One thing that goes wrong, and when. */
-export type ScenarioRule = z.output<typeof Effects>;
+export type ScenarioRule = z.output<typeof RuleFields>;
 
-const Rule = Effects.superRefine((rule, { addIssue }) => {
+const Rule = RuleFields.superRefine((rule, { addIssue }) => {
   for (const message of findContradictions(rule)) addIssue({ code: 'custom', message });
 });
 

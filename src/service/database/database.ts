@@ -91,7 +91,7 @@ export async function executeBuilt<Result>(
  * @param build builds the query; it gets the values of its parameters, and must only pass them on
  * @returns runs the query with these values
  */
-export function compileOnce<Values extends readonly (string | number | null)[], Row>(
+export function compileOnce<Values extends readonly (string | number)[], Row>(
   build: (database: Database, ...values: Values) => Compilable<Row>,
 ): (database: Database, ...values: Values) => Promise<Row[]> {
   const compiled = new WeakMap<object, (values: Values) => CompiledQuery<Row>>();

@@ -22,8 +22,8 @@ const SPARE_THREAD_MS = 30_000;
 
 /**
  * Creates the engine that makes image previews without a vendor and honours every parameter. Each task runs
- * in its own thread, so that the service stays responsive and memory is freed. The thread for the next task is started
- * after each: that takes as long as a small image.
+ * in its own thread, so that the service stays responsive and memory is freed. After a task, the thread for the next one is
+ * started in advance, because starting it takes as long as a small image.
  */
 export function createImagePreviewEngine(spareThreadMs = SPARE_THREAD_MS) {
   let spare: Worker | undefined;

@@ -61,7 +61,7 @@ class Semaphore {
 
 /** Of wall time: an image that takes longer may be sent again. */
 const DECODING_SECONDS = 60;
-/** A larger image is reduced while it is decoded, which needs no memory for it; for a small one that takes longer. */
+/** A larger image is reduced while it is decoded, to save memory; for a small one that takes longer. */
 const MAX_WHOLE_PIXELS = 1_000_000;
 /** Decoding takes memory proportional to the image, so few run in parallel. */
 const decoding = new Semaphore(2);

@@ -14,7 +14,7 @@ export function getInputKey(taskId: string, name: string): string {
   return `tasks/${taskId}/inputs/${name}`;
 }
 
-/** A stream of a larger file takes less memory; for a small one it takes longer than the rest. */
+/** Larger files are streamed to save memory; for a small file, a stream takes longer than all else. */
 const MAX_WHOLE_BYTES = 1024 ** 2;
 
 /** @param content bytes, or the path of a local file */

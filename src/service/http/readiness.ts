@@ -17,12 +17,12 @@ const MAX_ANSWER_MS = 5_000;
 /**
  * Checks whether the service can take work: the database can be written, its disk has space, and the storage can be used.
  * @param isRunning false while it starts or stops
- * @returns a check that throws Refused if it cannot
+ * @returns a check that throws if it cannot
  */
 export function createReadinessCheck(context: Context, isRunning: () => boolean): () => Promise<void> {
   const { database, storage } = context;
   let [lookedAt, looking] = [Number.NEGATIVE_INFINITY, Promise.resolve()];
-  const requireStorage = () => {
+  const checkStorage = () => {
     if (performance.now() - lookedAt < STORAGE_INTERVAL_MS) return looking;
     // Another look begins once this one has its answer.
     lookedAt = Number.POSITIVE_INFINITY;
@@ -51,7 +51,7 @@ export function createReadinessCheck(context: Context, isRunning: () => boolean)
       throw error instanceof TimedOut ? new Refused('unavailable', 'The database does not answer.') : error;
     });
     if (performance.now() - writtenAt >= WRITE_INTERVAL_MS) writtenAt = performance.now();
-    await awaitWithin(MAX_ANSWER_MS, requireStorage()).catch((error) => {
+    await awaitWithin(MAX_ANSWER_MS, checkStorage()).catch((error) => {
       throw error instanceof TimedOut ? new StorageAway('The storage does not answer.') : error;
     });
   };

@@ -183,9 +183,10 @@ async function findCanonicalUrl(
   const node = await findNodeInAnySpelling(database, nodeId);
   if (!node || node.id === nodeId) return undefined;
   // The redirect would reveal a node that is 404 for this caller.
-  const hidden = node.status === 'NodeStatusDeleted';
-  const { viewer } = await openAccess({ caller, context: { baseUrl } }, database);
-  if (hidden && !isInsider(viewer, node.publisher_id, node.id)) return undefined;
+  if (node.status === 'NodeStatusDeleted') {
+    const { viewer } = await openAccess({ caller, context: { baseUrl } }, database);
+    if (!isInsider(viewer, node.publisher_id, node.id)) return undefined;
+  }
   const [, , , ...rest] = url.split('/');
   const query = rest.length === 0 && url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const prefix = new URL(baseUrl()).pathname.replace(/\/$/, '');

@@ -29,10 +29,11 @@ export interface PruneOptions {
 /** A row that is old enough. */
 interface OldRow {
   readonly id: string | number;
-  /** Whom the job is for that removes its files. */
+  /** The owner of the job that removes its files. */
   readonly owner?: string;
-  /** Of its files; or what lists them, as in the column `results` of a task. */
+  /** Of its files, unless `files` lists them. */
   readonly bytes?: number;
+  /** As the column `results` of a task. */
   readonly files?: string;
 }
 
@@ -41,7 +42,7 @@ interface Kind {
   readonly first: string | number;
   /** Days beyond the setting, in which links that were given out expire. */
   readonly grace?: number;
-  /** Removes the files of a row once that is gone. */
+  /** The kind of job that removes the files of a row once the row is gone. */
   readonly job?: string;
   list(before: string, after: string | number): RawBuilder<OldRow>;
   remove(tx: Tx, ids: readonly (string | number)[]): Promise<unknown>;

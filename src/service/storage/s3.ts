@@ -66,7 +66,8 @@ export async function createS3Storage(options: S3Options): Promise<Storage> {
       });
     },
     requireReady: async () => {
-      const query = { 'list-type': '2', 'max-keys': '1', prefix };
+      // A key may be allowed to list only below the prefix.
+      const query = { 'list-type': '2', 'max-keys': '1', prefix: prefix && `${prefix}/` };
       await (await s3.request('GET', '', { query })).body?.cancel();
     },
     list: (folder) => listKeys(s3, prefix, folder),

@@ -39,7 +39,7 @@ export interface Storage {
    * service.
    */
   signDownload?(key: string, file: DownloadHeaders): Promise<string>;
-  /** Makes sure that it can be reached, and written as far as that shows. @throws StorageMissing, StorageAway */
+  /** Makes sure that it can be reached and, if it is a folder, written. @throws StorageMissing, StorageAway */
   requireReady(): Promise<void>;
   /** The names of the objects below a folder of keys, or of all. */
   list(folder?: string): AsyncIterable<string>;

@@ -79,6 +79,13 @@ describe('the disk storage', () => {
     expect(files()).toEqual([]);
   });
 
+  it('stores nothing of a source that fails before it is read', async () => {
+    const storage = createDiskStorage(root);
+    const unopened = new Readable({ construct: (done) => done(new Error('no file handles')) });
+    await expect(storage.write(key, unopened, 1_000_000)).rejects.toThrow('no file handles');
+    expect(files()).toEqual([]);
+  });
+
   it('stops at the first byte over the limit, and stores nothing', async () => {
     const storage = createDiskStorage(root);
     const endless = Readable.from(

@@ -155,7 +155,7 @@ describe.skipIf(!testBucket)('a bucket', () => {
 type Handle = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 /** A bucket whose answers a test decides. */
-async function serverForTest(handle: Handle) {
+async function serverForTest(handle: Handle, prefix = '') {
   const server = createServer(async (request, response) => handle(request, response, await text(request)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -163,7 +163,7 @@ async function serverForTest(handle: Handle) {
   const given = {
     endpoint,
     bucket: 'b',
-    prefix: '',
+    prefix,
     region: 'us-east-1',
     accessKeyId: 'id',
     redirect: false,
@@ -240,6 +240,18 @@ describe('the requests to a bucket', () => {
     );
     await storage.remove('k');
     await expect(storage.read('k')).rejects.toThrow(ObjectMissing);
+  });
+
+  it('list only below the prefix, which may be all that the key may list', async () => {
+    const seen: unknown[] = [];
+    const storage = await serverForTest(({ url }, response) => {
+      seen.push(new URL(url as string, 'http://b').searchParams.get('prefix'));
+      response.end('<r></r>');
+    }, 'team/regen');
+    await storage.requireReady();
+    await collect(storage.list());
+    await collect(storage.list('tasks/a'));
+    expect(seen).toEqual(['team/regen/', 'team/regen/', 'team/regen/tasks/a/']);
   });
 
   it('say that the bucket does not exist or cannot be reached, without the key', async () => {
