@@ -48,9 +48,12 @@ export const MAX_URL = 4096;
 /** Said before a URL is parsed: a host of a hundred thousand letters takes seconds. */
 export const URL_TOO_LONG = `must have at most ${MAX_URL} characters`;
 
-/** Whether a text is a URL, and not longer than one of a request may be. */
+/** Signed URLs of results are long. */
+const MAX_PARSED_URL = 16_384;
+
+/** Whether a text is a URL, and not so long that parsing it takes noticeable time. */
 export function isUrl(text: string): boolean {
-  return text.length <= MAX_URL && URL.canParse(text);
+  return text.length <= MAX_PARSED_URL && URL.canParse(text);
 }
 
 export const text = {
