@@ -1,5 +1,5 @@
 import { chmodSync } from 'node:fs';
-import { type AddressInfo, createServer, Server } from 'node:net';
+import { type AddressInfo, createServer, Server, type Socket } from 'node:net';
 import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Configuration } from '../configuration/configuration.js';
@@ -50,26 +50,38 @@ export const LAST_IDLE_MS = 2_000;
 /** Connections may come faster than the service accepts them. */
 const MAX_ACCEPTING_MS = 2_000;
 
+/** In a turn that takes longer, connections may come after the service has looked for them. */
+const MAX_TURN_MS = 0.2;
+
 /**
- * Refuses new connections, so that a proxy turns to another service, and serves those that were accepted to their end. The
- * kernel resets connections that wait to be accepted, so this begins after a turn in which none came.
+ * Refuses new connections, so that a proxy turns to another service, and serves those that were accepted. The kernel resets
+ * connections that wait to be accepted, so all are accepted first, one in each turn of the event loop, and none is served
+ * until a short turn in which none came.
+ * @param http also serves the connections of the other servers
+ * @returns settled once all connections have ended
  */
-async function stopListening(server: Server): Promise<void> {
-  let isWaiting = true;
-  const accept = () => {
-    isWaiting = true;
-  };
-  server.on('connection', accept);
-  for (const start = performance.now(); isWaiting && performance.now() - start < MAX_ACCEPTING_MS; ) {
-    isWaiting = false;
-    // One connection is accepted in each turn of the event loop.
+async function stopListening(http: Server, others: readonly Server[]): Promise<{ ended: Promise<unknown> }> {
+  const servers = [http, ...others];
+  const serve = http.rawListeners('connection') as ((connection: Socket) => void)[];
+  http.removeAllListeners('connection');
+  const accepted: Socket[] = [];
+  http.on('connection', (connection: Socket) => void accepted.push(connection));
+  for (const server of servers) Object.assign(server, { pauseOnConnect: true });
+  const start = performance.now();
+  for (let isQuiet = false; !isQuiet && performance.now() - start < MAX_ACCEPTING_MS; ) {
+    const [known, begun] = [accepted.length, performance.now()];
     await immediate();
+    isQuiet = accepted.length === known && performance.now() - begun < MAX_TURN_MS;
   }
-  server.off('connection', accept);
   // The method of an HTTP server also closes connections that are idle.
-  await new Promise<void>((resolve) => {
-    Server.prototype.close.call(server, () => resolve());
-  });
+  const ended = servers.map((server) => new Promise((end) => void Server.prototype.close.call(server, end)));
+  http.removeAllListeners('connection');
+  for (const listener of serve) http.on('connection', listener);
+  for (const connection of accepted) {
+    http.emit('connection', connection);
+    connection.resume();
+  }
+  return { ended: Promise.all(ended) };
 }
 
 /**
@@ -81,8 +93,10 @@ export async function closeServers(
   socket: Server,
   idleMs: number,
 ): Promise<void> {
-  const closed = Promise.all([stopListening(http), stopListening(socket)]);
-  await Promise.race([closed, pause(idleMs, undefined, { ref: false })]);
+  const { ended } = await stopListening(http, [socket]);
+  await Promise.race([ended, pause(idleMs, undefined, { ref: false })]);
+  // Requests that have come are read first: a connection is idle until then.
+  await immediate();
   http.closeIdleConnections();
-  await closed;
+  await ended;
 }
