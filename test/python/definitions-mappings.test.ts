@@ -66,6 +66,10 @@ NODE_CLASS_MAPPINGS, NODE_DISPLAY_NAME_MAPPINGS = build(TABLE)`,
       'named by methods of text',
       'from .a import A\nfrom .b import B\nTEXT = "ClassA.py\\nClassB.py\\n"\nNAMES = [n.removesuffix(".py").removeprefix("Class") for n in TEXT.splitlines() if not n.islower()]\nNODE_CLASS_MAPPINGS = {NAMES[abs(-i)]: c for i, c in enumerate([A, B]) if not NAMES[i].isdigit()}',
     ],
+    [
+      'named by how many lines a text has',
+      'from .a import A\nfrom .b import B\nNODE_CLASS_MAPPINGS = {"ABC"[len(t.splitlines())]: c for t, c in [("", A), ("b\\n", B)]}',
+    ],
     ['filled by decorators', 'from .c import NODE_CLASS_MAPPINGS\nfrom . import d'],
   ])('%s', async (_, root) => {
     const registry = {
