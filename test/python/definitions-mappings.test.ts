@@ -77,7 +77,10 @@ NODE_CLASS_MAPPINGS, NODE_DISPLAY_NAME_MAPPINGS = build(TABLE)`,
         'NODE_CLASS_MAPPINGS = {}\ndef node(name=None):\n  def add(cls):\n    nonlocal name\n    name = name or cls.__name__\n    NODE_CLASS_MAPPINGS[name] = cls\n    return cls\n  return add\n',
       'd.py': 'from .c import node\n@node()\nclass A: pass\n@node(name="B")\nclass Other: pass\n',
     };
-    expect(await namesOf({ '__init__.py': root, ...two, ...registry })).toEqual(['A', 'B']);
+    const { nodes, unresolved } = await codeOf({ '__init__.py': root, ...two, ...registry });
+    expect(nodes.map(({ name }) => name).sort()).toEqual(['A', 'B']);
+    // Mappings that are not found would be listed as their modules state them, and reported.
+    expect(unresolved).toEqual([]);
   });
 
   it('by listing the folder its modules lie in, in any of the usual ways', async () => {
