@@ -16,7 +16,7 @@ export function writeOperations(): void {
   writeIfChanged(PATH, shareOutlines(Object.fromEntries(operations)));
 }
 
-/** Writes what a manifest certainly may be, so that a pack is read without the contract's schemas. */
+/** Writes the outlines of a manifest, so that a pack is read without the contract's schemas. */
 export function writeManifestOutlines(): void {
   const outlines = Object.entries(MANIFEST_SCHEMAS).map(([name, schema]) => [
     name,

@@ -132,8 +132,8 @@ function toKey(field: string, table: string): Problem['path'] {
 }
 
 /**
- * Creates a function that checks values as the service does, and collects problems by key. What the schemas certainly
- * accept is known without them; they are loaded to say what is wrong.
+ * Creates a function that checks values as the service does, and collects problems by key. Values that fit an outline
+ * are accepted without the schemas, which are only loaded to say what is wrong.
  */
 function createValidator(table: string, problems: PackProblem[]) {
   return async <Name extends keyof Schemas>(

@@ -24,20 +24,28 @@ const string: Read<string> = (value, path, problems) =>
 /** Templates leave unknown values empty, so `Icon = ""` means that there is no icon. */
 const text: Read<string> = (...given) => string(...given)?.trim() || undefined;
 
+/** The maximum of a list or map in a request, too. */
+const MAX_ENTRIES = 1000;
+
 /** A list with an item of another type counts as absent as a whole. */
 const list =
-  <Item>(item: Read<Item>): Read<Item[]> =>
+  <Item>(item: Read<Item>, maxItems = MAX_ENTRIES): Read<Item[]> =>
   (value, path, problems) => {
     if (!Array.isArray(value)) return fail(problems, path, 'must be a list');
+    if (value.length > maxItems) return fail(problems, path, `must have at most ${maxItems} items`);
     const before = problems.length;
     const items = value.map((one, at) => item(one, [...path, at], problems));
     return problems.length > before ? undefined : (items as Item[]);
   };
 const texts = list(string);
 
+/** Texts by any keys but `__proto__`, which is ignored. */
 const map: Read<Record<string, string>> = (value, path, problems) => {
-  if (!isRecord(value)) return fail(problems, path, 'must be an object');
-  const entries = Object.entries(value).map(([key, one]) => [key, string(one, [...path, key], problems)]);
+  // A date is an object, too.
+  if (!isRecord(value) || value instanceof Date) return fail(problems, path, 'must be an object');
+  const named = Object.entries(value).filter(([key]) => key !== '__proto__');
+  if (named.length > MAX_ENTRIES) return fail(problems, path, `must have at most ${MAX_ENTRIES} entries`);
+  const entries = named.map(([key, one]) => [key, string(one, [...path, key], problems)]);
   return Object.fromEntries(entries.filter(([, one]) => one !== undefined));
 };
 
@@ -68,7 +76,7 @@ const either =
 
 const anything: Read<unknown> = (value) => value;
 
-const files = either('must be a path or a list of paths', texts, (value, path, problems) => {
+const files = either('must be a path or a list of paths', list(string, Infinity), (value, path, problems) => {
   const one = string(value, path, problems);
   return one === undefined ? undefined : [one];
 });

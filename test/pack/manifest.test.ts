@@ -396,6 +396,27 @@ describe('the problems of a manifest', () => {
     });
   });
 
+  it('include a table of texts that is a date or has other values, except under __proto__', async () => {
+    const addUrls = (urls: string) => problems(`${least}${urls}\n${publisher}`);
+    expect(await addUrls('urls = 2026-01-31')).toEqual({ '[project] urls': 'must be an object' });
+    expect(await addUrls('urls = { constructor = 1, __proto__ = 1 }')).toEqual({
+      '[project] urls.constructor': 'must be a string',
+    });
+    expect(await addUrls('urls = { __proto__ = { name = "a" } }')).toEqual({});
+  });
+
+  it('include a list or table of more than 1000 entries', async () => {
+    const many = Array.from({ length: 1001 }, (_, index) => `k${index} = "x"`);
+    const text = `${least}classifiers = [${'"x",'.repeat(1001)}]\nurls = { ${many.join(', ')} }\n${publisher}`;
+    expect(await problems(text)).toEqual({
+      '[project] classifiers': 'must have at most 1000 items',
+      '[project] urls': 'must have at most 1000 entries',
+    });
+    expect(await problems(`${least}${publisher}includes = [${'1,'.repeat(1001)}]`)).toEqual({
+      '[tool.hostui] includes': 'must have at most 1000 items',
+    });
+  });
+
   it('include what is missing', async () => {
     expect(await problems('')).toEqual({
       '[project] name': 'is required',

@@ -66,6 +66,10 @@ NODE_CLASS_MAPPINGS, NODE_DISPLAY_NAME_MAPPINGS = build(TABLE)`,
       'named by methods of text',
       'from .a import A\nfrom .b import B\nTEXT = "ClassA.py\\nClassB.py\\n"\nNAMES = [n.removesuffix(".py").removeprefix("Class") for n in TEXT.splitlines() if not n.islower()]\nNODE_CLASS_MAPPINGS = {NAMES[abs(-i)]: c for i, c in enumerate([A, B]) if not NAMES[i].isdigit()}',
     ],
+    [
+      'named by how many lines a text has',
+      'from .a import A\nfrom .b import B\nNODE_CLASS_MAPPINGS = {"ABC"[len(t.splitlines())]: c for t, c in [("", A), ("b\\n", B)]}',
+    ],
     ['filled by decorators', 'from .c import NODE_CLASS_MAPPINGS\nfrom . import d'],
   ])('%s', async (_, root) => {
     const registry = {
@@ -73,7 +77,10 @@ NODE_CLASS_MAPPINGS, NODE_DISPLAY_NAME_MAPPINGS = build(TABLE)`,
         'NODE_CLASS_MAPPINGS = {}\ndef node(name=None):\n  def add(cls):\n    nonlocal name\n    name = name or cls.__name__\n    NODE_CLASS_MAPPINGS[name] = cls\n    return cls\n  return add\n',
       'd.py': 'from .c import node\n@node()\nclass A: pass\n@node(name="B")\nclass Other: pass\n',
     };
-    expect(await namesOf({ '__init__.py': root, ...two, ...registry })).toEqual(['A', 'B']);
+    const { nodes, unresolved } = await codeOf({ '__init__.py': root, ...two, ...registry });
+    expect(nodes.map(({ name }) => name).sort()).toEqual(['A', 'B']);
+    // Mappings that are not found would be listed as their modules state them, and reported.
+    expect(unresolved).toEqual([]);
   });
 
   it('by listing the folder its modules lie in, in any of the usual ways', async () => {

@@ -2,6 +2,11 @@ export function clamp(value: number, least = 0, most = 1): number {
   return value < least ? least : value > most ? most : value;
 }
 
+/** Interpolates between two numbers: the first at 0, the other at 1. */
+export function mix(one: number, other: number, share: number): number {
+  return one + (other - one) * share;
+}
+
 /** 0 at the first edge, 1 at the second, smooth in between. */
 export function smoothStep(from: number, to: number, value: number): number {
   const part = clamp((value - from) / (to - from));

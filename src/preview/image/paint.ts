@@ -143,7 +143,7 @@ function preparePainting({ picture, painting, planes, planeSize }: SharedPaintin
   const rowStops = new Float64Array(width);
   const gains = new Float64Array(width);
 
-  // Each row in three steps, because a processor works ahead in short ones.
+  // Each row is painted in three short steps, which a processor can overlap.
   const measureStops = (first: number) => {
     for (let x = 0, at = first; x < width; x++, at += channels) {
       const r = LINEAR_LIGHT[data[at] as number] as number;

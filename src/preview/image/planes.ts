@@ -72,7 +72,7 @@ interface Guide {
 export function prepareGuide(values: Plane, size: Size, radius: number): Guide {
   const average = (plane: Plane) => blur(plane, size, radius, 1);
   const mean = average(values);
-  const squares = average(multiply(values, values));
+  const squares = average(multiplyPlanes(values, values));
   const variance = new Float64Array(values.length);
   for (let at = 0; at < values.length; at++) {
     const centre = mean[at] as number;
@@ -97,7 +97,7 @@ export function filterGuided(
   softness: number,
 ): GuidedFilter {
   const sourceMean = source === values ? mean : average(source);
-  const products = average(multiply(values, source));
+  const products = average(multiplyPlanes(values, source));
   const slope = new Float32Array(source.length);
   const level = new Float32Array(source.length);
   for (let at = 0; at < source.length; at++) {
@@ -124,7 +124,7 @@ export function applyFilter(
   return filtered;
 }
 
-function multiply(one: Plane, other: Plane): Plane {
+function multiplyPlanes(one: Plane, other: Plane): Plane {
   const products = new Float32Array(one.length);
   for (let at = 0; at < one.length; at++) products[at] = (one[at] as number) * (other[at] as number);
   return products;

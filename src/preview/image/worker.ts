@@ -7,8 +7,8 @@ import { paintRows, type SharedPainting } from './paint.js';
 import { render } from './render.js';
 
 // A worker thread for one task, whose last message is the result or the reason for a failure, or a thread that helps one of
-// them to paint. The task is sent to a thread that may have been started in advance; without one it ends.
-const painting = workerData as SharedPainting | null;
+// them to paint. A thread may be started before there is a task for it; a message without a task ends it.
+const painting = workerData as SharedPainting | undefined;
 if (painting) paintRows(painting, () => {});
 else {
   await loadSharp();

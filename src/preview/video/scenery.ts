@@ -1,4 +1,4 @@
-import { clamp, computeLength, smoothStep } from '../image/curves.js';
+import { clamp, computeLength, mix, smoothStep } from '../image/curves.js';
 import type { Picture } from '../image/picture.js';
 import { blur, type Size } from '../image/planes.js';
 import { createNoise, createRandom, type Noise } from '../image/random.js';
@@ -23,7 +23,7 @@ interface Box extends Size {
   readonly top: number;
 }
 
-/** Paints by rows: a function or an array for each pixel would take longer than its colour. */
+/** Paints by rows: a call or an array for each pixel would take longer than computing its colour. */
 function paintOver(canvas: Canvas, paint: PaintRow, box: Box = { left: 0, top: 0, ...canvas }): void {
   const { data, width, height } = canvas;
   const brush = { colour: new Float64Array(width * 3), opacity: new Float64Array(width) };
@@ -62,10 +62,6 @@ function mixColour(colour: Float64Array, at: number, other: Rgb, share: number):
   colour[at] = mix(colour[at] as number, other[0], share);
   colour[at + 1] = mix(colour[at + 1] as number, other[1], share);
   colour[at + 2] = mix(colour[at + 2] as number, other[2], share);
-}
-
-function mix(one: number, other: number, share: number): number {
-  return one + (other - one) * share;
 }
 
 function readColour(data: Canvas['data'], at: number): Rgb {

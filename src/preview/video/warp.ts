@@ -1,3 +1,4 @@
+import { mix } from '../image/curves.js';
 import type { Size } from '../image/planes.js';
 import { createRandom } from '../image/random.js';
 import type { Frame } from './frame.js';
@@ -26,7 +27,7 @@ export function warpFrame(from: Frame, into: Frame, field: WarpField): void {
   warpPlane(from.v, into.v, half, { ...field, columns, part: 2 });
 }
 
-/** Coordinates are added up along a cell, which may round them. */
+/** Coordinates are added up along a cell, with rounding errors below this. */
 const ROUNDING = 1e-6;
 
 function warpPlane(
@@ -62,7 +63,7 @@ function warpPlane(
         spans(fromX, fromX + stepX * step, ROUNDING, lastX - ROUNDING) &&
         spans(fromY, fromY + stepY * step, ROUNDING, lastY - ROUNDING);
       for (let x = left; x < end; x++, at++) {
-        // Most cells need no limits, which are a quarter of the work.
+        // Most cells are within the frame and need no limits, which are a quarter of the work.
         const sampleX = isWithin || (fromX >= 0 && fromX <= lastX) ? fromX : fromX < 0 ? 0 : lastX;
         const sampleY = isWithin || (fromY >= 0 && fromY <= lastY) ? fromY : fromY < 0 ? 0 : lastY;
         const wholeX = sampleX | 0;
@@ -85,8 +86,6 @@ function warpPlane(
 /** Whether two values and all between them are within a range. */
 const spans = (one: number, other: number, least: number, most: number) =>
   Math.min(one, other) > least && Math.max(one, other) < most;
-
-const mix = (one: number, other: number, share: number) => one + (other - one) * share;
 
 type Motion = (part: number, time: number) => WarpField;
 

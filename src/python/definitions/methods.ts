@@ -100,10 +100,10 @@ export const textMethods: Methods<string> = {
     if (separator === undefined || separator === null) return createList(self.split(/\s+/).filter(Boolean));
     return typeof separator === 'string' && separator !== '' ? createList(self.split(separator)) : undefined;
   },
-  splitlines: (self) =>
-    self === '' || self.length > MAX_ITEMS
-      ? undefined
-      : createList(self.replace(/\r?\n$/, '').split(/\r?\n/)),
+  splitlines: (self) => {
+    if (self.length > MAX_ITEMS) return undefined;
+    return createList(self === '' ? [] : self.replace(/\r?\n$/, '').split(/\r?\n/));
+  },
   join: (self, { list: [pieces] }, machine) => {
     const found = listItems(pieces, machine);
     if (!found?.every((piece) => typeof piece === 'string')) return undefined;
