@@ -87,7 +87,8 @@ export async function runProxied({ clients, requests, waitsForJobs }: ProxiedOpt
     ) => {
       const begun = performance.now();
       const answer = await sendThrough(url, path, { method, token, ...more }).catch((error) => error);
-      const outcome: number | string = answer.status ?? `${answer}`;
+      const outcome: number | string =
+        answer.status >= 400 ? `${answer.status} ${answer.body}` : (answer.status ?? `${answer}`);
       sent.push({ what: `${method} ${path}`, begun, outcome });
       return answer;
     };

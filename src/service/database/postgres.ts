@@ -129,6 +129,7 @@ export function isPostgres(database: Database): boolean {
 class PostgresDatabase extends Kysely<Schema> {
   readonly #sockets: Iterable<Socket>;
   #lastTurn: Promise<unknown> = Promise.resolve();
+  #losing = 0;
 
   constructor(config: KyselyConfig, sockets: Iterable<Socket>) {
     super(config);
@@ -146,23 +147,33 @@ class PostgresDatabase extends Kysely<Schema> {
     return builder;
   }
 
-  /** Transactions that conflicted run again in turn, or they would conflict with each other again. */
+  /**
+   * Transactions that conflicted run again in turn, or they would conflict with each other again. While one of them has
+   * lost too often, new ones take turns, too.
+   */
   async #repeatOnConflict<Result>(run: () => Promise<Result>): Promise<Result> {
-    for (let runs = 1; ; runs += 1) {
-      try {
-        if (runs === 1) return await run();
-        const turn = this.#lastTurn.then(run);
-        this.#lastTurn = turn.catch(() => {});
-        return await turn;
-      } catch (error) {
-        if (runs === MAX_RUNS || !CONFLICTS.includes((error as { code?: string }).code ?? '')) throw error;
-        await pause(Math.random() * Math.min(2 ** runs, MAX_PAUSE_MS));
+    let runs = 1;
+    try {
+      for (; ; runs += 1) {
+        try {
+          if (runs === 1 && this.#losing === 0) return await run();
+          const turn = this.#lastTurn.then(run);
+          this.#lastTurn = turn.catch(() => {});
+          return await turn;
+        } catch (error) {
+          if (runs === MAX_RUNS || !CONFLICTS.includes((error as { code?: string }).code ?? '')) throw error;
+          if (runs === RUNS_OF_LOSING) this.#losing += 1;
+          await pause(Math.random() * Math.min(2 ** runs, MAX_PAUSE_MS));
+        }
       }
+    } finally {
+      if (runs > RUNS_OF_LOSING) this.#losing -= 1;
     }
   }
 }
 
 const MAX_RUNS = 20;
+const RUNS_OF_LOSING = 5;
 const MAX_PAUSE_MS = 200;
 
 /** A conflict with another transaction: of what was read, a deadlock, or both insert the same key. */
