@@ -1,8 +1,9 @@
 import { clamp } from '../image/curves.js';
 import { createRandom } from '../image/random.js';
+import type { Canvas } from './brush.js';
 import { type Film, FRAME_RATE, grade, toFrame } from './frame.js';
 import { animatePicture, createStill } from './moving-picture.js';
-import { type Canvas, paintClouds, paintRidge, paintShape, paintSky, paintWater } from './scenery.js';
+import { paintClouds, paintRidge, paintShape, paintSky, paintWater } from './scenery.js';
 import { readSetting } from './setting.js';
 import { shapes } from './shapes.js';
 import { computeShotSize, type Shot } from './shot.js';
