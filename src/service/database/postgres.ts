@@ -155,21 +155,29 @@ class PostgresDatabase extends Kysely<Schema> {
     let runs = 1;
     try {
       for (; ; runs += 1) {
-        try {
-          if (runs === 1 && this.#losing === 0) return await run();
-          const turn = this.#lastTurn.then(run);
-          this.#lastTurn = turn.catch(() => {});
-          return await turn;
-        } catch (error) {
-          if (runs === MAX_RUNS || !CONFLICTS.includes((error as { code?: string }).code ?? '')) throw error;
-          if (runs === RUNS_OF_LOSING) this.#losing += 1;
-          await pause(Math.random() * Math.min(2 ** runs, MAX_PAUSE_MS));
-        }
+        const running = runs === 1 && this.#losing === 0 ? run() : this.#runInTurn(run);
+        const ended = await running.then((result) => ({ result }), toConflict);
+        if ('result' in ended) return ended.result;
+        if (runs === MAX_RUNS) throw ended.conflict;
+        if (runs === RUNS_OF_LOSING) this.#losing += 1;
+        await pause(Math.random() * Math.min(2 ** runs, MAX_PAUSE_MS));
       }
     } finally {
       if (runs > RUNS_OF_LOSING) this.#losing -= 1;
     }
   }
+
+  #runInTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+    const turn = this.#lastTurn.then(run);
+    this.#lastTurn = turn.catch(() => {});
+    return turn;
+  }
+}
+
+/** @throws the error if it is not a conflict */
+function toConflict(error: unknown): { readonly conflict: unknown } {
+  if (!CONFLICTS.includes((error as { code?: string }).code ?? '')) throw error;
+  return { conflict: error };
 }
 
 const MAX_RUNS = 20;

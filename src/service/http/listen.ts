@@ -58,7 +58,7 @@ const MAX_TURN_MS = 0.2;
  * connections that wait to be accepted, so all are accepted first, one in each turn of the event loop, and none is served
  * until a short turn in which none came.
  * @param http also serves the connections of the other servers
- * @returns settled once all connections have ended
+ * @returns after the last new connection; `ended` settles once all connections have ended
  */
 async function stopListening(http: Server, others: readonly Server[]): Promise<{ ended: Promise<unknown> }> {
   const servers = [http, ...others];

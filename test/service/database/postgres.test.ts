@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
@@ -221,6 +222,27 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
       // Connections of a Unix socket have no such settings, and need none.
       expect([{ [name]: `${settings[at]}` }, { [name]: '0' }]).toContainEqual(rows[0]);
     }
+  });
+
+  it('lets a transaction end that loses to shorter ones again and again', async () => {
+    const database = await openForTest(await newUrl());
+    await database.insertInto('keys').values(key('counter', '0')).execute();
+    const increment = (work = async () => {}) =>
+      database.transaction().execute(async (tx) => {
+        const counter = tx.selectFrom('keys').select('secret').where('id', '=', 'counter');
+        const { secret } = await counter.executeTakeFirstOrThrow();
+        await work();
+        const next = `${Number(secret) + 1}`;
+        await sql`update keys set secret = ${next} where id = 'counter'`.execute(tx);
+      });
+    let isOver = false;
+    const shorter = [1, 2].map(async () => {
+      while (!isOver) await increment();
+    });
+    await increment(() => pause(30)).finally(() => {
+      isOver = true;
+    });
+    await Promise.all(shorter);
   });
 
   it('refuses text with NUL, as the embedded one does', async () => {
