@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { homeWithService, start } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
 
-// What commit c71e9af left in a HOME: a registry with three versions, tasks, a batch, settings and credentials.
-const fixture = resolve('test/fixtures/c71e9af/home');
+// What regen left in a HOME on 2026-11-21: a registry with three versions, tasks, a batch, settings and credentials.
+const fixture = resolve('test/fixtures/data-folder-2026-11-21/home');
 
 /** A copy of it; git keeps no private modes. */
 function earlierHome(): string {
