@@ -18,6 +18,8 @@ ${formatCommandTable(tree)}
 
 ${formatFlags(globals)}
 
+${formatDestructive(commands)}
+
 ${chapters.join('\n')}`
     .replace(/\n{3,}/g, '\n\n')
     .trimEnd()
@@ -36,6 +38,28 @@ function formatCommandTable({ groups, commands }: CommandTree): string {
     '| --- | --- |',
     ...rows,
   ].join('\n');
+}
+
+/** The commands that ask first, and why others do not. */
+function formatDestructive(commands: readonly Command[]): string {
+  const rows = commands.flatMap((command) => {
+    const { words, destroys } = command;
+    const flag = destroys?.flag ? ` --${destroys.flag}` : '';
+    return destroys ? [`| \`regen ${words.join(' ')}${flag}\` | ${destroys.loss} |`] : [];
+  });
+  return `## Commands that cannot be undone
+
+No other command brings back what these remove. On a terminal they ask first. Where they cannot ask, they change nothing and
+exit with 2 unless \`--yes\` is given: if stdin or stderr is not a terminal, if \`CI\` is set, and with \`--no-input\`.
+\`--dry-run\` needs no \`--yes\`.
+
+| command | what is lost |
+| --- | --- |
+${rows.join('\n')}
+
+Not listed is what another command undoes or starts again: bans, statuses, roles, settings, sign-ins, deprecations,
+cancelled webhooks and cancelled tasks. Files are only overwritten with \`--force\`, and \`serve restore\` and \`serve copy\` only
+write where there is no data yet. \`regen api\` sends the request that it is given, without a question.`;
 }
 
 function formatCommand(command: Command): string {

@@ -155,6 +155,7 @@ export const admin = {
       summary: 'Revoke an admin token',
       who: 'admin',
       status: 204,
+      destroys: { action: 'Revoke admin token {jti}', loss: 'Commands that use it stop working.' },
       extension: 'ending an admin token early',
     }),
   },

@@ -69,6 +69,7 @@ export const key = {
     summary: 'Revoke an API key of yours, or as an admin of anyone',
     who: 'person',
     status: 204,
+    destroys: { action: 'Revoke API key {keyId}', loss: 'Scripts that use it stop working.' },
     extension,
   }),
 };

@@ -114,6 +114,10 @@ export const node = {
     summary: 'Delete a node; its id cannot be used again',
     who: 'owner writes',
     status: 204,
+    destroys: {
+      action: 'Delete node {nodeId} of {publisherId}',
+      loss: 'All its versions are deleted, and the id cannot be used again.',
+    },
     extension: 'status NodeStatusDeleted is shown',
   }),
   install: operation('GET /nodes/{nodeId}/install', {

@@ -114,6 +114,7 @@ function describeOperation(
     summary: operation.summary,
     tags: [name.split('.')[0]],
     ...(operation.extension ? { 'x-extension': true } : {}),
+    ...(operation.destroys ? { 'x-destroys': operation.destroys.loss } : {}),
     // A credential is optional here: it shows more.
     security: operation.who === 'anyone' ? [{}, { bearer: [] }] : [{ bearer: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),

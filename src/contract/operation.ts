@@ -34,6 +34,14 @@ export type Who =
   | 'owner reads'
   | 'owner writes';
 
+/** What no other operation brings back, for the people who are asked before it is sent. */
+export interface Destruction {
+  /** A verb that ends in e and what it removes, with path parameters in braces: `Delete version {versionId}`. */
+  readonly action: string;
+  /** A sentence on what is lost. */
+  readonly loss: string;
+}
+
 /** The declaration of an operation, to which `operation()` adds its route and the path parameters. */
 interface Declaration<
   Query extends z.ZodObject | undefined,
@@ -56,6 +64,10 @@ interface Declaration<
   readonly secret?: true;
   /** A POST that only reads: safe in the sense of RFC 9110, 9.2.1, and repeated like a GET. */
   readonly safe?: true;
+  /** Nothing brings back what it removes: clients ask first, and commands need `--yes` where they cannot ask. */
+  // Decided: a ban, a role, a setting, a cancelled delivery and a cancelled task have an operation that undoes
+  // them or starts them again, so they are not asked about.
+  readonly destroys?: Destruction;
   /** A GET that counts: there is no HEAD of it, and no cache answers it. */
   readonly counts?: true;
 }

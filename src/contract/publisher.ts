@@ -112,6 +112,10 @@ export const publisher = {
     summary: 'Delete a publisher that never had a node',
     who: 'owner writes',
     status: 204,
+    destroys: {
+      action: 'Delete publisher {publisherId}',
+      loss: 'Its members and tokens are deleted with it.',
+    },
     extension: 'undoes the creation of a publisher',
   }),
   audit: operation('GET /publishers/{publisherId}/audit', {
@@ -141,6 +145,10 @@ export const publisher = {
       summary: 'Revoke a personal access token',
       who: 'owner writes',
       status: 204,
+      destroys: {
+        action: 'Revoke token {tokenId} of {publisherId}',
+        loss: 'Scripts that publish with it stop working.',
+      },
       extension: 'publishing needs a personal access token',
     }),
   },
@@ -169,6 +177,10 @@ export const publisher = {
       summary: 'Remove a member; the last owner cannot be removed',
       who: 'owner writes',
       status: 204,
+      destroys: {
+        action: 'Remove member {userId} of {publisherId}',
+        loss: 'The personal access tokens that they created stop working.',
+      },
       extension: 'a publisher has members',
     }),
   },

@@ -100,6 +100,10 @@ export const version = {
     summary: 'Delete a version; its number cannot be used again',
     who: 'owner writes',
     status: 204,
+    destroys: {
+      action: 'Delete version {versionId} of {nodeId}',
+      loss: 'The version number cannot be used again.',
+    },
     extension: 'status NodeVersionStatusDeleted is shown',
   }),
   history: operation(`GET ${ofPublisher}/{versionId}/history`, {

@@ -34,6 +34,10 @@ export const webhook = {
     summary: 'Replace the secret that signs your webhooks; the old one also signs for 24 hours',
     who: 'person',
     response: WebhookSecret,
+    destroys: {
+      action: 'Replace your webhook secret',
+      loss: 'After 24 hours, receivers that still have the old one refuse your webhooks.',
+    },
     extension: 'replaces a secret that leaked',
     secret: true,
   }),

@@ -134,10 +134,10 @@ test('lists the valid tokens and revokes one', async () => {
   const listed = await admin(['token', 'list', '--json']);
   const jti = JSON.parse(Buffer.from(made.stdout.split('.')[1] as string, 'base64url').toString()).jti;
   expect(JSON.parse(listed.stdout).map((one: { jti: string }) => one.jti)).toContain(jti);
-  const revoked = await admin(['token', 'revoke', jti]);
+  const revoked = await admin(['token', 'revoke', jti, '--yes']);
   expect(revoked).toMatchObject({ exit: 0, stdout: '' });
   expect(await works(made.stdout.trimEnd())).toBe(401);
-  expect((await admin(['token', 'revoke', jti])).exit).toBe(3);
+  expect((await admin(['token', 'revoke', jti, '--yes'])).exit).toBe(3);
 });
 
 test('bans a node with a reason and gives it back', async () => {

@@ -92,7 +92,7 @@ test('tells a flagged, a pending and a deleted version apart', async () => {
   const flagged = await get('2.0.0');
   expect(flagged.exit).toBe(6);
   expect(flagged.stderr).toContain('eval in x.py');
-  await regen(['version', 'delete', 'acme', 'pack', '1.0.0'], { env });
+  await regen(['version', 'delete', 'acme', 'pack', '1.0.0', '--yes'], { env });
   expect((await get('1.0.0')).exit).toBe(3);
 });
 

@@ -255,7 +255,7 @@ test('task forget removes ended tasks from the list, and others only with --forc
   const refused = await run(['task', 'forget', id.slice(0, 8)]);
   expect(refused).toMatchObject({ exit: 2, stdout: '' });
   expect(refused.stderr).toContain(`A task has not ended: ${id}.`);
-  expect((await run(['task', 'forget', '@last', '--force'])).stdout).toBe(`${id}\n`);
+  expect((await run(['task', 'forget', '@last', '--force', '--yes'])).stdout).toBe(`${id}\n`);
   expect((await run(['task', 'list', '--json'])).stdout).toBe('[]\n');
 });
 

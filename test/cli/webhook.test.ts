@@ -126,7 +126,7 @@ describe('webhook secret', () => {
     expect((await run(['--show'], true)).stdout).toBe(first.stdout);
     const dry = await run(['--rotate', '--dry-run']);
     expect(dry.stdout).toContain('/users/webhook-secret/rotate');
-    const rotated = await run(['--rotate']);
+    const rotated = await run(['--rotate', '--yes']);
     expect(rotated.stdout).not.toBe(first.stdout);
     expect(rotated.stderr).toContain('Webhooks are also signed with the old secret for 24 hours.');
     expect((await run([])).stdout).toBe(rotated.stdout);

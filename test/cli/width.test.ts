@@ -33,7 +33,7 @@ test('ids are shortened on a terminal, and taken back so; a column without value
   const { stdout } = await run(80, list);
   expect(stdout).toMatch(new RegExp(`^${id.slice(0, 8)} +ci `, 'm'));
   expect(stdout).not.toContain(id);
-  const revoke = await run(80, ['publisher', 'token', 'revoke', 'acme', id.slice(0, 8), '--no-input']);
+  const revoke = await run(80, ['publisher', 'token', 'revoke', 'acme', id.slice(0, 8), '--yes']);
   expect(revoke.exit, revoke.stderr).toBe(0);
   expect((await run(80, [...list, '--json'], false)).stdout).not.toContain(id);
   expect((await run(400, ['node', 'list', 'acme'])).stdout).not.toContain('VERSION');

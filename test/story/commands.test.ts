@@ -45,7 +45,9 @@ test('a token is shown once, masked in the list, and revoked', async () => {
   }[];
   const made = tokens.find(({ name }) => name === 'release');
   expect(JSON.stringify(tokens)).not.toContain(token.trim());
-  expect(json(await run(['publisher', 'token', 'revoke', 'acme', made?.id as string, '--json']))).toEqual({});
+  expect(
+    json(await run(['publisher', 'token', 'revoke', 'acme', made?.id as string, '--yes', '--json'])),
+  ).toEqual({});
   const { exit } = await run(['node', 'list', 'acme'], { env: { REGEN_TOKEN: token.trim() } });
   expect(exit).toBe(4);
 });
@@ -76,7 +78,7 @@ test('nodes are created, changed, searched, listed page by page and all at once,
     tags: ['x', 'y'],
   });
   expect((await run(['node', 'search', 'lights'])).stdout).toMatch(/^a1\t/);
-  expect((await run(['node', 'delete', 'acme', 'a1'])).exit).toBe(0);
+  expect((await run(['node', 'delete', 'acme', 'a1', '--yes'])).exit).toBe(0);
   expect((await run(['node', 'get', 'a1'], { env: { REGEN_TOKEN: '', REGEN_PUBLISH_TOKEN: '' } })).exit).toBe(
     3,
   );
@@ -119,7 +121,7 @@ test('a version is updated, listed, shown with its history, and deleted', async 
     'NodeVersionStatusPending',
     'NodeVersionStatusActive',
   ]);
-  expect((await run(['version', 'delete', 'acme', 'pack', '1.0.0'])).exit).toBe(0);
+  expect((await run(['version', 'delete', 'acme', 'pack', '1.0.0', '--yes'])).exit).toBe(0);
   expect((await run(['version', 'get', 'pack', '2.0.0'])).exit).toBe(3);
 });
 

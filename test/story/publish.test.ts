@@ -61,7 +61,7 @@ test('the same files again are exit 5, or 0 with --skip-existing; other files ar
 test('a deleted number is exit 5 and names the next one', async () => {
   const { env } = await author();
   await regen(['version', 'publish', packForTest()], { env });
-  expect((await regen(['version', 'delete', 'acme', 'pack', '1.0.0'], { env })).exit).toBe(0);
+  expect((await regen(['version', 'delete', 'acme', 'pack', '1.0.0', '--yes'], { env })).exit).toBe(0);
   const { exit, stderr } = await regen(['version', 'publish', packForTest()], { env });
   expect(exit).toBe(5);
   expect(stderr).toContain('was deleted');

@@ -101,7 +101,7 @@ test('a tour of the commands leaves no secret where others could read it', async
     return stdout.trim();
   };
   secrets.set('a webhook secret', await webhookSecret());
-  secrets.set('the webhook secret after it', await webhookSecret('--rotate'));
+  secrets.set('the webhook secret after it', await webhookSecret('--rotate', '--yes'));
   await tour(['webhook', 'verify', '--id', 'a', '--timestamp', '1', '--signature', 'v1,AA=='], {}, '{}');
   await tour(['webhook', 'deliveries', '--json', ...asOwner]);
   await tour(['image', 'relight', `base64:${pixel}`, '--no-wait', ...asOwner]);

@@ -1,4 +1,5 @@
 import type { OperationName } from '../../contract/index.js';
+import type { Destruction } from '../../contract/operation.js';
 import type { FieldDescription } from '../../contract/schema/fields.js';
 import { usage } from '../terminal/failure.js';
 import type { Shape } from '../terminal/output.js';
@@ -25,6 +26,12 @@ export interface Flag {
   readonly hidden?: boolean;
   /** For a global flag: only commands that use a service, or that print a list, accept it. */
   readonly only?: 'service' | 'list';
+}
+
+/** What a command destroys. */
+export interface CommandDestruction extends Destruction {
+  /** Only with this flag. */
+  readonly flag?: string;
 }
 
 export interface Argument {
@@ -56,8 +63,8 @@ export interface Command {
   readonly takes: readonly ('service' | 'list')[];
   /** Whether it changes something on the service. It then has `--dry-run`, and prints the name of the service at the end. */
   readonly changes?: boolean;
-  /** The confirmation prompt; `<name>` is replaced by the positional. */
-  readonly confirm?: string;
+  /** Present if nothing brings back what it removes: it asks first, and has `--yes`. */
+  readonly destroys?: CommandDestruction;
   readonly lookup?: Lookup;
   /** Present if the values of its flags depend on a model. */
   readonly models?: Models;

@@ -1,13 +1,20 @@
 import { Failure, usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import { oneLine } from '../terminal/text.js';
-import type { FlagValues } from './command.js';
+import type { Command, FlagValues } from './command.js';
 
 interface ConfirmContext {
   readonly flags: FlagValues;
   readonly mayAsk: boolean;
   readonly system: Pick<System, 'prompts'>;
 }
+
+interface DestroyContext extends ConfirmContext {
+  readonly command: Command;
+}
+
+/** The path parameters and other names in what a command destroys. */
+type Names = Readonly<Record<string, unknown>>;
 
 /**
  * Asks for confirmation, unless `--yes` is given or prompts are not possible: scripts are not asked.
@@ -20,6 +27,43 @@ export async function confirm(
 ): Promise<void> {
   if (flags.yes || !mayAsk || (await system.prompts.confirm(oneLine(question)))) return;
   throw new Failure(declined, { code: 'declined' });
+}
+
+/**
+ * Asks before a command destroys something. Where it cannot ask, it requires `--yes`.
+ * @throws Failure if the answer is no, or there can be none
+ */
+export async function confirmDestruction(context: DestroyContext, names: Names): Promise<void> {
+  const destroys = findDestruction(context);
+  if (!destroys) return;
+  requireYes(context, names);
+  await confirm(context, `${fillNames(destroys.action, names)}? ${destroys.loss}`);
+}
+
+/** What this run of a command destroys, if anything. */
+function findDestruction({ command: { destroys }, flags }: Pick<DestroyContext, 'command' | 'flags'>) {
+  const isMeant = !flags['dry-run'] && (destroys?.flag === undefined || flags[destroys.flag]);
+  return isMeant ? destroys : undefined;
+}
+
+/** Requires `--yes` of a command that destroys something and cannot ask, before anything is sent. */
+export function requireYes(context: DestroyContext, names: Names): void {
+  const destroys = findDestruction(context);
+  if (!destroys || context.flags.yes || context.mayAsk) return;
+  const action = fillNames(destroys.action, names);
+  throw usage(
+    `--yes is required to ${action.charAt(0).toLowerCase()}${action.slice(1)}.`,
+    `${destroys.loss} Without a terminal, regen cannot ask for confirmation.`,
+  );
+}
+
+/** Says what a command destroyed: `Deleted version 1.0.0 of hello-nodes`. Undefined if it destroys nothing. */
+export function reportDestruction({ destroys }: Command, names: Names): string | undefined {
+  return destroys && fillNames(destroys.action.replace(/^\w+e\b/, '$&d'), names);
+}
+
+function fillNames(text: string, names: Names): string {
+  return oneLine(text.replace(/\{(\w+)\}/g, (_, name: string) => String(names[name])));
 }
 
 /**

@@ -2,7 +2,7 @@ import { getOutline, renameInput } from '../../client/outlines.js';
 import type { OperationName } from '../../contract/index.js';
 import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
 import type { ParsedCommand } from '../command/command.js';
-import { confirm } from '../command/confirm.js';
+import { confirmDestruction, reportDestruction, requireYes } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
@@ -17,17 +17,17 @@ export async function run(context: CommandContext): Promise<void> {
   const naming = await context.services.findNaming();
   const typed = buildRequest(command, args, flags, body);
   const request = naming ? renameInput(naming, getOutline(name), typed) : typed;
-  await completeIds(context, request);
   await requireValid(name, command, request, body !== undefined, args, naming);
   if (body !== undefined) await warnOfIgnored(context, name, request.body);
   if (method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {
     throw usage('No changes given.', `See the flags: regen ${command.words.join(' ')} --help`);
   }
+  requireYes(context, request.params);
+  await completeIds(context, request);
   if (flags['dry-run']) return printDryRun(context, getOutline(name), request);
-  const question = command.confirm?.replace(/<(\w+)>/g, (_, positional: string) => String(args[positional]));
-  if (question !== undefined) await confirm(context, question);
+  await confirmDestruction(context, request.params);
   await callOperation(context, name, request);
-  if (command.changes) await context.services.announce();
+  if (command.changes) await context.services.announce(reportDestruction(command, request.params));
 }
 
 /** Asks for required values, if the command can prompt. The contract is loaded only if a value may be missing. */

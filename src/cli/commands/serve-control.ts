@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord, parseJson } from '../../contract/json.js';
+import { confirmDestruction } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
@@ -108,6 +109,7 @@ async function rotateStopped<Result>(
 
 async function rotateToken(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
+  await confirmDestruction(context, { data: folder });
   const service = await findService(context, folder);
   if (service) await rotateSecret(service, 'token');
   else await rotateStopped(folder, ({ rotateOwnerTokenIn }) => rotateOwnerTokenIn(folder));

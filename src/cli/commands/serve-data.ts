@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readText } from '../command/command.js';
+import { confirmDestruction, reportDestruction } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
@@ -81,12 +82,14 @@ async function migrateData(context: CommandContext): Promise<void> {
 async function pruneData(context: CommandContext): Promise<void> {
   const { command, flags, system, output } = context;
   const configuration = await buildConfiguration(context);
-  const service = await import('../../service/index.js');
+  const data = requireDataFolder(configuration);
   const dryRun = flags['dry-run'] === true;
+  await confirmDestruction(context, { data });
+  const service = await import('../../service/index.js');
   const options = { env: system.env, dryRun, now: system.now };
-  const pruned = await service.pruneStore(requireDataFolder(configuration), configuration, options);
+  const pruned = await service.pruneStore(data, configuration, options);
   await output.answer(pruned, command.shape);
-  if (dryRun) await output.note('Nothing was removed.');
+  await output.note(dryRun ? 'Nothing was removed.' : `${reportDestruction(command, { data })}.`);
 }
 
 async function writeExample({ args, system, output }: CommandContext): Promise<void> {

@@ -3,6 +3,7 @@ import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry, isKind } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readNumber, readText } from '../command/command.js';
+import { confirmDestruction, reportDestruction } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
@@ -76,7 +77,7 @@ export function requireEntry(context: CommandContext, id: string): Entry {
 }
 
 async function forgetEntries(context: CommandContext): Promise<void> {
-  const { args, flags, ledger, output } = context;
+  const { args, command, flags, ledger, output } = context;
   const ids = (args.task_id ?? []) as readonly string[];
   if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list');
   const entries = ids.map((id) => requireEntry(context, id));
@@ -88,8 +89,11 @@ async function forgetEntries(context: CommandContext): Promise<void> {
       'Wait for it with `regen task wait`, or pass --force to forget it anyway.',
     );
   }
-  for (const { id } of entries) ledger.remove(id);
   const removed = entries.map(({ id, task_id }) => task_id ?? id);
-  if (output.mode.json) return output.answer(removed);
-  for (const id of removed) await output.line(oneLine(id));
+  const tasks = removed.length === 1 ? `task ${removed[0]}` : `${removed.length} tasks`;
+  await confirmDestruction(context, { tasks });
+  for (const { id } of entries) ledger.remove(id);
+  if (output.mode.json) await output.answer(removed);
+  else for (const id of removed) await output.line(oneLine(id));
+  await output.note(`${reportDestruction(command, { tasks })}.`);
 }

@@ -126,10 +126,16 @@ export class ServiceConnector {
     return new CredentialStore(system, target, warn, settings.credentialStore);
   }
 
-  /** Prints the service on which something was changed. */
-  async announce(): Promise<void> {
+  /**
+   * Prints the service on which something was changed.
+   * @param destroyed what was destroyed there, if something was
+   */
+  async announce(destroyed?: string): Promise<void> {
     const { name, url } = await this.reach();
-    await this.#context.output.note(`Done on ${name === url ? url : `${name} (${url})`}.`);
+    const place = name === url ? url : `${name} (${url})`;
+    await this.#context.output.note(
+      destroyed === undefined ? `Done on ${place}.` : `${destroyed} on ${name}.`,
+    );
   }
 
   async #reach(target: Target): Promise<Service> {

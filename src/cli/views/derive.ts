@@ -8,7 +8,7 @@ import { findImageFields } from '../../contract/schema/image-rules.js';
 import type { Models as ContractModels } from '../../contract/schema/model-rules.js';
 import { getRules } from '../../contract/schema/rule.js';
 import { videoModels } from '../../contract/video-models.js';
-import type { Argument, Command, CommandTree, Flag, Models } from '../command/command.js';
+import type { Argument, Command, CommandDestruction, CommandTree, Flag, Models } from '../command/command.js';
 import { deriveFlags, flag, toKebabCase } from '../command/flags.js';
 import { adminViews } from './admin.js';
 import { apiViews } from './api.js';
@@ -106,10 +106,12 @@ function toCommand(view: View): Command {
   const positionals = names.map((name) => toArgument(name, view, fields));
   const derived = operation && !isRead(view) ? deriveRequestFlags(operation, view) : [];
   const other = useOtherNames(derived);
+  const destroys: CommandDestruction | undefined = view.destroys ?? operation?.destroys;
   const notes = [
     ...(operation?.body ? formatNotes(operation.body, derived) : []),
     ...other.notes,
     ...(view.notes ?? []),
+    ...(destroys ? [formatDestruction(destroys)] : []),
   ];
   const models = operation?.body && listModels(listFields(operation.body, view));
   const paged = [...fields.keys()].includes('page');
@@ -124,7 +126,7 @@ function toCommand(view: View): Command {
       ...(paged ? [flag('--all', 'Read all pages')] : []),
       ...(operation?.body && !isRead(view) && !view.fixed ? [BODY_FLAG] : []),
       ...(changes ? [DRY_RUN_FLAG] : []),
-      ...(view.confirm ? [YES_FLAG] : []),
+      ...(destroys ? [YES_FLAG] : []),
     ],
     examples: view.examples ?? [],
     ...(notes.length > 0 && { notes }),
@@ -135,7 +137,7 @@ function toCommand(view: View): Command {
     ...(view.shape && { shape: view.shape }),
     takes: [...(view.local ? [] : ['service' as const]), ...(view.shape?.columns ? ['list' as const] : [])],
     ...(changes && { changes }),
-    ...(view.confirm && { confirm: view.confirm }),
+    ...(destroys && { destroys }),
     ...(view.lookup && { lookup: view.lookup }),
   };
 }
@@ -168,7 +170,12 @@ const BODY_FLAG = flag('--body <json|@file|->', 'Whole request body, instead of 
 
 const DRY_RUN_FLAG = flag('--dry-run', 'Print the request with secrets masked, and send nothing');
 
-const YES_FLAG = flag('-y, --yes', 'Skip the confirmation prompt');
+/** What help says of a command that destroys something. */
+function formatDestruction({ flag, loss }: CommandDestruction): string {
+  return `${flag ? `With --${flag}, this` : 'This'} cannot be undone. ${loss}`;
+}
+
+const YES_FLAG = flag('-y, --yes', 'Do not ask for confirmation; required where regen cannot ask');
 
 function listRequestFields(operation: Operation, view: View): Map<string, RequestField> {
   const fields = new Map<string, RequestField>();

@@ -24,7 +24,10 @@ export const globals: readonly Flag[] = [
   flag('--ndjson', 'Print the items of a list as JSON, one per line, as they arrive', { only: 'list' }),
   flag('-v, --verbose', 'Trace requests on stderr, with secrets masked', { only: 'service' }),
   flag('-q, --quiet', 'Only print errors on stderr'),
-  flag('--no-input', 'Never prompt: assume yes to confirmations, fail on missing values'),
+  flag(
+    '--no-input',
+    'Never prompt: fail on missing values and where --yes is required; assume yes to other confirmations',
+  ),
   flag('--no-pager', 'Do not show long output in a pager'),
   flag('--no-color', 'Turn off colour'),
   flag('--no-autostart', 'Do not start the embedded service', { only: 'service' }),

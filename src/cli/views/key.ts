@@ -29,7 +29,6 @@ export const keyViews: readonly View[] = [
     operation: 'key.revoke',
     explain: { keyId: 'Key id, or the beginning of it, as shown by `regen key list`' },
     lookup: { keyId: { operation: 'key.list', field: 'id' } },
-    confirm: 'Revoke the API key <keyId>? Scripts that use it stop working.',
   },
   {
     usage: 'usage',

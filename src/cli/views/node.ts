@@ -48,6 +48,5 @@ export const nodeViews: readonly View[] = [
   {
     usage: 'node delete <publisherId> <nodeId>',
     operation: 'node.delete',
-    confirm: 'Delete the node <nodeId> of <publisherId> and all its versions? The id cannot be used again.',
   },
 ];

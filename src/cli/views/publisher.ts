@@ -23,7 +23,6 @@ export const publisherViews: readonly View[] = [
   {
     usage: 'publisher delete <publisherId>',
     operation: 'publisher.delete',
-    confirm: 'Delete the publisher <publisherId>, with its members and tokens?',
   },
   {
     usage: 'publisher audit <publisherId>',
@@ -70,8 +69,6 @@ export const publisherViews: readonly View[] = [
     operation: 'publisher.token.revoke',
     explain: { tokenId: 'Token id, or the beginning of it, as shown by `regen publisher token list`' },
     lookup: { tokenId: { operation: 'publisher.token.list', field: 'id' } },
-    confirm:
-      'Revoke the token <tokenId> of <publisherId>? Anything that publishes with it will need a new token.',
   },
   {
     usage: 'publisher member add <publisherId> [email]',
@@ -86,6 +83,5 @@ export const publisherViews: readonly View[] = [
   {
     usage: 'publisher member remove <publisherId> <userId>',
     operation: 'publisher.member.remove',
-    confirm: 'Remove the member <userId> from <publisherId>?',
   },
 ];

@@ -104,11 +104,15 @@ export const serveViews: readonly View[] = [
   {
     usage: 'serve prune',
     ...onData,
+    destroys: {
+      action: 'Remove what the retention settings of {data} no longer keep',
+      loss: 'Only a backup brings it back.',
+    },
     summary: 'Remove what the retention settings no longer keep, as the service does once a day',
     flags: [config, data, flag('--dry-run', 'Only count what would be removed')],
     shape: { columns: ['kind', 'days', 'count', 'bytes'] },
     notes: ['It can run while the service runs.'],
-    examples: ['regen serve prune --dry-run', 'regen serve prune --config /etc/regen/regen.toml'],
+    examples: ['regen serve prune --dry-run', 'regen serve prune --yes --config /etc/regen/regen.toml'],
   },
   {
     usage: 'serve status',
@@ -131,6 +135,10 @@ export const serveViews: readonly View[] = [
   {
     usage: 'serve rotate-token',
     ...onService,
+    destroys: {
+      action: 'Replace the owner token of {data}',
+      loss: 'Programs that send the old token are refused at once.',
+    },
     summary: 'Replace the token of the embedded owner, whether or not the service is running',
     flags: [data, config],
   },

@@ -77,12 +77,16 @@ export const taskViews: readonly View[] = [
     usage: 'task forget <task_id...>',
     module: 'task-ledger',
     local: true,
+    destroys: {
+      action: 'Remove {tasks} from the list on this machine',
+      loss: 'Their requests are not recorded anywhere else.',
+    },
     summary: 'Remove tasks from the list on this machine; their results stay where they are',
     explain: taskExplain,
     flags: [flag('--force', 'Forget tasks that have not ended, too')],
     examples: [
       'regen task forget @last',
-      'regen task list --state failed --jq ".[].id" | xargs regen task forget',
+      'regen task list --state failed --jq ".[].id" | xargs regen task forget --yes',
     ],
   },
   {

@@ -130,7 +130,6 @@ export const versionViews: readonly View[] = [
     usage: 'version delete <publisherId> <nodeId> <versionId>',
     operation: 'version.delete',
     ...versionId,
-    confirm: 'Delete the version <versionId> of <nodeId>? The version number cannot be used again.',
   },
   {
     usage: 'version history <publisherId> <nodeId> <versionId>',

@@ -1,5 +1,5 @@
 import type { OperationName } from '../../contract/index.js';
-import type { Flag, Lookup } from '../command/command.js';
+import type { CommandDestruction, Flag, Lookup } from '../command/command.js';
 import type { Shape } from '../terminal/output.js';
 
 /**
@@ -27,8 +27,8 @@ export interface View {
   readonly lookup?: Lookup;
   readonly shape?: Shape;
   readonly changes?: boolean;
-  /** The confirmation prompt of an irreversible command; `<nodeId>` is replaced by the argument. `--yes` skips it. */
-  readonly confirm?: string;
+  /** What a command without an operation destroys. Others have it from their operation. */
+  readonly destroys?: CommandDestruction;
   readonly local?: true;
   /** Sentences shown below the flags, after the rules of the operation. */
   readonly notes?: readonly string[];

@@ -1,4 +1,6 @@
 import { webhookStates } from '../../contract/events.js';
+import type { Destruction } from '../../contract/operation.js';
+import { webhook } from '../../contract/webhook.js';
 import { flag } from '../command/flags.js';
 import type { View } from './view.js';
 
@@ -79,6 +81,7 @@ export const webhookViews: readonly View[] = [
   {
     usage: 'webhook secret',
     module: 'webhook-secret',
+    destroys: { ...(webhook.rotateSecret.destroys as Destruction), flag: 'rotate' },
     summary: 'Print the secret that signs your webhooks, or replace it',
     changes: true,
     flags: [

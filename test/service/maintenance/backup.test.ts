@@ -202,9 +202,10 @@ it('serve prune counts and removes beside the service, and serve status says wha
   expect(before.free_bytes).toBeGreaterThan(0);
 
   const prune = async (...more: string[]) => {
-    const { exit, stdout, stderr } = await regen(['serve', 'prune', '--data', data, '--json', ...more], {
-      env: settings,
-    });
+    const { exit, stdout, stderr } = await regen(
+      ['serve', 'prune', '--data', data, '--json', '--yes', ...more],
+      { env: settings },
+    );
     expect(exit, stderr).toBe(0);
     return counts(stdout);
   };
@@ -221,10 +222,10 @@ it('serve prune counts and removes beside the service, and serve status says wha
 
 it('serve prune refuses a folder without data and settings that would break a promise', async () => {
   const data = folderForTest();
-  const nothing = await regen(['serve', 'prune', '--data', data]);
+  const nothing = await regen(['serve', 'prune', '--data', data, '--yes']);
   expect([nothing.exit, nothing.stderr]).toEqual([2, expect.stringContaining('There is no regen.db')]);
   const env = { REGEN_SERVE_RETENTION__TASKS: '1' };
-  const early = await regen(['serve', 'prune', '--data', data], { env });
+  const early = await regen(['serve', 'prune', '--data', data, '--yes'], { env });
   expect([early.exit, early.stderr]).toEqual([
     2,
     expect.stringContaining('retention.tasks must be at least 7'),
