@@ -292,6 +292,20 @@ describe('a naming of a file', () => {
     );
   });
 
+  test.each([
+    [{ segments: { nodes: 'a/b' } }, 'paths.segments.nodes must be letters'],
+    [{ segments: { nodes: '{nodeId}' } }, 'paths.segments.nodes must be letters'],
+    [{ rewrites: [{ regen: 'GET /nodes', real: 'GET /all?x=1' }] }, 'paths.rewrites.0.real must be like'],
+    [{ rewrites: [{ regen: 'GET /nodes', real: 'GET /nodes/{team}' }] }, 'is another operation already'],
+    [
+      { segments: { nodes: 'packs' }, rewrites: [{ regen: 'GET /users/me', real: 'GET /packs' }] },
+      'is another operation already',
+    ],
+    [{ rewrites: [{ regen: 'GET /nodes', real: 'GET /{x}/{x}' }] }, 'must not have a parameter twice'],
+  ])('is refused with paths that no document can have: %j', async (paths, words) => {
+    await expect(load({ paths })).rejects.toThrow(words);
+  });
+
   test('is refused if it is not JSON, or has keys and codes that nothing reads', async () => {
     await expect(load('{')).rejects.toThrow('names.json: is not valid JSON');
     await expect(

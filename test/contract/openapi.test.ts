@@ -2,6 +2,9 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { contract } from '../../src/contract/index.js';
+import { loadNaming } from '../../src/contract/naming/load-naming.js';
+import type { Naming } from '../../src/contract/naming/naming.js';
+import { renameDocument } from '../../src/contract/naming/rename-document.js';
 import { createOpenApiDocument } from '../../src/contract/openapi.js';
 import { listOperations, operation } from '../../src/contract/operation.js';
 import { checkValue } from '../../src/contract/schema/check.js';
@@ -21,27 +24,90 @@ function at(name: string): Json {
   throw new Error(`${name} is not in the document`);
 }
 
-describe('the OpenAPI document', () => {
+/** Paths with more parameters than their operation, a second path of an operation, and a wrapped answer. */
+const madeUp = {
+  paths: {
+    segments: { 'host-nodes': 'parts', nodes: 'packs' },
+    rewrites: [
+      { regen: 'GET /nodes/{nodeId}', real: 'GET /teams/{team}/{nodeId}' },
+      { regen: 'GET /nodes/{nodeId}', real: 'POST /teams/{team}/{nodeId}/{part}' },
+      { regen: 'GET /nodes/{nodeId}', real: 'GET /find/{nodeId}/' },
+    ],
+  },
+  operations: { 'user.me': { admin: 'boss', id: 'name_of_account' } },
+  behaviors: { wrappedAnswers: { 'node.get': 'data' }, assumedFields: { 'node.get': { id: true } } },
+};
+
+describe.each(['regen', 'comfy', 'a file'])('the OpenAPI document in the naming of %s', (name) => {
+  const load = async (): Promise<Json> => {
+    const own = structuredClone(document);
+    const naming = await loadNaming(name, () => JSON.stringify(madeUp));
+    return naming ? renameDocument(naming, own) : own;
+  };
+
   it('is valid for an independent validator', async () => {
     const validator = new Validator();
-    const result = await validator.validate(structuredClone(document));
+    const result = await validator.validate(await load());
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
     expect(validator.version).toBe('3.1');
   });
 
-  it('is plain JSON whose references all resolve', () => {
-    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
-    const references = JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g);
+  it('is plain JSON whose references all resolve', async () => {
+    const written = await load();
+    expect(JSON.parse(JSON.stringify(written))).toEqual(written);
+    const references = JSON.stringify(written).matchAll(/"\$ref":"#\/([^"]+)"/g);
     let count = 0;
     for (const [, path] of references) {
       count++;
-      const target = (path as string).split('/').reduce((place: Json, key) => place?.[key], document);
+      const target = (path as string).split('/').reduce((place: Json, key) => place?.[key], written);
       expect(target, path).toBeDefined();
     }
     expect(count).toBeGreaterThan(10);
   });
 
+  it('has one operation for each id, one path for each place, and exactly the parameters of each path', async () => {
+    const { paths } = await load();
+    const ids = new Set<string>();
+    const places = new Set<string>();
+    for (const [path, methods] of Object.entries<Json>(paths)) {
+      const place = path.replace(/\{\w+\}/g, '{}').replace(/\/$/, '');
+      expect([path, places.has(place)]).toEqual([path, false]);
+      places.add(place);
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+      for (const { operationId, parameters = [] } of Object.values<Json>(methods)) {
+        expect([operationId, ids.has(operationId)]).toEqual([operationId, false]);
+        ids.add(operationId);
+        const declared = parameters.filter((one: Json) => one.in === 'path' && one.required);
+        const names = declared.map((one: Json) => one.name);
+        expect([path, names.sort()]).toEqual([path, inPath.toSorted()]);
+        const all = parameters.map((one: Json) => `${one.in} ${one.name}`);
+        expect(new Set(all).size, operationId).toBe(all.length);
+      }
+    }
+  });
+
+  it('requires no field that a schema does not have', async () => {
+    const visit = (value: Json): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if (Array.isArray(value.required) && value.properties)
+        expect(Object.keys(value.properties)).toEqual(expect.arrayContaining(value.required));
+      Object.values(value).forEach(visit);
+    };
+    visit(await load());
+  });
+});
+
+it('describes the fields that have another name in one operation as this operation answers them', async () => {
+  const naming = await loadNaming('comfy', () => '');
+  const { paths } = renameDocument(naming as Naming, structuredClone(document)) as Json;
+  const schema = (path: string) => paths[path].get.responses['200'].content['application/json'].schema;
+  expect(Object.keys(schema('/users').properties)).toContain('isAdmin');
+  expect(schema('/users').required).toContain('isAdmin');
+  expect(schema('/publishers/{publisherId}/tokens').items.properties).toHaveProperty('createdAt');
+});
+
+describe('the OpenAPI document', () => {
   it('contains every operation of the contract under its dotted name, and no other', () => {
     const named = Object.values<Json>(document.paths).flatMap((methods) =>
       Object.values<Json>(methods).map((found) => found.operationId),

@@ -80,7 +80,7 @@ export class Naming {
     fills = false,
   ): unknown {
     if (!outline) return value;
-    const own = operation === undefined ? undefined : this.#map.operations?.[operation];
+    const own = operation === undefined ? {} : this.listOwnFields(operation);
     const { fields = {}, values = {}, valueKeyed = [], opaque = [] } = this.#map;
     const words = { fields: { ...fields, ...own }, values, valueKeyed, opaque, keys: this.#values };
     const { alwaysSent = {} } = fills ? this.behaviors : {};
@@ -100,6 +100,11 @@ export class Naming {
   /** The other service's name of a field of the contract, in an answer, a body or a query. */
   translateField(name: string): string {
     return lookUp({ ...this.#map.query, ...this.#map.fields }, name);
+  }
+
+  /** Fields that have another name in one operation only. */
+  listOwnFields(operation: string): Words {
+    return this.#map.operations?.[operation] ?? {};
   }
 
   /** Puts the other service's words into a sentence that has those of the contract. */

@@ -6,6 +6,7 @@ import { checkValue } from '../schema/check.js';
 import { createOutline } from '../schema/create-outline.js';
 import type { Outline } from '../schema/outline.js';
 import type { Problem } from '../schema/schema-types.js';
+import { Naming } from './naming.js';
 import type { NamingMap, Rewrite } from './naming-map.js';
 
 const word = z.string().min(1).max(200);
@@ -13,7 +14,11 @@ const words = z.record(word, word);
 /** Free text for readers of a file. */
 const notes = z.unknown().optional();
 
-const request = z.string().regex(/^(GET|POST|PUT|DELETE) \/\S*$/, { error: 'must be like GET /nodes' });
+const request = z.string().regex(/^(GET|POST|PUT|DELETE) (\/([\w.~-]+|\{\w+\}))+\/?$/, {
+  error: 'must be like GET /nodes/{nodeId}',
+});
+/** What stands between two slashes of a path. */
+const segment = z.string().regex(/^[\w.~-]{1,200}$/, { error: 'must be letters, digits, -, _, . and ~' });
 
 const RewriteEntry = z.strictObject({
   about: notes,
@@ -57,7 +62,7 @@ const NamingFile = z.strictObject({
   paths: z
     .strictObject({
       about: notes,
-      segments: words.optional(),
+      segments: z.record(word, segment).optional(),
       rewrites: z.array(RewriteEntry).optional(),
       unsupported: z.record(request, z.string().min(1).max(1000)).optional(),
     })
@@ -115,7 +120,7 @@ function findMistakes(map: NamingMap): Problem[] {
         'an operation',
       ),
     ),
-    ...findRewriteMistakes(paths?.rewrites ?? [], known.requests),
+    ...findRewriteMistakes(map, known.requests),
     ...findDoubles(['paths', 'segments'], paths?.segments ?? {}, known.segments),
     ...findDoubles(['fields'], fields, known.fields),
     ...findDoubles(['query'], query, known.query),
@@ -125,16 +130,21 @@ function findMistakes(map: NamingMap): Problem[] {
   ];
 }
 
-function findRewriteMistakes(rewrites: readonly Rewrite[], known: ReadonlySet<string>): Problem[] {
+function findRewriteMistakes(map: NamingMap, known: ReadonlySet<string>): Problem[] {
   const listNames = (request: string): string[] => [...(request.match(/\{\w+\}/g) ?? [])];
-  const taken = new Set(known);
-  return rewrites.flatMap(({ regen, real }, index) => {
+  // Two paths that differ by the names of their parameters are one.
+  const unname = (request: string) => request.replace(/\{\w+\}/g, '{}');
+  const naming = new Naming(map);
+  const taken = new Set([...known].flatMap((one) => [unname(one), unname(naming.renamePath(one))]));
+  return naming.rewrites.flatMap(({ regen, real }, index) => {
     const mistake = (side: keyof Rewrite, message: string) => [
       { path: ['paths', 'rewrites', index, side], message },
     ];
     if (!known.has(regen)) return mistake('regen', 'is not an operation of the contract');
-    if (taken.has(real)) return mistake('real', 'is another operation already');
-    taken.add(real);
+    if (taken.has(unname(real))) return mistake('real', 'is another operation already');
+    taken.add(unname(real));
+    if (new Set(listNames(real)).size < listNames(real).length)
+      return mistake('real', 'must not have a parameter twice');
     const missing = listNames(regen).filter((name) => !listNames(real).includes(name));
     return missing.length > 0 ? mistake('real', `must have ${missing.join(' and ')}`) : [];
   });

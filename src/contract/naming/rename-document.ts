@@ -1,4 +1,5 @@
 import { type Naming, VIDEO_FIELDS } from './naming.js';
+import type { Rewrite } from './naming-map.js';
 
 type Json = Record<string, unknown>;
 
@@ -7,32 +8,44 @@ const VALUE_KEYWORDS = ['enum', 'const', 'default', 'examples'];
 
 /** Gives an OpenAPI document of the contract the names of another service, with the paths that its naming adds. */
 export function renameDocument(naming: Naming, document: Json): Json {
-  const paths: Json = {};
-  for (const [path, methods] of Object.entries(document.paths as Record<string, Json>)) {
+  const described = document.paths as Record<string, Record<string, Json>>;
+  const { schemas } = document.components as { schemas: Record<string, Json> };
+  const adapt = (operation: Json) =>
+    renameOwnFields(naming, schemas, relaxBody(naming, wrap(naming, operation)));
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const [path, methods] of Object.entries(described)) {
     paths[naming.renamePath(path)] = Object.fromEntries(
-      Object.entries(methods).map(([method, operation]) => [
-        method,
-        relaxBody(naming, wrap(naming, operation as Json)),
-      ]),
+      Object.entries(methods).map(([method, operation]) => [method, adapt(operation)]),
     );
   }
-  for (const { regen, real, body, answer } of naming.rewrites) {
-    const [method = '', path = ''] = regen.split(' ');
-    const [realMethod = '', realPath = ''] = real.split(' ');
-    const operation = (document.paths as Record<string, Json>)[path]?.[method.toLowerCase()] as
-      | Json
-      | undefined;
-    if (!operation) continue;
-    const { requestBody, operationId, ...rest } = operation;
-    const copy = {
-      ...rest,
-      operationId: `${operationId}.${realMethod.toLowerCase()}`,
-      ...(requestBody !== undefined && body === undefined && { requestBody }),
-      ...(answer !== undefined && { responses: pickAnswer(operation.responses as Json, answer) }),
-    };
-    paths[realPath] = { ...(paths[realPath] as Json), [realMethod.toLowerCase()]: copy };
+  for (const [index, rewrite] of naming.rewrites.entries()) {
+    const [method = '', path = ''] = rewrite.regen.split(' ');
+    const [realMethod = '', realPath = ''] = rewrite.real.split(' ');
+    const operation = described[path]?.[method.toLowerCase()];
+    // A path that differs by a slash at its end is no other path for most readers of documents.
+    if (!operation || realPath === `${path}/`) continue;
+    const copy = adapt(rewriteOperation(operation, rewrite));
+    // Unique, because no operation of the contract has a number in its name.
+    const operationId = `${operation.operationId}.${index + 1}`;
+    paths[realPath] = { ...paths[realPath], [realMethod.toLowerCase()]: { ...copy, operationId } };
   }
   return renameSchemas(naming, { ...document, paths }) as Json;
+}
+
+/** Describes an operation as it is at a path that the naming adds. */
+function rewriteOperation(operation: Json, { real, body, answer }: Rewrite): Json {
+  const { requestBody, parameters = [], ...rest } = operation;
+  const declared = (parameters as Json[]).map(({ name }) => name);
+  const added = [...real.matchAll(/\{(\w+)\}/g)]
+    .filter(([, name]) => !declared.includes(name))
+    .map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+  const all = [...added, ...(parameters as Json[])];
+  return {
+    ...rest,
+    ...(all.length > 0 && { parameters: all }),
+    ...(requestBody !== undefined && body === undefined && { requestBody }),
+    ...(answer !== undefined && { responses: pickAnswer(operation.responses as Json, answer) }),
+  };
 }
 
 function wrap({ behaviors }: Naming, operation: Json): Json {
@@ -52,7 +65,7 @@ function relaxBody({ behaviors }: Naming, operation: Json): Json {
   const isExtend = behaviors.extendWithEither === true && name === 'video.extend';
   const optional = isExtend ? VIDEO_FIELDS : Object.keys(behaviors.assumedFields?.[name] ?? {});
   const ignored = behaviors.ignoredFields?.[name] ?? [];
-  if (optional.length + ignored.length === 0) return operation;
+  if (!operation.requestBody || optional.length + ignored.length === 0) return operation;
   const requestBody = mapContent(operation.requestBody as Json, (schema) => {
     const { required = [], properties, ...rest } = isExtend ? requireEither(schema) : schema;
     const left = (required as string[]).filter((field) => !optional.includes(field));
@@ -71,6 +84,26 @@ function requireEither({ allOf: _, ...schema }: Json): Json {
     .replace(/; required together with \w+/g, '')
     .replace(/(\w+) and (\w+) are required together/, '$1 or $2 is required');
   return { ...JSON.parse(text), anyOf: VIDEO_FIELDS.map((field) => ({ required: [field] })) };
+}
+
+/** Writes the fields that have another name in this operation only, and the schemas that hold them, in place. */
+function renameOwnFields(naming: Naming, schemas: Readonly<Record<string, Json>>, operation: Json): Json {
+  const words = naming.listOwnFields(operation.operationId as string);
+  if (Object.keys(words).length === 0) return operation;
+  const rename = (name: string) => (Object.hasOwn(words, name) ? (words[name] as string) : name);
+  const inPlace = (schema: Json): Json =>
+    JSON.parse(JSON.stringify(schema), (key, value) => {
+      if (typeof value?.$ref === 'string') return inPlace(schemas[value.$ref.split('/').at(-1)] as Json);
+      if (key === 'required' && Array.isArray(value)) return value.map(rename);
+      if (key !== 'properties') return value;
+      return Object.fromEntries(Object.entries(value).map(([name, field]) => [rename(name), field]));
+    });
+  const { requestBody, responses } = operation as { requestBody?: Json; responses: Record<string, Json> };
+  return {
+    ...operation,
+    ...(requestBody && { requestBody: mapContent(requestBody, inPlace) }),
+    responses: mapSchema(responses, inPlace),
+  };
 }
 
 function pickAnswer(responses: Json, field: string): Json {
