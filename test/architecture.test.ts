@@ -176,6 +176,13 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
   },
   { what: 'the console', found: /\bconsole\./, at: /^$/ },
   {
+    // Nothing that reads a folder starts a program: git obeys the configuration of the checkout.
+    what: 'child_process',
+    found:
+      /(?:from |\bimport ?\(|\b(?:require|getBuiltinModule)\()\s*['"](?:node:)?(?:child_process|cluster)['"]/,
+    at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/local|sign-in\/opener|terminal\/(keychain-process|pager)|webhooks\/actions)|python\/reader-child|service\/engines\/preview)\.ts$/,
+  },
+  {
     what: 'process',
     found: /(?<![-\w])process\.(?!platform\b)/,
     at: /^src\/(cli\/terminal\/system|service\/serve|service\/(storage|database)\/[a-z-]+|disk\/[a-z-]+|preview\/video\/worker|python\/reader(-child)?|pack\/git)\.ts$/,

@@ -49,7 +49,7 @@ export async function chooseFiles(
   isProduct: (path: string) => boolean = () => false,
 ): Promise<ChosenFiles> {
   const root = await realpath(folder);
-  const tracked = await listTrackedFiles(root);
+  const tracked = listTrackedFiles(root);
   const ignored = await readIgnoreFiles(root);
   const chosen = new Set<string>();
   for await (const path of tracked ?? walkFiles(root)) {
@@ -78,7 +78,7 @@ export async function chooseFiles(
       where: 'pyproject.toml',
       message: `would be missing from the archive: ${tracked ? 'add it to git and ' : ''}do not ignore it`,
     });
-  const untracked = tracked ? await listUntrackedFiles(root) : [];
+  const untracked = tracked ? await listUntrackedFiles(root, new Set(tracked)) : [];
   return {
     files: sortByPath(files),
     problems,

@@ -30,7 +30,7 @@ export async function inferManifest(folder: string): Promise<InferredManifest> {
     id: toNodeId(basename(resolve(folder))),
     description: text && 'text' in text ? findFirstParagraph(text.text) : undefined,
     license: license === undefined ? undefined : { file: license },
-    repository: toWebAddress(await findRemoteUrl(folder)),
+    repository: toWebAddress(findRemoteUrl(folder)),
     dependencies: listed.dependencies,
     warnings: [
       ...listed.problems.map((problem) => `requirements.txt ${problem}.`),

@@ -14,9 +14,18 @@ interface IgnoreRules {
 /**
  * Yields every file below a folder, relative and with `/`, in no particular order. Links are yielded, not followed.
  * `.gitignore` files apply, including nested ones; with `everything`, only `.git` is left out.
+ *
+ * @param start the folder to walk, such as `packs/one/`; the `.gitignore` files above it apply
+ * @param excluded more rules for the whole folder, which those of `.gitignore` files overrule
  */
-export async function* walkFiles(root: string, { everything = false } = {}): AsyncGenerator<string> {
-  const pending: { base: string; above: readonly IgnoreRules[] }[] = [{ base: '', above: [] }];
+export async function* walkFiles(
+  root: string,
+  { everything = false, start = '', excluded = '' } = {},
+): AsyncGenerator<string> {
+  let above: readonly IgnoreRules[] = [{ base: '', rules: ignore({ ignorecase: false }).add(excluded) }];
+  for (let end = start.indexOf('/'); end >= 0; end = start.indexOf('/', end + 1))
+    above = await addGitignore(root, start.slice(0, start.lastIndexOf('/', end - 1) + 1), above);
+  const pending = [{ base: start, above }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { base } = next;
     const activeRules = everything ? [] : await addGitignore(root, base, next.above);

@@ -78,20 +78,10 @@ describe('in a git checkout', () => {
     expect(chosen.files.map((file) => file.path)).toEqual(['nodes.py', 'pyproject.toml']);
   });
 
-  it('fails with a sentence where git cannot read the checkout, rather than pack what is not tracked', async () => {
+  it('fails with a sentence where the checkout cannot be read, rather than pack what is not tracked', async () => {
     const folder = await checkoutOf({ 'nodes.py': '' });
     await lay(folder, { '.git/index': 'broken', 'private.txt': '' });
-    await expect(chooseFiles(folder)).rejects.toThrow(/^git cannot list the files of .*index/);
-  });
-
-  it('runs nothing that the checkout configures', async () => {
-    const folder = await checkoutOf({ 'nodes.py': '' });
-    const trap = join(folder, 'trap.sh');
-    await lay(folder, { 'trap.sh': { executable: `#!/bin/sh\ntouch '${folder}/sprung'\n` } });
-    git(folder, 'config', 'core.fsmonitor', trap);
-    await chooseFiles(folder);
-    await lay(folder, { 'other.py': '' });
-    expect(await problems(folder, ['sprung'])).toEqual({ sprung: expect.stringContaining('no such file') });
+    await expect(chooseFiles(folder)).rejects.toThrow(/^git's index in .* cannot be read: it is damaged/);
   });
 });
 
@@ -114,13 +104,14 @@ describe('where git is not installed', () => {
     process.env.PATH = path;
   });
 
-  it('chooses the same files as outside git', async () => {
+  it('chooses the same files', async () => {
     const folder = await checkoutOf({ 'nodes.py': '', '.gitignore': 'junk\n' });
     await lay(folder, { junk: '', 'untracked.py': '' });
     process.env.PATH = await emptyFolder();
     expect(await chooseFiles(folder)).toMatchObject({
-      source: 'folder',
-      files: [{ path: '.gitignore' }, { path: 'nodes.py' }, { path: 'untracked.py' }],
+      source: 'git',
+      files: [{ path: '.gitignore' }, { path: 'nodes.py' }],
+      untracked: ['untracked.py'],
     });
   });
 });

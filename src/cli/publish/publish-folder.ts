@@ -8,7 +8,7 @@ import { tuneEngine } from '../terminal/engine.js';
 import { withScratch } from '../terminal/scratch.js';
 import { findPublishToken, type PublishContext, type PublishToken, toRegistry } from './token.js';
 
-/** What git, hashes, archives and requests need. */
+/** What the reader of code, hashes, archives and requests need. */
 const PACKING_MODULES = ['child_process', 'crypto', 'fs/promises', 'http', 'zlib'];
 
 /** Reads a folder with the flags of a command that packs it. */
