@@ -1,21 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { copyFile, mkdir, open, opendir, readdir } from 'node:fs/promises';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFile, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { openPromise } from 'yauzl';
-import { ZipFile } from 'yazl';
+import { hasCode } from '../../contract/has-code.js';
 import { type ConfigurationInput, parseConfiguration } from '../configuration/configuration.js';
 import type { Environment } from '../configuration/secret-source.js';
 import { DataUnusable } from '../database/data-unusable.js';
@@ -25,13 +13,11 @@ import { openSqlite, snapshotSqlite } from '../database/sqlite.js';
 import { requireDatabase } from '../storage/data-folder.js';
 import { createDiskStorage } from '../storage/disk.js';
 import { openStorage } from '../storage/open-storage.js';
-import { ObjectMissing, type Storage } from '../storage/storage.js';
+import type { Storage } from '../storage/storage.js';
 import { checkStore, type StoreReport } from './check-store.js';
 import { copyRows } from './copy-rows.js';
 import { listExpectedObjects } from './expected-objects.js';
-
-/** The database of a data folder. */
-const DATABASE = 'regen.db';
+import { DATABASE, listStore, packFolder, removeSidecars, syncPath, unpackFolder } from './store-folder.js';
 
 /** How often the database is copied again because objects changed after it. */
 const MAX_ATTEMPTS = 5;
@@ -39,6 +25,7 @@ const MAX_ATTEMPTS = 5;
 /** The backup could not be written, or the folder to restore into is in use. */
 export class BackupRefused extends Error {
   override readonly name = 'BackupRefused';
+  readonly code = 'backup_refused';
 }
 
 /** Where the data of a service is. */
@@ -88,8 +75,10 @@ export async function restoreFolder(backup: string, data: string): Promise<Store
     }
     requireDatabase(backup);
     // A copy of a folder whose service was killed has its last changes in the second file.
-    for (const name of [DATABASE, `${DATABASE}-wal`])
-      if (existsSync(join(backup, name))) await copyFile(join(backup, name), join(folder, name));
+    await copyFile(join(backup, DATABASE), join(folder, DATABASE));
+    await copyFile(join(backup, `${DATABASE}-wal`), join(folder, `${DATABASE}-wal`)).catch((error) => {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    });
     const source = createDiskStorage(join(backup, 'objects'), { sweeps: false });
     return withCopy(folder, (database, copy) => copyObjects(database, source, copy));
   });
@@ -152,11 +141,13 @@ async function withCopy<Result>(
   folder: string,
   work: (database: Database, objects: Storage) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openSqlite({ file: join(folder, DATABASE), durable: true, verify: true });
+  const file = join(folder, DATABASE);
+  const database = await openSqlite({ file, durable: true, verify: true });
   try {
     return await work(database, createDiskStorage(join(folder, 'objects'), { sweeps: false }));
   } finally {
     await database.destroy();
+    removeSidecars(file);
   }
 }
 
@@ -173,7 +164,7 @@ async function writeFolder(
   return inPartialFolder(isThere ? join(target, DATABASE) : target, async (folder) => {
     const data = join(folder, 'data');
     const report = await write(data);
-    await syncTree(data);
+    for (const name of [...(await listStore(data)), 'objects', '']) await syncPath(join(data, name));
     if (!isThere) renameSync(data, target);
     else {
       // A service may have started in it since.
@@ -183,21 +174,6 @@ async function writeFolder(
     await syncPath(isThere ? target : dirname(resolve(target)));
     return report;
   });
-}
-
-/** Makes a folder with all that is in it outlast a power cut. */
-async function syncTree(folder: string): Promise<void> {
-  for await (const entry of await opendir(folder))
-    await (entry.isDirectory() ? syncTree : syncPath)(join(folder, entry.name));
-  await syncPath(folder);
-}
-
-async function syncPath(path: string): Promise<void> {
-  const isFolder = statSync(path).isDirectory();
-  // Windows has nothing to sync of a folder.
-  if (isFolder && process.platform === 'win32') return;
-  const file = await open(path, isFolder ? 'r' : 'r+');
-  await file.sync().finally(() => file.close());
 }
 
 /** @throws BackupRefused if something else is in a folder */
@@ -251,40 +227,8 @@ async function copyObjects(database: Database, from: Storage, to: Storage): Prom
       await copyFile(path, target).finally(release);
     } catch (error) {
       // The check below reports it if it is needed.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && !(error instanceof ObjectMissing))
-        throw error;
+      if (!hasCode(error, 'ENOENT', 'object_missing')) throw error;
     }
   }
   return checkStore(database, to);
-}
-
-/** Writes the files of a folder into a new zip archive that only its owner can read. */
-async function packFolder(folder: string, target: string): Promise<void> {
-  const zip = new ZipFile();
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    const name = path.slice(folder.length + 1).replaceAll('\\', '/');
-    // Archives, images and videos are compressed already.
-    zip.addFile(path, name, { compress: false });
-  }
-  zip.end();
-  await pipeline(
-    zip.outputStream as Readable,
-    createWriteStream(target, { flags: 'wx', mode: 0o600, flush: true }),
-  );
-}
-
-/** Extracts a zip archive into an existing folder. yauzl refuses names that lead out of it. */
-async function unpackFolder(archive: string, folder: string): Promise<void> {
-  const zip = await openPromise(archive, { lazyEntries: true });
-  for await (const entry of zip.eachEntry()) {
-    if (entry.fileName.endsWith('/')) continue;
-    const path = join(folder, entry.fileName);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await pipeline(
-      await zip.openReadStreamPromise(entry),
-      createWriteStream(path, { flags: 'wx', mode: 0o600 }),
-    );
-  }
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
+import { hasCode } from '../../contract/has-code.js';
 import type { Database } from '../database/database.js';
 import { STORE_ID } from '../storage/bind-storage.js';
-import { ObjectMissing, type Storage } from '../storage/storage.js';
+import type { Storage } from '../storage/storage.js';
 import { type ExpectedObject, listExpectedObjects } from './expected-objects.js';
 
 export interface StoreReport {
@@ -21,16 +22,30 @@ export interface ObjectProblem {
 
 /**
  * Compares every object with its row: it is there, has the size and the digest of the row, and none is without
- * a row. It may run beside a service, because objects are listed before rows.
+ * a row. Beside a service that adds and removes objects and rows, only what is wrong twice is wrong.
  */
 export async function checkStore(database: Database, storage: Storage): Promise<StoreReport> {
+  const report = await compareStore(database, storage, () => true);
+  if (report.problems.length === 0) return report;
+  const suspects = new Set(report.problems.map(({ object }) => object));
+  const { problems } = await compareStore(database, storage, (object) => suspects.has(object));
+  return { ...report, problems };
+}
+
+async function compareStore(
+  database: Database,
+  storage: Storage,
+  isCompared: (object: string) => boolean,
+): Promise<StoreReport> {
   const unknown = new Set<string>();
-  for await (const name of storage.list()) unknown.add(name);
+  // Before the rows, because an object is written before its row.
+  for await (const name of storage.list()) if (isCompared(name)) unknown.add(name);
   unknown.delete(storage.toName(STORE_ID));
   const problems: ObjectProblem[] = [];
   let [objects, bytes] = [0, 0];
   for await (const expected of listExpectedObjects(database)) {
     const object = storage.toName(expected.key);
+    if (!isCompared(object)) continue;
     unknown.delete(object);
     const found = await measureObject(storage, expected);
     if (typeof found === 'number') {
@@ -59,7 +74,7 @@ async function measureObject(
       }
     });
   } catch (error) {
-    if (error instanceof ObjectMissing) return optional ? undefined : 'is missing';
+    if (hasCode(error, 'object_missing')) return optional ? undefined : 'is missing';
     return `cannot be read: ${(error as Error).message}`;
   }
   if (size !== undefined && bytes !== size) return `has ${bytes} bytes instead of ${size}`;

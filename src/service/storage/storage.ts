@@ -64,18 +64,22 @@ export async function removeOthers(storage: Storage, folder: string, keys: reado
 /** Nothing is stored under a key. */
 export class ObjectMissing extends Error {
   override readonly name = 'ObjectMissing';
+  readonly code = 'object_missing';
 }
 
 /** The storage itself is gone. */
 export class StorageMissing extends Error {
   override readonly name = 'StorageMissing';
+  readonly code = 'storage_missing';
 }
 
 /** What holds the objects cannot be reached, or refuses. */
 export class StorageAway extends Error {
   override readonly name = 'StorageAway';
+  readonly code = 'storage_away';
 }
 
 export class TooLarge extends Error {
   override readonly name = 'TooLarge';
+  readonly code = 'object_too_large';
 }

@@ -12,10 +12,15 @@ import {
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
+import { openPromise } from 'yauzl';
 import { backUpStore, restoreFolder } from '../../../src/service/maintenance/backup.js';
+import { checkStore } from '../../../src/service/maintenance/check-store.js';
 import { measureFolder } from '../../../src/service/maintenance/disk-use.js';
+import type { Storage } from '../../../src/service/storage/storage.js';
 import { zipOf } from '../../support/archives.js';
 import { regen } from '../../support/cli.js';
 import { listFiles } from '../../support/files.js';
@@ -93,6 +98,62 @@ it('a backup while versions are published is whole', async () => {
   stopped = true;
   await publishing;
 });
+
+it.each(['copy', 'copy.zip'])(
+  'a backup to %s has only its database and its objects, whenever the garbage of SQLite is collected',
+  async (name) => {
+    const { data } = await folderInUse();
+    const target = join(folderForTest(), name);
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const handle = await open(data);
+    const prototype = Object.getPrototypeOf(handle) as FileHandle;
+    await handle.close();
+    const { sync } = prototype;
+    // Between the listing of the files and the reading of each.
+    const syncing = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+      collect();
+      return sync.call(this);
+    });
+    try {
+      await backUpStore({ data, configuration: { data }, env: {} }, target);
+    } finally {
+      syncing.mockRestore();
+    }
+    const names = name.endsWith('.zip') ? await listZip(target) : listEntries(target);
+    expect(names.filter((path) => !path.startsWith('objects'))).toEqual(['regen.db']);
+  },
+);
+
+/** A service that removes a version and its archive, and a check that was between its objects and its rows. */
+it.each(['its objects', 'its first row'])(
+  'a check beside a service that removes a version after %s finds nothing',
+  async (moment) => {
+    const { service } = await folderInUse();
+    const { database, storage } = service.context;
+    const versions = await database.selectFrom('versions').select(['id', 'archive_key']).execute();
+    let removed = false;
+    const removeVersions = async () => {
+      if (removed) return;
+      removed = true;
+      await database.transaction().execute((tx) => sql`update versions set archive_key = null`.execute(tx));
+      for (const { archive_key: key } of versions) await storage.remove(key as string);
+    };
+    const watched: Storage = {
+      ...storage,
+      async *list(folder) {
+        yield* storage.list(folder);
+        if (moment === 'its objects') await removeVersions();
+      },
+      read: async (key, range) => {
+        await removeVersions();
+        return storage.read(key, range);
+      },
+    };
+    expect((await checkStore(database, watched)).problems).toEqual([]);
+    expect(removed).toBe(true);
+  },
+);
 
 it('a check finds objects that are missing, changed or in no row, and exits with 6', async () => {
   const { data, service } = await folderInUse();
@@ -253,6 +314,13 @@ it.skipIf(!existsSync('/proc/self/fd'))('a backup is synced as a whole before it
   const expected = ['', ...listEntries(join(parent, 'copy'))].map((name) => join(partial, name));
   expect(synced.sort()).toEqual([...expected, parent].sort());
 });
+
+async function listZip(path: string): Promise<string[]> {
+  const zip = await openPromise(path, { lazyEntries: true });
+  const names: string[] = [];
+  for await (const { fileName } of zip.eachEntry()) names.push(fileName);
+  return names;
+}
 
 /** The files and folders below a folder. */
 const listEntries = (folder: string) => readdirSync(folder, { recursive: true }) as string[];
