@@ -174,6 +174,23 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
     found: /['"](ora|chalk|@inquirer\/prompts)['"]/,
     at: /^src\/cli\/terminal\/[a-z-]+\.ts$/,
   },
+  {
+    // Its guard holds for connections that are opened there.
+    what: 'undici, but for its types,',
+    found: /^import (?!type\b)[^;]*'undici\b|\bimport\('undici\b|\brequire\('undici\b/m,
+    at: /^src\/wire\/undici\.ts$/,
+  },
+  {
+    // undici too, as Node brings it: without the guard.
+    what: 'the global fetch, or what calls it,',
+    found: /(?<![\w#])fetch\(|\bglobalThis\.fetch\b|\b(?:EventSource|WebSocket|createRemoteJWKSet)\b/,
+    at: /^$/,
+  },
+  {
+    what: 'another HTTP client',
+    found: /\bfrom 'node:(?:https|http2)'|^import (?!type\b)[^;]*\b(?:request|get)\b[^;]*'node:http'/m,
+    at: /^$/,
+  },
   { what: 'the console', found: /\bconsole\./, at: /^$/ },
   {
     // Nothing that reads a folder starts a program: git obeys the configuration of the checkout.

@@ -35,7 +35,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
 }
 
 async function openNetwork({ env = {}, ca }: ConnectionOptions): Promise<Connections> {
-  const { Agent, request } = await import('../wire/undici.js');
+  const { Agent, loadProxyParts, request } = await import('../wire/undici.js');
   const trust =
     ca === undefined ? {} : { ca: [...(await loadBuiltInCertificates()), await requireCertificates(ca)] };
   const direct = new Agent({ connect: trust });
@@ -49,19 +49,7 @@ async function openNetwork({ env = {}, ca }: ConnectionOptions): Promise<Connect
       close: () => direct.destroy(),
     };
   }
-  const [
-    { default: EnvHttpProxyAgent },
-    { default: buildConnector },
-    { default: Base },
-    { default: connect },
-  ] = await Promise.all([
-    import('undici/lib/dispatcher/env-http-proxy-agent.js'),
-    import('undici/lib/core/connect.js'),
-    import('undici/lib/dispatcher/dispatcher.js'),
-    import('undici/lib/api/api-connect.js'),
-  ]);
-  // Only the index of undici, which is not loaded, gives dispatchers the method that opens a tunnel.
-  Object.assign(Base.prototype, { connect });
+  const { EnvHttpProxyAgent, buildConnector } = await loadProxyParts();
   const withoutProxy = new WeakSet<object>();
   const connectDirectly = buildConnector(trust);
   const proxied = new EnvHttpProxyAgent({

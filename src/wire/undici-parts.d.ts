@@ -42,3 +42,17 @@ declare module 'undici/lib/api/api-connect.js' {
   // biome-ignore lint/style/noDefaultExport: this is what the file exports
   export default connect;
 }
+
+declare module 'undici/lib/core/symbols.js' {
+  /** The parser of a connection. */
+  export interface Parser {
+    paused: boolean;
+    readonly ptr: number;
+    readonly llhttp: { llhttp_resume(ptr: number): void };
+    resume(): void;
+  }
+
+  const symbols: { readonly kParser: unique symbol };
+  // biome-ignore lint/style/noDefaultExport: this is what the file exports
+  export default symbols;
+}

@@ -2,11 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AwsClient } from 'aws4fetch';
+import type { Agent, Dispatcher } from 'undici';
+import type * as Http from '../../wire/undici.js';
 import { ObjectMissing, type Range, type Storage, StorageAway, TooLarge } from './storage.js';
 
 export interface S3Options {
@@ -33,21 +34,20 @@ const DOWNLOAD_SECONDS = 300;
 
 /** Stores objects in a bucket of Amazon S3 or of a server that speaks its protocol (API version 2006-03-01). */
 export async function createS3Storage(options: S3Options): Promise<Storage> {
-  const { AwsClient } = await import('aws4fetch');
+  const [{ AwsClient }, http] = await Promise.all([import('aws4fetch'), import('../../wire/undici.js')]);
   const { accessKeyId, secretAccessKey, region, bucket, prefix } = options;
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3', retries: 0 });
-  const s3 = new Bucket(client, getBucketUrl(options), bucket);
+  const s3 = new Bucket(client, http, getBucketUrl(options), bucket);
   const toPath = (key: string) => [prefix, key].filter(Boolean).join('/');
 
   const read = async (key: string, range?: Range) => {
     const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {};
-    const { body } = await s3.request('GET', toPath(key), { headers });
-    return Readable.fromWeb(body as ReadableStream);
+    return (await s3.request('GET', toPath(key), { headers })).body;
   };
   return {
     write: (key, source, maxBytes) => writeObject(s3, { key, path: toPath(key), source, maxBytes }),
     read,
-    readWhole: async (key) => Buffer.from(await (await s3.request('GET', toPath(key))).arrayBuffer()),
+    readWhole: async (key) => Buffer.from(await (await s3.request('GET', toPath(key))).body.arrayBuffer()),
     borrow: async (key) => {
       const path = join(options.scratch, randomUUID());
       const release = () => rm(path, { force: true });
@@ -60,15 +60,17 @@ export async function createS3Storage(options: S3Options): Promise<Storage> {
       return { path, release };
     },
     remove: async (key) => {
-      await s3.request('DELETE', toPath(key)).catch((error) => {
+      try {
+        await (await s3.request('DELETE', toPath(key))).body.dump();
+      } catch (error) {
         // Amazon answers that it is removed.
         if (!(error instanceof ObjectMissing)) throw error;
-      });
+      }
     },
     requireReady: async () => {
       // A key may be allowed to list only below the prefix.
       const query = { 'list-type': '2', 'max-keys': '1', prefix: prefix && `${prefix}/` };
-      await (await s3.request('GET', '', { query })).body?.cancel();
+      await (await s3.request('GET', '', { query })).body.dump();
     },
     list: (folder) => listKeys(s3, prefix, folder),
     toName: (key) => key,
@@ -99,24 +101,28 @@ interface S3Request {
 /** Sends signed requests to a bucket. */
 class Bucket {
   readonly #client: AwsClient;
+  readonly #send: typeof Http.request;
+  readonly #agent: Agent;
   readonly #url: string;
   readonly #name: string;
 
-  constructor(client: AwsClient, url: string, name: string) {
+  constructor(client: AwsClient, { Agent, request }: typeof Http, url: string, name: string) {
     this.#client = client;
+    this.#send = request;
+    this.#agent = new Agent();
     this.#url = url;
     this.#name = name;
   }
 
   /**
-   * Sends a request, and again if the server is busy or away.
+   * Sends a request, and again if the server is busy or away. The body of the answer must be read or dumped.
    * @throws ObjectMissing if there is nothing at the path; StorageAway for any other answer than a success
    */
   async request(
-    method: string,
+    method: Dispatcher.HttpMethod,
     path: string,
     { query = {}, headers = {}, body }: S3Request = {},
-  ): Promise<Response> {
+  ): Promise<Dispatcher.ResponseData> {
     const url = this.#toUrl(path, query);
     // The bucket refuses a body that differs from this digest.
     const digest = createHash('sha256')
@@ -128,11 +134,16 @@ class Bucket {
         headers: { ...headers, 'x-amz-content-sha256': digest },
         ...(body && { body }),
       });
-      const answer = await fetch(signed).catch((error: Error) => error);
-      if (!(answer instanceof Error) && answer.ok) return answer;
-      const isBusy = answer instanceof Error || answer.status >= 500 || answer.status === 429;
+      const answer = await this.#send(this.#agent, new URL(signed.url), {
+        method,
+        headers: Object.fromEntries(signed.headers),
+        body: body ?? null,
+      }).catch((error: Error) => error);
+      const status = answer instanceof Error ? undefined : answer.statusCode;
+      if (!(answer instanceof Error) && answer.statusCode < 300) return answer;
+      const isBusy = status === undefined || status >= 500 || status === 429;
       if (isBusy && attempt < ATTEMPTS) {
-        if (!(answer instanceof Error)) await answer.body?.cancel();
+        if (!(answer instanceof Error)) await answer.body.dump().catch(() => undefined);
         await pause(FIRST_PAUSE_MS * 4 ** (attempt - 1) * (0.5 + Math.random()));
         continue;
       }
@@ -150,16 +161,17 @@ class Bucket {
     return [this.#url, ...segments].join('/') + (search && `?${search}`);
   }
 
-  async #toError(answer: Response | Error, path: string): Promise<Error> {
+  async #toError(answer: Dispatcher.ResponseData | Error, path: string): Promise<Error> {
     const what = `The bucket ${this.#name}`;
     if (answer instanceof Error) {
-      const { message } = (answer.cause ?? answer) as Error;
-      return new StorageAway(`${what} cannot be reached (${message}).`);
+      const { code, message } = answer as NodeJS.ErrnoException;
+      return new StorageAway(`${what} cannot be reached (${message || code}).`);
     }
-    const [code] = readTexts(await answer.text().catch(() => ''), 'Code');
-    if (answer.status === 404 && code !== 'NoSuchBucket')
+    const { statusCode, body } = answer;
+    const [code] = readTexts(await body.text().catch(() => ''), 'Code');
+    if (statusCode === 404 && code !== 'NoSuchBucket')
       return new ObjectMissing(`There is no object ${path}.`);
-    return new StorageAway(`${what} refused a request (${answer.status} ${code ?? answer.statusText}).`);
+    return new StorageAway(`${what} refused a request (${[statusCode, code].filter(Boolean).join(' ')}).`);
   }
 }
 
@@ -187,7 +199,7 @@ async function writeObject(s3: Bucket, { key, path, source, maxBytes }: ObjectWr
     }
     if (upload) await upload.send(last);
     if (upload) await upload.complete();
-    else await s3.request('PUT', path, { body: last });
+    else await (await s3.request('PUT', path, { body: last })).body.dump();
   } catch (error) {
     await upload?.abort();
     throw error;
@@ -220,14 +232,15 @@ interface MultipartUpload {
 
 async function beginUpload(s3: Bucket, path: string): Promise<MultipartUpload> {
   const begun = await s3.request('POST', path, { query: { uploads: '' } });
-  const [uploadId] = readTexts(await begun.text(), 'UploadId');
+  const [uploadId] = readTexts(await begun.body.text(), 'UploadId');
   if (uploadId === undefined) throw new StorageAway('The bucket accepts no upload in parts.');
   const tags: string[] = [];
   return {
     send: async (part) => {
       const query = { partNumber: String(tags.length + 1), uploadId };
-      const { headers } = await s3.request('PUT', path, { query, body: part });
-      tags.push(headers.get('etag') ?? '');
+      const { headers, body } = await s3.request('PUT', path, { query, body: part });
+      await body.dump();
+      tags.push(String(headers.etag ?? ''));
     },
     complete: async () => {
       const parts = tags.map(
@@ -240,11 +253,14 @@ async function beginUpload(s3: Bucket, path: string): Promise<MultipartUpload> {
         throw error;
       });
       // S3 answers 200 before it has put the parts together.
-      const [code] = readTexts(await answer.text(), 'Code');
+      const [code] = readTexts(await answer.body.text(), 'Code');
       if (code !== undefined) throw new StorageAway(`The bucket could not complete an upload (${code}).`);
     },
     // What cannot be removed is left to a lifecycle rule of the bucket.
-    abort: async () => void (await s3.request('DELETE', path, { query: { uploadId } }).catch(() => {})),
+    abort: async () => {
+      const removing = s3.request('DELETE', path, { query: { uploadId } });
+      await removing.then(({ body }) => body.dump()).catch(() => undefined);
+    },
   };
 }
 
@@ -256,7 +272,7 @@ async function* listKeys(s3: Bucket, prefix: string, folder: string | undefined)
   for (let after = ''; ; ) {
     const page = { 'list-type': '2', 'encoding-type': 'url', prefix: within };
     const query = after === '' ? page : { ...page, 'start-after': after };
-    const text = await (await s3.request('GET', '', { query })).text();
+    const text = await (await s3.request('GET', '', { query })).body.text();
     for (const name of readTexts(text, 'Key')) {
       // No key has a space, which Amazon would write as a plus sign.
       after = decodeURIComponent(name);

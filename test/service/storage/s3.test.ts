@@ -1,10 +1,11 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { AwsClient } from 'aws4fetch';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkStore } from '../../../src/service/maintenance/check-store.js';
@@ -185,6 +186,18 @@ describe('the requests to a bucket', () => {
     expect(new URL(signed.url).searchParams.get('X-Amz-Signature')).toBe(
       'aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404',
     );
+  });
+
+  it('are answered in full by a bucket that closes the connection before the object is read', async () => {
+    const content = Buffer.alloc(64 * 1024, 'a');
+    let closed: Promise<unknown> | undefined;
+    const storage = await serverForTest((_, response) => {
+      closed = once(response.socket as Socket, 'close');
+      response.writeHead(200, { connection: 'close', 'content-length': content.length }).end(content);
+    });
+    const object = await storage.read('k');
+    await closed;
+    expect((await buffer(object)).equals(content)).toBe(true);
   });
 
   it('are repeated while it is busy, with the same body and its digest', async () => {
