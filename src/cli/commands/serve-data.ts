@@ -5,7 +5,7 @@ import type { CommandContext } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
-import { buildConfiguration, requireDataFolder } from './serve.js';
+import { buildConfiguration, loadService, requireDataFolder } from './serve.js';
 
 type Service = typeof import('../../service/index.js');
 type StoreReport = Awaited<ReturnType<Service['checkServices']>>;
@@ -22,7 +22,7 @@ export const run = {
 
 async function runOnFolder(context: CommandContext): Promise<void> {
   const { command, args, system, output } = context;
-  const service = await import('../../service/index.js');
+  const service = await loadService(context.folders);
   const configuration = await buildConfiguration(context);
   const data = requireDataFolder(configuration);
   const location = { data, configuration, env: system.env };
@@ -57,7 +57,7 @@ async function readTarget({ flags, system }: CommandContext) {
 async function migrateData(context: CommandContext): Promise<void> {
   const { flags, system, output } = context;
   const configuration = await buildConfiguration(context);
-  const service = await import('../../service/index.js');
+  const service = await loadService(context.folders);
   const check = flags.check === true;
   const options = { env: system.env, check };
   const { schema, pending, rolling } = await service.migrateStore(
@@ -81,7 +81,7 @@ async function migrateData(context: CommandContext): Promise<void> {
 async function pruneData(context: CommandContext): Promise<void> {
   const { command, flags, system, output } = context;
   const configuration = await buildConfiguration(context);
-  const service = await import('../../service/index.js');
+  const service = await loadService(context.folders);
   const dryRun = flags['dry-run'] === true;
   const options = { env: system.env, dryRun, now: system.now };
   const pruned = await service.pruneStore(requireDataFolder(configuration), configuration, options);
@@ -89,9 +89,9 @@ async function pruneData(context: CommandContext): Promise<void> {
   if (dryRun) await output.note('Nothing was removed.');
 }
 
-async function writeExample({ args, system, output }: CommandContext): Promise<void> {
+async function writeExample({ args, system, output, folders }: CommandContext): Promise<void> {
   const path = resolve(system.cwd, (args.path as string | undefined) ?? 'regen.toml');
-  const { writeConfigurationFile } = await import('../../service/index.js');
+  const { writeConfigurationFile } = await loadService(folders);
   try {
     writeFileSync(path, writeConfigurationFile(), { flag: 'wx' });
   } catch (error) {
