@@ -70,13 +70,16 @@ describe('the rooms of src', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('the command line reaches the service through the commands of serve alone, when it runs', () => {
+  test('the command line loads the service at one place, when it runs', () => {
     const bridges = imports.filter(({ from, to }) => room(from) === 'cli' && room(to) === 'service');
-    expect(bridges.length).toBeGreaterThan(0);
     for (const { from, to, isDynamic } of bridges) {
       expect(from).toMatch(/^src\/cli\/commands\/serve[a-z-]*\.ts$/);
       expect([to, isDynamic]).toEqual(['src/service/index.ts', true]);
     }
+    const loading = files.filter((path) =>
+      /(?<!typeof )\bimport\('[./]+service\/index\.js'\)(?!\.)/.test(readFileSync(path, 'utf8')),
+    );
+    expect(loading).toEqual(['src/cli/commands/serve.ts']);
   });
 });
 

@@ -14,10 +14,13 @@ const digestCode = (source: Buffer, code: Buffer) =>
  * Loads a CommonJS module, for what requires it later, with the code that the engine compiled when it was loaded before.
  * That takes half of the time of compiling it again. Node.js 20 cannot do so itself. The module must not contain `import()`:
  * Node.js 20 refuses it in kept code.
+ * Each file is evaluated once: one that is loaded already stays.
  * @param folder where the code is kept, for each version of the engine; created when it is written
  * @returns what writes the code that is compiled so far, unless it was kept before; it blocks for milliseconds
  */
 export function loadWithCode(file: string, folder: string): () => void {
+  const require = createRequire(file);
+  if (require.cache[file]) return () => {};
   const source = readFileSync(file);
   const keptAt = join(folder, `${basename(file)}-${cachedDataVersionTag().toString(16)}`);
   const script = new Script(
@@ -25,7 +28,6 @@ export function loadWithCode(file: string, folder: string): () => void {
     `(function (exports, require, module, __filename, __dirname) { ${source.toString('latin1')}\n})`,
     { filename: file, cachedData: readCode(keptAt, source) },
   );
-  const require = createRequire(file);
   const module = Object.assign(new Module(file), { filename: file, loaded: true });
   require.cache[file] = module;
   script.runInThisContext()(module.exports, require, module, file, dirname(file));

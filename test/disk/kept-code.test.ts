@@ -15,10 +15,12 @@ function keepModule() {
       file,
       `exports.say = () => ${JSON.stringify(word)}; exports.join = require('node:path').join;`,
     );
-  /** What the module says, and whether its code had to be compiled again. */
+  const require = createRequire(import.meta.url);
+  /** What the module says in another process, and whether its code had to be compiled again. */
   const load = () => {
+    delete require.cache[file];
     const keepCode = loadWithCode(file, code);
-    const { say } = createRequire(import.meta.url)(file);
+    const { say } = require(file);
     rmSync(code, { recursive: true, force: true });
     keepCode();
     return { word: say(), isCompiled: existsSync(code) };
@@ -26,7 +28,7 @@ function keepModule() {
   write('hello');
   loadWithCode(file, code)();
   const kept = join(code, readdirSync(code)[0] as string);
-  return { file, kept, write, load };
+  return { file, code, kept, write, load };
 }
 
 test('the code of a module is kept for its user alone, and taken by the next load', () => {
@@ -35,6 +37,15 @@ test('the code of a module is kept for its user alone, and taken by the next loa
   expect(load()).toEqual({ word: 'hello', isCompiled: false });
   const module = createRequire(import.meta.url)(file);
   expect(module.join('a', 'b')).toBe(join('a', 'b'));
+});
+
+test('a module that is loaded already stays, and is evaluated once', () => {
+  const { file, code } = keepModule();
+  const require = createRequire(import.meta.url);
+  delete require.cache[file];
+  const loaded = require(file);
+  loadWithCode(file, code);
+  expect(require(file)).toBe(loaded);
 });
 
 test.each<[string, (kept: ReturnType<typeof keepModule>) => void, string]>([

@@ -155,20 +155,22 @@ export function toConfigurationFailure(problems: readonly Problem[]): Failure {
     : usage(`The configuration has ${details.length} problems.`, undefined, details);
 }
 
-/** The codes of errors of the service that a command runs, by their names: it is loaded only when it is used. */
+/** What the command line calls the errors of the service that it runs, by their codes. */
 const SERVICE_ERRORS: Readonly<Record<string, FailureCode>> = {
-  BackupRefused: 'file_exists',
-  DataUnusable: 'data_unusable',
-  FolderInUse: 'folder_in_use',
-  OwnerTokenInvalid: 'usage',
-  PortTaken: 'port_taken',
-  ResourceExhausted: 'out_of_resources',
+  backup_refused: 'file_exists',
+  data_unusable: 'data_unusable',
+  folder_in_use: 'folder_in_use',
+  owner_token_invalid: 'usage',
+  port_taken: 'port_taken',
+  out_of_resources: 'out_of_resources',
 };
 
+type ServiceStartError = NodeJS.ErrnoException & { readonly problems?: readonly Problem[] };
+
 function toOwnServiceFailure(error: unknown): Failure | undefined {
-  const { name, message, problems } = error as Error & { readonly problems?: readonly Problem[] };
-  if (name === 'InvalidConfiguration') return toConfigurationFailure(problems ?? []);
-  const code = SERVICE_ERRORS[name];
+  const { code: given = '', message, problems } = error as ServiceStartError;
+  if (given === 'invalid_configuration') return toConfigurationFailure(problems ?? []);
+  const code = SERVICE_ERRORS[given];
   return code && new Failure(message, { code, ...(code === 'file_exists' && { exit: exitCodes.conflict }) });
 }
 

@@ -2,12 +2,13 @@ import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { hasCode } from '../../contract/has-code.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { confirmDestruction } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
-import { buildConfiguration, requireDataFolder } from './serve.js';
+import { buildConfiguration, loadService, requireDataFolder } from './serve.js';
 
 export const run = {
   status: showService,
@@ -27,7 +28,7 @@ async function showService(context: CommandContext): Promise<void> {
     });
   }
   const { owner: _, client: __, ...facts } = service;
-  const { measureFolder } = await import('../../service/index.js');
+  const { measureFolder } = await loadService(context.folders);
   await context.output.answer({ ...facts, data: folder, ...(await measureFolder(folder, facts)) });
 }
 
@@ -75,7 +76,7 @@ async function rotateKey(context: CommandContext): Promise<void> {
   const service = await findService(context, folder);
   const { kid } = service
     ? await rotateSecret(service, 'key')
-    : await rotateStopped(folder, async ({ rotateKeyIn }) => ({
+    : await rotateStopped(context, folder, async ({ rotateKeyIn }) => ({
         kid: await rotateKeyIn(folder, context.system.now),
       }));
   await context.output.note(
@@ -86,8 +87,9 @@ async function rotateKey(context: CommandContext): Promise<void> {
 
 /** Replaces a secret of a data folder whose service does not run. */
 async function rotateStopped<Result>(
+  context: CommandContext,
   folder: string,
-  work: (service: typeof import('../../service/index.js')) => Promise<Result> | Result,
+  work: (service: Awaited<ReturnType<typeof loadService>>) => Promise<Result> | Result,
 ): Promise<Result> {
   if (!existsSync(join(folder, 'regen.db'))) {
     throw new Failure(`${folder} is not the data folder of a service.`, {
@@ -95,11 +97,11 @@ async function rotateStopped<Result>(
       hint: 'Pass the data folder with --data.',
     });
   }
-  const service = await import('../../service/index.js');
+  const service = await loadService(context.folders);
   try {
     return await work(service);
   } catch (error) {
-    if (!(error instanceof service.FolderInUse)) throw error;
+    if (!hasCode(error, 'folder_in_use')) throw error;
     throw new Failure(`The service of ${folder} is starting or stopping.`, {
       code: 'folder_in_use',
       hint: 'Try again in a few seconds.',
@@ -112,7 +114,7 @@ async function rotateToken(context: CommandContext): Promise<void> {
   await confirmDestruction(context, { data: folder });
   const service = await findService(context, folder);
   if (service) await rotateSecret(service, 'token');
-  else await rotateStopped(folder, ({ rotateOwnerTokenIn }) => rotateOwnerTokenIn(folder));
+  else await rotateStopped(context, folder, ({ rotateOwnerTokenIn }) => rotateOwnerTokenIn(folder));
   await context.output.note(`Replaced ${folder}/owner.token. The old token is no longer accepted.`);
 }
 

@@ -6,7 +6,7 @@ import type { CommandContext } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
-import { buildConfiguration, requireDataFolder } from './serve.js';
+import { buildConfiguration, loadService, requireDataFolder } from './serve.js';
 
 type Service = typeof import('../../service/index.js');
 type StoreReport = Awaited<ReturnType<Service['checkServices']>>;
@@ -23,7 +23,7 @@ export const run = {
 
 async function runOnFolder(context: CommandContext): Promise<void> {
   const { command, args, system, output } = context;
-  const service = await import('../../service/index.js');
+  const service = await loadService(context.folders);
   const configuration = await buildConfiguration(context);
   const data = requireDataFolder(configuration);
   const location = { data, configuration, env: system.env };
@@ -58,7 +58,7 @@ async function readTarget({ flags, system }: CommandContext) {
 async function migrateData(context: CommandContext): Promise<void> {
   const { flags, system, output } = context;
   const configuration = await buildConfiguration(context);
-  const service = await import('../../service/index.js');
+  const service = await loadService(context.folders);
   const check = flags.check === true;
   const options = { env: system.env, check };
   const { schema, pending, rolling } = await service.migrateStore(
@@ -85,16 +85,16 @@ async function pruneData(context: CommandContext): Promise<void> {
   const data = requireDataFolder(configuration);
   const dryRun = flags['dry-run'] === true;
   await confirmDestruction(context, { data });
-  const service = await import('../../service/index.js');
+  const service = await loadService(context.folders);
   const options = { env: system.env, dryRun, now: system.now };
   const pruned = await service.pruneStore(data, configuration, options);
   await output.answer(pruned, command.shape);
   await output.note(dryRun ? 'Nothing was removed.' : `${reportDestruction(command, { data })}.`);
 }
 
-async function writeExample({ args, system, output }: CommandContext): Promise<void> {
+async function writeExample({ args, system, output, folders }: CommandContext): Promise<void> {
   const path = resolve(system.cwd, (args.path as string | undefined) ?? 'regen.toml');
-  const { writeConfigurationFile } = await import('../../service/index.js');
+  const { writeConfigurationFile } = await loadService(folders);
   try {
     writeFileSync(path, writeConfigurationFile(), { flag: 'wx' });
   } catch (error) {

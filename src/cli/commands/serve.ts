@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
+import { hasCode } from '../../contract/has-code.js';
 import { findBuiltProgram } from '../../disk/built-program.js';
 import { readHandleLimit } from '../../disk/file-handles.js';
 import { loadWithCode } from '../../disk/kept-code.js';
@@ -38,7 +39,7 @@ export async function run(given: CommandContext): Promise<void> {
   if (flags.detach) return startInBackground(context, configuration, scenario);
   const service = await startHere(context, configuration, scenario);
   await output.line(service.url);
-  await keepServiceCode(context);
+  keepServiceCode();
   await output.note(`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
   if (scenario) await output.note(describeScenario(scenario));
   for (const note of describeMakers(service)) await output.note(note);
@@ -54,35 +55,22 @@ const SERVICE_MODULES =
     ' ',
   );
 
-interface LoadedService {
-  readonly service: Service;
-  /** Keeps its compiled code for the next start. */
-  keepCode(): void;
-}
+let keepCode: (() => void) | undefined;
 
-let loaded: Promise<LoadedService> | undefined;
-
-/** Loads the service, with the code that was kept of an earlier start. */
-function loadService({ state }: Folders): Promise<LoadedService> {
-  loaded ??= load(join(state, 'code'));
-  return loaded;
-}
-
-async function load(folder: string): Promise<LoadedService> {
-  if (!import.meta.url.endsWith('.cjs'))
-    return { service: await import('../../service/index.js'), keepCode() {} };
-  const keepCode = loadWithCode(findBuiltProgram('service-start.cjs'), folder);
-  return { service: createRequire(import.meta.url)(findBuiltProgram('service.cjs')), keepCode };
+/** Loads the service for any command, once, with the code that was kept of an earlier start. */
+export async function loadService({ state }: Folders): Promise<Service> {
+  if (!import.meta.url.endsWith('.cjs')) return import('../../service/index.js');
+  keepCode ??= loadWithCode(findBuiltProgram('service-start.cjs'), join(state, 'code'));
+  return createRequire(import.meta.url)(findBuiltProgram('service.cjs'));
 }
 
 /**
  * Keeps the compiled code of the service for its next start. At once, because the engine refuses code that was kept after
  * the first worker thread.
  */
-async function keepServiceCode({ folders }: CommandContext): Promise<void> {
+function keepServiceCode(): void {
   try {
-    const { keepCode } = await loadService(folders);
-    keepCode();
+    keepCode?.();
   } catch {
     // It only saves time.
   }
@@ -139,7 +127,7 @@ const isServiceVariable = (name: string) => isSettingVariable(name) || /^PG[A-Z]
 async function readVariables({ folders, system }: CommandContext): Promise<Record<string, unknown>> {
   const { env } = system;
   if (!Object.keys(env).some(isSettingVariable)) return {};
-  const { readEnvironment } = (await loadService(folders)).service;
+  const { readEnvironment } = await loadService(folders);
   const { settings, problems } = readEnvironment(env, (path) => readSettingFile(system.cwd, path));
   if (problems.length > 0) throw toConfigurationFailure(problems);
   return resolvePaths(settings, system.cwd);
@@ -162,7 +150,7 @@ export async function buildConfiguration(context: CommandContext): Promise<Confi
   const data = readText(context.flags, 'data');
   const idle = readText(context.flags, 'until-idle');
   const port = readNumber(flags, 'port', PORTS);
-  const { mergeSettings } = (await loadService(folders)).service;
+  const { mergeSettings } = await loadService(folders);
   const inFile = file ? await readConfiguration(resolve(system.cwd, file)) : {};
   const written: ConfigurationInput = mergeSettings(inFile, await readVariables(context));
   return {
@@ -189,7 +177,7 @@ async function showConfiguration(
   input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {
-  const { loadScenario, maskPassword, parseConfiguration } = (await loadService(folders)).service;
+  const { loadScenario, maskPassword, parseConfiguration } = await loadService(folders);
   const { version: _, ...settings } = parseConfiguration(input, system.env);
   if (scenario) await loadScenario(scenario, { version, ...settings });
   if (settings.database) settings.database = maskPassword(settings.database);
@@ -202,13 +190,13 @@ async function startHere(
   configuration: ConfigurationInput,
   scenario: Scenario,
 ): Promise<RunningService> {
-  const { service } = await loadService(context.folders);
+  const { startService } = await loadService(context.folders);
   try {
-    return await service.startService(configuration, { scenario });
+    return await startService(configuration, { scenario });
   } catch (error) {
-    if (error instanceof service.PortTaken && context.flags['any-port'])
+    if (hasCode(error, 'port_taken') && context.flags['any-port'])
       return startHere(context, { ...configuration, port: 0 }, scenario);
-    if (!(error instanceof service.FolderInUse)) throw error;
+    if (!hasCode(error, 'folder_in_use')) throw error;
     throw new Failure(error.message, {
       code: 'folder_in_use',
       hint: 'Stop the running service with: regen serve stop',
@@ -222,7 +210,7 @@ async function startInBackground(
   scenario: Scenario,
 ): Promise<void> {
   const { system, output, signal, folders, flags, connect } = context;
-  const { parseConfiguration } = (await loadService(folders)).service;
+  const { parseConfiguration } = await loadService(folders);
   const configuration = parseConfiguration(input, system.env);
   // The service runs in another folder.
   const kept = ['--from', system.cwd];

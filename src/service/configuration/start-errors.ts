@@ -19,6 +19,7 @@ export interface ServiceFile {
 /** The configuration is invalid; `problems` lists everything that is wrong. */
 export class InvalidConfiguration extends Error {
   override readonly name = 'InvalidConfiguration';
+  readonly code = 'invalid_configuration';
 
   constructor(readonly problems: readonly Problem[]) {
     const sentences = problems.map(({ path, message }) => `${path.join('.') || 'configuration'} ${message}`);
@@ -33,6 +34,7 @@ export class InvalidConfiguration extends Error {
 /** Another service uses the data folder. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
+  readonly code = 'folder_in_use';
 
   /** @param running absent while the other service is starting or stopping */
   constructor(
@@ -47,6 +49,7 @@ export class FolderInUse extends Error {
 /** The data folder's `owner.token` does not contain a token that the service created. */
 export class OwnerTokenInvalid extends Error {
   override readonly name = 'OwnerTokenInvalid';
+  readonly code = 'owner_token_invalid';
 
   constructor(readonly file: string) {
     super(`${file} does not contain a valid owner's token; delete it to create a new one.`);
@@ -56,6 +59,7 @@ export class OwnerTokenInvalid extends Error {
 /** The machine is out of something that the service needs to start. */
 export class ResourceExhausted extends Error {
   override readonly name = 'ResourceExhausted';
+  readonly code = 'out_of_resources';
 }
 
 const NO_SPACE = 'There is no space left on the disk of the data folder; free some, and start again.';
@@ -83,6 +87,7 @@ export function explainStartError(error: unknown): unknown {
 /** Another process listens on the port. */
 export class PortTaken extends Error {
   override readonly name = 'PortTaken';
+  readonly code = 'port_taken';
 
   constructor(
     readonly host: string,

@@ -4,13 +4,12 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, errorCodes } from '../../contract/error-codes.js';
 import type { ErrorBody } from '../../contract/errors.js';
+import { hasCode } from '../../contract/has-code.js';
 import { isMachineTrouble } from '../../disk/machine-trouble.js';
 import { formatChallenge } from '../auth/protected-resource.js';
-import { DataUpgraded, StoreLost } from '../database/data-unusable.js';
 import { isDatabaseAway } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
-import { ObjectMissing, StorageAway, StorageMissing } from '../storage/storage.js';
 
 // Decided: the body of every failure is { error, message, details? }.
 function toErrorBody({ code, message, details }: Refused, speak = (sentence: string) => sentence): ErrorBody {
@@ -46,11 +45,11 @@ const FRAMEWORK_REFUSALS: Record<string, [code: ErrorCode, message: string]> = {
 
 /** Says what keeps the service from answering anybody; undefined for other errors. */
 function describeTrouble(error: unknown): string | undefined {
-  if (error instanceof StoreLost || error instanceof StorageMissing)
+  if (hasCode(error, 'store_lost', 'storage_missing'))
     return 'The service has lost its data folder; its operator must restart it.';
-  if (error instanceof DataUpgraded)
+  if (hasCode(error, 'data_upgraded'))
     return 'A newer release has upgraded the data; it must replace this service.';
-  if (error instanceof StorageAway) return 'The storage of the service cannot be reached; try again later.';
+  if (hasCode(error, 'storage_away')) return 'The storage of the service cannot be reached; try again later.';
   if (isDatabaseAway(error)) return 'The database is away or has too much to do; try again soon.';
   if (isMachineTrouble(error)) return 'The service is temporarily out of a resource; try again soon.';
   return undefined;
@@ -68,7 +67,7 @@ function toRefused(error: unknown, log: (error: unknown) => void): Refused {
     return new Refused('invalid_request', 'The request could not be read.');
   log(error);
   if (trouble !== undefined) return new Refused('unavailable', trouble);
-  return error instanceof ObjectMissing
+  return hasCode(error, 'object_missing')
     ? new Refused('not_found', 'The file is missing in the storage of the service.')
     : new Refused('internal', 'Internal error; the service log has the details under the request id.');
 }

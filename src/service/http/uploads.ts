@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { hasCode } from '../../contract/has-code.js';
 import { type Database, findRow } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import { requireDailyQuota, takeDailyQuota } from '../operation/quota.js';
@@ -13,7 +14,7 @@ import {
   verifyUpload,
 } from '../operation/signed-urls.js';
 import { findRegistrant, getUploadTarget, markUploaded } from '../registry/version-states.js';
-import { type StoredObject, TooLarge } from '../storage/storage.js';
+import type { StoredObject } from '../storage/storage.js';
 import { wasRefused } from './errors.js';
 import { requireFreeDisk } from './readiness.js';
 
@@ -167,7 +168,8 @@ const FULL_CODES = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const CUT_CODES = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'];
 
 function toUploadRefused(error: unknown): unknown {
-  if (error instanceof TooLarge) return new Refused('too_large', 'The archive is larger than the limit.');
+  if (hasCode(error, 'object_too_large'))
+    return new Refused('too_large', 'The archive is larger than the limit.');
   const { code = '' } = error as NodeJS.ErrnoException;
   if (FULL_CODES.includes(code))
     return new Refused('unavailable', 'The service has no disk space for the archive; try again later.');

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { hasCode } from '../../contract/has-code.js';
 import { type ConfigurationInput, parseConfiguration } from '../configuration/configuration.js';
 import type { Environment } from '../configuration/secret-source.js';
 import type { Database } from '../database/database.js';
@@ -8,7 +9,7 @@ import { bindStorage } from '../storage/bind-storage.js';
 import { openDataFolder, requireDatabase } from '../storage/data-folder.js';
 import { createDiskStorage } from '../storage/disk.js';
 import { openStorage } from '../storage/open-storage.js';
-import { ObjectMissing, type Storage } from '../storage/storage.js';
+import type { Storage } from '../storage/storage.js';
 import { BackupRefused } from './backup.js';
 import { checkStore, type StoreReport } from './check-store.js';
 import { copyRows, isEmpty } from './copy-rows.js';
@@ -74,7 +75,7 @@ async function copyObjects(database: Database, from: Storage, to: Storage): Prom
       await to.write(key, await from.read(key), MAX_OBJECT_BYTES);
     } catch (error) {
       // The check that follows names what is missing and needed.
-      if (!(error instanceof ObjectMissing)) throw error;
+      if (!hasCode(error, 'object_missing')) throw error;
     }
   }
 }

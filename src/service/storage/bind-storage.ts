@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { hasCode } from '../../contract/has-code.js';
 import { DataUnusable } from '../database/data-unusable.js';
 import { type Database, insertRow, updateRows } from '../database/database.js';
-import { ObjectMissing, type Storage } from './storage.js';
+import type { Storage } from './storage.js';
 
 /** An object whose content the database knows too. It goes where the files go, unlike the name of a bucket or folder. */
 export const STORE_ID = 'store-id';
@@ -44,7 +45,7 @@ async function readId(storage: Storage): Promise<string | undefined> {
   try {
     return (await storage.readWhole(STORE_ID)).toString();
   } catch (error) {
-    if (error instanceof ObjectMissing) return undefined;
+    if (hasCode(error, 'object_missing')) return undefined;
     throw error;
   }
 }

@@ -1,9 +1,10 @@
+import { hasCode } from '../../contract/has-code.js';
 import type { Configuration } from '../configuration/configuration.js';
 import { getS3Options } from '../configuration/s3-settings.js';
 import type { Environment } from '../configuration/secret-source.js';
 import { DataUnusable } from '../database/data-unusable.js';
 import { createDiskStorage } from './disk.js';
-import { type Storage, StorageAway } from './storage.js';
+import type { Storage } from './storage.js';
 
 export interface OpenStorageOptions {
   /** The folder of objects, unless the configuration names a place. */
@@ -40,7 +41,7 @@ export async function requireStorage(storage: Storage): Promise<void> {
   try {
     await storage.requireReady();
   } catch (error) {
-    if (!(error instanceof StorageAway)) throw error;
+    if (!hasCode(error, 'storage_away')) throw error;
     throw new DataUnusable(`${error.message} Correct the settings storage and s3, or the rights of the key.`);
   }
 }

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AwsClient } from 'aws4fetch';
 import type { Agent, Dispatcher } from 'undici';
+import { hasCode } from '../../contract/has-code.js';
 import type * as Http from '../../wire/undici.js';
 import { ObjectMissing, type Range, type Storage, StorageAway, TooLarge } from './storage.js';
 
@@ -64,7 +65,7 @@ export async function createS3Storage(options: S3Options): Promise<Storage> {
         await (await s3.request('DELETE', toPath(key))).body.dump();
       } catch (error) {
         // Amazon answers that it is removed.
-        if (!(error instanceof ObjectMissing)) throw error;
+        if (!hasCode(error, 'object_missing')) throw error;
       }
     },
     requireReady: async () => {
@@ -249,7 +250,7 @@ async function beginUpload(s3: Bucket, path: string): Promise<MultipartUpload> {
       const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
       const answer = await s3.request('POST', path, { query: { uploadId }, body }).catch((error) => {
         // The upload is gone if an earlier attempt completed it, and its answer was lost.
-        if (error instanceof ObjectMissing) return s3.request('HEAD', path);
+        if (hasCode(error, 'object_missing')) return s3.request('HEAD', path);
         throw error;
       });
       // S3 answers 200 before it has put the parts together.
