@@ -16,6 +16,8 @@ import {
   ran,
   whyUnreachable,
 } from '../support/installation.js';
+import { moveStore } from '../support/moved-store.js';
+import { openSharedPlaces } from '../support/shared-places.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-install-'));
 const prefix = join(folder, 'prefix');
@@ -197,6 +199,17 @@ test.for(majors)(
     });
   },
 );
+
+test('the installed program backs up, copies, serves, checks and restores data on disk, in PostgreSQL and in S3', async (context) => {
+  needsInstall(context);
+  const places = await openSharedPlaces();
+  if (typeof places === 'string') return context.skip(places);
+  onTestFinished(places.remove);
+  const PATH = [join(prefix, 'bin'), process.env.PATH].join(delimiter);
+  await moveStore(places, (argv, home, env) =>
+    ran('regen', argv, { cwd: home, env: { ...env, PATH, HOME: home } }),
+  );
+});
 
 /** Where `node` of a major version lies: the one that runs this, or the one that npm brought. */
 function folderOf(major: number, context: TestContext): string {
