@@ -5,7 +5,7 @@ import { Node, NodeStatus } from './node.js';
 import { NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
 import { HostNodePaging } from './paging.js';
-import { Publisher, PublisherStatus } from './publisher.js';
+import { MemberRole, Publisher, PublisherMember, PublisherStatus } from './publisher.js';
 import { DateTime } from './schema/identifiers.js';
 import { defineObject, defineRequest, filter, textList } from './schema/values.js';
 import { NewUserBudget, Usage, UsageQuery, UserBudget } from './usage.js';
@@ -120,6 +120,25 @@ export const admin = {
       response: Publisher,
       extension: 'status PublisherStatusBanned is shown',
     }),
+    member: {
+      set: operation('PUT /admin/publishers/{publisherId}/members/{userId}', {
+        summary: 'Make a user a member or an owner of a publisher',
+        who: 'admin',
+        body: MemberRole,
+        response: PublisherMember,
+        extension: 'a publisher may have lost its owners',
+      }),
+      remove: operation('DELETE /admin/publishers/{publisherId}/members/{userId}', {
+        summary: 'Remove a member of a publisher, also its last owner, or withdraw an invitation',
+        who: 'admin',
+        status: 204,
+        destroys: {
+          action: 'Remove member {userId} of {publisherId}',
+          loss: 'The personal access tokens that they created stop working.',
+        },
+        extension: 'a person may own a publisher that they want no part in',
+      }),
+    },
   },
   user: {
     set: operation('PUT /admin/users/{userId}', {

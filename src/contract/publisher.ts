@@ -18,6 +18,12 @@ export const PublisherMember = defineObject('PublisherMember', {
     .optional(),
 });
 
+/** A member, or a person who was asked to become one or to own the publisher. */
+const Membership = PublisherMember.extend({
+  pending: z.boolean().optional().describe('Whether the person has yet to accept; absent for a member'),
+  expires_at: DateTime.optional().describe('When the invitation ends if it is not accepted'),
+}).meta({ id: 'Membership' });
+
 /** service.md 2.1. Read-only fields are set by the service, and ignored in requests. */
 export const Publisher = defineObject('Publisher', {
   createdAt: readOnly(DateTime, 'When the publisher was created'),
@@ -56,9 +62,20 @@ export const PersonalAccessToken = defineObject('PersonalAccessToken', {
 });
 
 const Invitation = defineRequest('Invitation', {
-  email: EmailAddress.describe('E-mail address of the person to add'),
+  email: EmailAddress.describe('E-mail address of the person to invite'),
   role: Role.describe('owner: may do everything; member: may publish and update versions'),
 });
+
+const ReceivedInvitation = defineObject('ReceivedInvitation', {
+  publisher_id: z.string(),
+  publisher_name: z.string(),
+  role: Role,
+  invited_by: z.string().optional().describe('E-mail address of who sent it, if known'),
+  created_at: DateTime,
+  expires_at: DateTime,
+});
+
+export const MemberRole = defineRequest('MemberRole', { role: Role });
 
 const NewPersonalAccessToken = defineRequest('NewPersonalAccessToken', {
   name: z.string().min(1).max(100).describe('What the token is for'),
@@ -118,6 +135,26 @@ export const publisher = {
     },
     extension: 'undoes the creation of a publisher',
   }),
+  // Decided: people become members and owners by accepting it. An invitation is for a verified e-mail
+  // address, and its answer is the same whether or not the address has an account.
+  invitations: operation('GET /users/invitations', {
+    summary: 'List the publishers that you are invited to, newest first, at most 100',
+    who: 'person',
+    response: z.array(ReceivedInvitation),
+    extension: 'an invitation has to be accepted',
+  }),
+  accept: operation('POST /users/invitations/{publisherId}/accept', {
+    summary: 'Accept the invitation to a publisher',
+    who: 'person',
+    response: PublisherMember,
+    extension: 'an invitation has to be accepted',
+  }),
+  decline: operation('POST /users/invitations/{publisherId}/decline', {
+    summary: 'Decline the invitation to a publisher',
+    who: 'person',
+    status: 204,
+    extension: 'an invitation has to be accepted',
+  }),
   audit: operation('GET /publishers/{publisherId}/audit', {
     summary: 'List who changed what of a publisher, newest first',
     who: 'owner reads',
@@ -154,27 +191,27 @@ export const publisher = {
   },
   member: {
     add: operation('POST /publishers/{publisherId}/members', {
-      summary: 'Add a member by e-mail address',
+      summary: 'Invite a person by e-mail address, who becomes a member by accepting within 30 days',
       who: 'owner writes',
       body: Invitation,
-      response: PublisherMember,
+      response: Membership,
       extension: 'a publisher has members',
     }),
     list: operation('GET /publishers/{publisherId}/members', {
-      summary: "List a publisher's members",
+      summary: "List a publisher's members, then the people who have yet to accept",
       who: 'member reads',
-      response: z.array(PublisherMember),
+      response: z.array(Membership),
       extension: 'a publisher has members',
     }),
     set: operation('PUT /publishers/{publisherId}/members/{userId}', {
-      summary: "Change a member's role",
+      summary: "Change a member's role; a member becomes an owner by accepting it",
       who: 'owner writes',
-      body: defineRequest('MemberRole', { role: Role }),
-      response: PublisherMember,
+      body: MemberRole,
+      response: Membership,
       extension: 'a publisher has members',
     }),
     remove: operation('DELETE /publishers/{publisherId}/members/{userId}', {
-      summary: 'Remove a member; the last owner cannot be removed',
+      summary: 'Remove a member or withdraw an invitation; the last owner cannot be removed',
       who: 'owner writes',
       status: 204,
       destroys: {

@@ -52,6 +52,22 @@ test('a token is shown once, masked in the list, and revoked', async () => {
   expect(exit).toBe(4);
 });
 
+test('a person is invited, sees it, and becomes a member by accepting', async () => {
+  const service = await serviceForTest();
+  await publisherForTest(service);
+  const token = await service.signFor({ sub: 'zoe', email: 'zoe@example.org' });
+  const as = (REGEN_TOKEN: string) => (argv: string) =>
+    regen(argv.split(' '), { env: { REGEN_BASE_URL: service.url, REGEN_TOKEN } });
+  const [owner, zoe] = [as(service.ownerToken), as(token)];
+  await owner('publisher member add acme zoe@example.org --role member');
+  expect((await owner('publisher member list acme')).stdout).toMatch(/\tzoe@example.org\t\tmember\ttrue\n/);
+  expect((await zoe('publisher list')).stdout).toBe('');
+  expect((await zoe('publisher invitations')).stdout).toMatch(/^acme\tAcme\tmember\t/);
+  expect((await zoe('publisher accept acme')).exit).toBe(0);
+  expect((await zoe('publisher list')).stdout).toMatch(/^acme\t/);
+  expect((await zoe('publisher decline acme')).exit).toBe(3);
+});
+
 test('nodes are created, changed, searched, listed page by page and all at once, and deleted', async () => {
   const run = await signedIn();
   for (const id of ['a1', 'b2', 'c3'])

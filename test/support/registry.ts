@@ -27,6 +27,8 @@ export interface Registry {
   ): ReturnType<typeof ask>;
   /** The body of a request that succeeds. */
   ok(who: Who, method: string, path: string, json?: unknown): Promise<Answered>;
+  /** Makes a person a member, who accepts the invitation of an owner. */
+  join(who: Who, publisherId: string, role: 'owner' | 'member', owner?: Who): Promise<Answered>;
   /** Registers a version of a node of acme. */
   publish(
     nodeId: string,
@@ -72,7 +74,12 @@ export async function startRegistry(
     return body;
   };
   await ok('ann', 'POST', '/publishers', { id: 'acme', name: 'Acme' });
-  await ok('ann', 'POST', '/publishers/acme/members', { email: 'bob@example.org', role: 'member' });
+  const join: Registry['join'] = async (who, publisherId, role, owner = 'ann') => {
+    await ok(who, 'GET', '/users/me');
+    await ok(owner, 'POST', `/publishers/${publisherId}/members`, { email: `${who}@example.org`, role });
+    return ok(who, 'POST', `/users/invitations/${publisherId}/accept`);
+  };
+  await join('bob', 'acme', 'member');
   tokens.pat = (await ok('ann', 'POST', '/publishers/acme/tokens', { name: 'ci' })).token;
 
   const change: Registry['change'] = (work) => service.context.database.transaction().execute(work);
@@ -96,7 +103,7 @@ export async function startRegistry(
     });
     return node_version;
   };
-  return { service, url: service.url, tokens, as, ok, publish, active, change };
+  return { service, url: service.url, tokens, as, ok, join, publish, active, change };
 }
 
 export function publishBody(

@@ -16,6 +16,8 @@ export interface Stage {
   readonly publisher: string;
   /** Has no nodes. */
   readonly emptyPublisher: string;
+  /** Eve's, to which Ann is invited. */
+  readonly invitingPublisher: string;
   /** Active, with the version 1.0.0 Active and 2.0.0 Pending. */
   readonly node: string;
   readonly bannedNode: string;
@@ -49,6 +51,7 @@ export interface Trial {
 
 const onBanned: Trial = { on: 'banned', params: ({ bannedNode }) => ({ nodeId: bannedNode }) };
 const onMissing: Trial = { on: 'missing', params: () => ({ publisherId: 'missing', nodeId: 'missing' }) };
+const onInviting: Trial = { params: ({ invitingPublisher }) => ({ publisherId: invitingPublisher }) };
 const onDraft: Trial = { on: 'draft', params: () => ({ version: '2.0.0' }) };
 const onMissingTask: Trial = { on: 'missing', params: () => ({ task_id: 'missing' }) };
 
@@ -64,6 +67,8 @@ const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
   ],
   'publisher.update': [{ body: () => ({ name: 'Other' }) }, { ...onMissing, body: () => ({}) }],
   'publisher.member.add': [{ body: () => ({ email: 'new@example.org', role: 'member' }) }],
+  'publisher.accept': [onInviting, onMissing],
+  'publisher.decline': [onInviting, onMissing],
   'publisher.member.set': [{ body: () => ({ role: 'owner' }) }],
   'node.create': [{ body: () => ({ id: randomUUID(), name: 'New' }) }],
   'node.get': [{}, onBanned, onMissing],
@@ -125,6 +130,11 @@ const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
   ],
   'user.usage': [{ query: '?by=day&from=2026-01-01&to=2026-01-31' }],
   'admin.usage': [{ query: '?by=user&from=2026-01-01&to=2026-01-31' }],
+  'admin.publisher.member.set': [
+    { body: () => ({ role: 'owner' }) },
+    { ...onMissing, body: () => ({ role: 'owner' }) },
+  ],
+  'admin.publisher.member.remove': [{}, onMissing],
   'admin.publisher.set': [{ body: () => ({ status: 'PublisherStatusBanned' }) }],
 };
 
@@ -221,15 +231,18 @@ export async function startTasks({ url, tokens, change }: Registry): Promise<Rea
 let stages = 0;
 
 export async function makeStage(registry: Registry, tasks: Stage['tasks']): Promise<Stage> {
-  const { ok, change, service, tokens } = registry;
+  const { ok, join, change, service, tokens } = registry;
   const number = ++stages;
   const [publisher, node, bannedNode] = [`stage-${number}`, `node-${number}`, `banned-${number}`];
   const emptyPublisher = `empty-${number}`;
+  const invitingPublisher = `inviting-${number}`;
   await ok('ann', 'POST', '/publishers', { id: emptyPublisher, name: 'Empty' });
   await ok('ann', 'POST', '/publishers', { id: publisher, name: 'Stage' });
   const path = `/publishers/${publisher}`;
-  const bob = { email: 'bob@example.org', role: 'member' };
-  const member = await ok('ann', 'POST', `${path}/members`, bob);
+  const member = await join('bob', publisher, 'member');
+  await ok('eve', 'POST', '/publishers', { id: invitingPublisher, name: 'Inviting' });
+  const ann = { email: 'ann@example.org', role: 'member' };
+  await ok('eve', 'POST', `/publishers/${invitingPublisher}/members`, ann);
   const { id: tokenId, token } = await ok('ann', 'POST', `${path}/tokens`, { name: 'ci' });
   const limited = { name: 'limited', nodes: ['elsewhere'] };
   const { token: limitedToken } = await ok('ann', 'POST', `${path}/tokens`, limited);
@@ -243,7 +256,17 @@ export async function makeStage(registry: Registry, tasks: Stage['tasks']): Prom
   const otherToken = tokens.pat as string;
   const { id: keyId } = await ok('ann', 'POST', '/users/keys', { name: 'script' });
   const deliveryId = await insertDelivery(registry, tasks.get('image.relight') as string);
-  const ids = { publisher, emptyPublisher, node, bannedNode, tokenId, memberId: member.id, keyId, jti };
+  const ids = {
+    publisher,
+    emptyPublisher,
+    invitingPublisher,
+    node,
+    bannedNode,
+    tokenId,
+    memberId: member.id,
+    keyId,
+    jti,
+  };
   return { ...ids, deliveryId, token, limitedToken, otherToken, tasks };
 }
 

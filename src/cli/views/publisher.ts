@@ -71,17 +71,36 @@ export const publisherViews: readonly View[] = [
     lookup: { tokenId: { operation: 'publisher.token.list', field: 'id' } },
   },
   {
+    usage: 'publisher invitations',
+    operation: 'publisher.invitations',
+    shape: { columns: ['publisher_id', 'publisher_name', 'role', 'invited_by', 'expires_at'] },
+    notes: ['Answer with regen publisher accept or regen publisher decline.'],
+  },
+  {
+    usage: 'publisher accept <publisherId>',
+    operation: 'publisher.accept',
+    examples: ['regen publisher accept my-team'],
+  },
+  { usage: 'publisher decline <publisherId>', operation: 'publisher.decline' },
+  {
     usage: 'publisher member add <publisherId> [email]',
     operation: 'publisher.member.add',
+    notes: [
+      'The person sees it with regen publisher invitations, and accepts it with regen publisher accept.',
+    ],
     examples: ['regen publisher member add my-team ann@example.com --role member'],
   },
   {
     usage: 'publisher member list <publisherId>',
     operation: 'publisher.member.list',
-    shape: { columns: ['user.id', 'user.email', 'user.name', 'role'], less: ['user.name', 'user.email'] },
+    shape: {
+      columns: ['id', 'user.email', 'user.name', 'role', 'pending'],
+      less: ['user.name', 'user.email'],
+    },
   },
   {
     usage: 'publisher member remove <publisherId> <userId>',
     operation: 'publisher.member.remove',
+    explain: { userId: 'User id, or the id of an invitation, as shown by `regen publisher member list`' },
   },
 ];

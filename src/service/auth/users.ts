@@ -1,14 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { recordEvent } from '../database/audit-log.js';
-import {
-  type Database,
-  deleteRows,
-  findRow,
-  insertRow,
-  type Row,
-  type Tx,
-  updateRows,
-} from '../database/database.js';
+import { type Database, findRow, insertRow, type Row, type Tx, updateRows } from '../database/database.js';
 import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { Identity } from '../operation/identity.js';
@@ -55,7 +46,6 @@ async function writeUser(tx: Tx, person: Person, now: number): Promise<string> {
   const email = person.verifiedEmail ?? existing?.email ?? null;
   const name = person.name ?? existing?.name ?? null;
   await updateRows(tx, 'users', { id }, { email, name });
-  if (person.verifiedEmail) await acceptInvitation(tx, id, person.verifiedEmail, now);
   return id;
 }
 
@@ -64,34 +54,4 @@ async function insertUser(tx: Tx, { issuer, subject }: Person, now: number): Pro
   const created_at = new Date(now).toISOString();
   await insertRow(tx, 'users', { id, issuer, subject, email: null, name: null, created_at });
   return id;
-}
-
-/** Transfers the memberships granted to an address to the user who owns it. */
-async function acceptInvitation(tx: Tx, userId: string, email: string, now: number): Promise<void> {
-  const invitation = await findRow(tx, 'users', { email, issuer: null });
-  if (!invitation) return;
-  await tx
-    .insertInto('members')
-    .columns(['publisher_id', 'user_id', 'role', 'created_at'])
-    .expression((of) =>
-      of
-        .selectFrom('members')
-        .select((column) => ['publisher_id', column.val(userId).as('user_id'), 'role', 'created_at'])
-        .where('user_id', '=', invitation.id),
-    )
-    // Existing members keep the higher role.
-    .onConflict((conflict) =>
-      conflict
-        .columns(['publisher_id', 'user_id'])
-        .doUpdateSet({ role: 'owner' })
-        .where('excluded.role', '=', 'owner'),
-    )
-    .execute();
-  const taken = tx.deleteFrom('members').where('user_id', '=', invitation.id).returning('publisher_id');
-  for (const { publisher_id } of await taken.execute()) {
-    const id = `${publisher_id}/${userId}`;
-    const event = { actor: userId, kind: 'member', id, publisherId: publisher_id } as const;
-    await recordEvent(tx, () => now, { ...event, action: 'member.join' });
-  }
-  await deleteRows(tx, 'users', { id: invitation.id });
 }

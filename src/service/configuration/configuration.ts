@@ -160,6 +160,7 @@ export const Configuration = z.strictObject({
       bytesPerDay: positiveInt(10 * 1024 ** 3, 'Bytes that a publisher uploads per day, in UTC'),
       nodes: positiveInt(1_000, 'Nodes of a publisher, deleted ones too'),
       members: positiveInt(200, 'Members and invitations of a publisher'),
+      invitationsPerDay: positiveInt(200, 'Invitations that a user sends within a day'),
       tokens: positiveInt(200, 'Personal access tokens of a publisher'),
       keys: positiveInt(
         100,

@@ -5,7 +5,10 @@ import type { Schema } from './schema.js';
 
 /** What differs between engines. */
 export type EngineWords = Readonly<
-  Record<'begin' | 'services' | 'identity' | 'inAYear' | 'char' | 'searchIndex' | 'requestModel', string>
+  Record<
+    'begin' | 'services' | 'identity' | 'inAYear' | 'in30Days' | 'char' | 'searchIndex' | 'requestModel',
+    string
+  >
 >;
 
 /** Replaces `{name}` in a statement by the engine's words. */

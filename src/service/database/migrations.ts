@@ -294,6 +294,24 @@ export const migrations: readonly Migration[] = [
     rolling: true,
     statements: ['create table storages (number integer primary key, id text not null, place text not null)'],
   },
+  // Memberships that a person accepts. Invitations were users without an issuer, with the membership already.
+  {
+    number: 17,
+    statements: [
+      `create table invitations (
+        publisher_id text not null references publishers (id), id text not null, email text,
+        user_id text references users (id), role text not null, invited_by text references users (id),
+        created_at text not null, expires_at text not null, primary key (publisher_id, id))`,
+      'create unique index invitations_email on invitations (email, publisher_id)',
+      'create unique index invitations_user on invitations (user_id, publisher_id)',
+      "create index events_invitations on events (actor, at) where action = 'member.invite'",
+      `insert into invitations (publisher_id, id, email, role, created_at, expires_at)
+        select publisher_id, user_id, email, role, members.created_at, {in30Days}
+        from members join users on users.id = user_id where issuer is null and email is not null`,
+      'delete from members where user_id in (select id from users where issuer is null and email is not null)',
+      'delete from users where issuer is null and email is not null',
+    ],
+  },
 ];
 
 /** Puts a space for each separator of words. */

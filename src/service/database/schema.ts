@@ -10,7 +10,7 @@ import type {
 
 export interface UserTable {
   id: Fixed<string>;
-  /** Issuer and subject of the token; both null for an invitation that is not accepted yet. */
+  /** Issuer and subject of the token. */
   issuer: string | null;
   subject: string | null;
   email: string | null;
@@ -40,6 +40,20 @@ export interface MemberTable {
   user_id: Fixed<string>;
   role: 'owner' | 'member';
   created_at: Fixed<Time>;
+}
+
+/** What a person has yet to accept. */
+export interface InvitationTable {
+  publisher_id: Fixed<string>;
+  id: Fixed<string>;
+  /** The address that is invited, in lower case; null for a member who is asked to own the publisher. */
+  email: Fixed<string | null>;
+  user_id: Fixed<string | null>;
+  role: Fixed<'owner' | 'member'>;
+  /** Null if it is older than this column. */
+  invited_by: Fixed<string | null>;
+  created_at: Fixed<Time>;
+  expires_at: Fixed<Time>;
 }
 
 export interface PersonalAccessTokenTable {
@@ -235,6 +249,7 @@ export interface Schema {
   users: UserTable;
   publishers: PublisherTable;
   members: MemberTable;
+  invitations: InvitationTable;
   personal_access_tokens: PersonalAccessTokenTable;
   api_keys: ApiKeyTable;
   admin_tokens: AdminTokenTable;

@@ -26,6 +26,7 @@ export const SQLITE_WORDS: EngineWords = {
   services: 'null',
   identity: 'integer primary key autoincrement',
   inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
+  in30Days: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+30 days')",
   char: 'char',
   requestModel: "json_extract(tasks.request, '$.model')",
   // Its rowid is the node's search_key, so that matches are found in the order of the results.

@@ -8,6 +8,7 @@ import { adminHandlers } from '../registry/admin.js';
 import { auditHandlers } from '../registry/audit.js';
 import { definitionHandlers } from '../registry/definitions.js';
 import { hostNodeHandlers } from '../registry/host-nodes.js';
+import { invitationHandlers } from '../registry/invitations.js';
 import { memberHandlers } from '../registry/members.js';
 import { nodePageHandlers } from '../registry/node-pages.js';
 import { nodeHandlers } from '../registry/nodes.js';
@@ -31,6 +32,7 @@ export const handlers: Handlers = {
   ...auditHandlers,
   ...definitionHandlers,
   ...hostNodeHandlers,
+  ...invitationHandlers,
   ...memberHandlers,
   ...nodePageHandlers,
   ...nodeHandlers,

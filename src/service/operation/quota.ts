@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { compileOnce, countRows, type Database, findRow, type Tx } from '../database/database.js';
 import { OWNER_ID } from './caller.js';
 import type { Context } from './context.js';
@@ -58,10 +59,33 @@ export async function requireCountQuota(
   { publisherId, quota }: { readonly publisherId: string; readonly quota: keyof typeof COUNTED },
 ): Promise<void> {
   const { table, remedy } = COUNTED[quota];
-  const count = await countRows(database.selectFrom(table).where('publisher_id', '=', publisherId));
+  const countIn = (name: typeof table | 'invitations') =>
+    countRows(database.selectFrom(name).where('publisher_id', '=', publisherId));
+  const count = (await countIn(table)) + (quota === 'members' ? await countIn('invitations') : 0);
   if (count < quotas[quota] || (await isOwnersPublisher(database, publisherId))) return;
   throw quotaExceeded(
     `The publisher ${publisherId} has ${count} ${quota}, and the limit is ${quotas[quota]}; ${remedy}, or ask an admin.`,
+  );
+}
+
+/** @throws Refused quota_exceeded if a user has sent too many invitations within a day, accepted or not */
+export async function requireInvitationQuota(
+  database: Database,
+  { configuration: { quotas }, now }: QuotaContext,
+  userId: string,
+): Promise<void> {
+  if (!hasQuotas(userId)) return;
+  const count = await countRows(
+    database
+      .selectFrom('events')
+      .where('actor', '=', userId)
+      // As the index of these events is declared.
+      .where(sql<boolean>`action = 'member.invite'`)
+      .where('at', '>', new Date(now() - DAY_MS).toISOString()),
+  );
+  if (count < quotas.invitationsPerDay) return;
+  throw quotaExceeded(
+    `You have invited ${count} people within a day, and the limit is ${quotas.invitationsPerDay} per user; try again tomorrow.`,
   );
 }
 

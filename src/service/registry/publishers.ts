@@ -8,7 +8,6 @@ import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { getVisiblePublisher, openAccess, requireSameIds } from './access.js';
 import { refuseLargeFields } from './details.js';
-import { forgetInvitations } from './members.js';
 import { refuseLikeness, toPlainId } from './names.js';
 import { type PublisherView, viewPublishers } from './views.js';
 
@@ -109,13 +108,8 @@ const deletePublisher: Write<'publisher.delete'> = async (call, tx) => {
       'invalid_transition',
       `The publisher ${id} has the node ${node.id}; a publisher with nodes, including deleted ones, cannot be deleted.`,
     );
-  const members = await tx.selectFrom('members').select('user_id').where('publisher_id', '=', id).execute();
-  for (const table of ['personal_access_tokens', 'members', 'quota_usage'] as const)
+  for (const table of ['personal_access_tokens', 'members', 'invitations', 'quota_usage'] as const)
     await deleteRows(tx, table, { publisher_id: id });
-  await forgetInvitations(
-    tx,
-    members.map(({ user_id }) => user_id),
-  );
   await deleteRows(tx, 'publishers', { id });
   await recordAction(call, tx, { kind: 'publisher', id, publisherId: id, action: 'publisher.delete' });
 };

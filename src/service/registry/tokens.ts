@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { createRandomToken, maskToken, parseTokenLimit, toExpiry } from '../auth/random-tokens.js';
 import { deleteRows, findRow, insertRow, type Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
-import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
+import type { Handlers, OperationAnswer, Read, Write } from '../operation/call.js';
 import { requireCountQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
+import type { MemberCall } from './invitations.js';
 
 // Decided: a token is shown once and stored as its SHA-256, with 4 characters to recognize it.
 const createToken: Write<'publisher.token.create'> = async (call, tx) => {
@@ -53,12 +54,8 @@ const revokeToken: Write<'publisher.token.revoke'> = async (call, tx) => {
 
 // Decided: a token ends with its maker's membership, and does not come back with it. The database removes it
 // with the membership in any case; this also records it.
-export async function revokeTokensOf(
-  call: OperationCall<'publisher.member.remove'>,
-  tx: Tx,
-  userId: string,
-): Promise<void> {
-  const { publisherId } = call.params;
+export async function revokeTokensOf(call: MemberCall, tx: Tx): Promise<void> {
+  const { publisherId, userId } = call.params;
   const revoked = await tx
     .deleteFrom('personal_access_tokens')
     .where('publisher_id', '=', publisherId)

@@ -46,12 +46,17 @@ describe('a token of a configured issuer', () => {
     const json = { email: 'Ann@example.org', role: 'owner' };
     await ask(`${service.url}/publishers/acme/members`, { ...owner, json });
     const email = 'ann@example.org';
+    const accept = (token: string) =>
+      ask(`${service.url}/users/invitations/acme/accept`, { method: 'POST', token });
     for (const email_verified of [undefined, false, 'true', 1]) {
-      const { body } = await me(await sign({ email, email_verified }));
-      expect([email_verified, body.email, body.publishers]).toEqual([email_verified, undefined, []]);
+      const token = await sign({ email, email_verified });
+      expect([email_verified, (await me(token)).body.email]).toEqual([email_verified, undefined]);
+      expect((await accept(token)).status).toBe(404);
     }
-    const { body } = await me(await sign({ email, email_verified: true }));
-    expect(body.publishers).toEqual([{ id: 'acme', role: 'owner' }]);
+    const token = await sign({ email, email_verified: true });
+    expect((await me(token)).body.publishers).toEqual([]);
+    expect((await accept(token)).body).toMatchObject({ role: 'owner', user: { email } });
+    expect((await me(token)).body.publishers).toEqual([{ id: 'acme', role: 'owner' }]);
   });
 
   it('has a name and a subject that can be stored as they are', async () => {

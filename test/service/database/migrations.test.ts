@@ -136,6 +136,33 @@ it('step 12 keeps what tasks cost, with the model and the month of the charge, t
   expect(await read()).toEqual(expected);
 });
 
+it('step 17 keeps members, and makes invitations of addresses that never signed in', async () => {
+  const file = join(folderForTest(), 'regen.db');
+  const member = (publisher_id: string, user_id: string) => ({
+    ...{ publisher_id, user_id, role: 'owner', created_at: at },
+  });
+  createEarlier(file, 17, {
+    users: [
+      { id: 'ann', issuer: 'regen', subject: 'ann', email: 'ann@example.org', created_at: at },
+      { id: 'ghost', email: 'zoe@example.org', created_at: at },
+    ],
+    publishers: ['acme', 'bolt'].map(publisher),
+    members: [member('acme', 'ann'), member('acme', 'ghost'), member('bolt', 'ghost')],
+  });
+  const database = await openSqlite({ file, durable: false });
+  onTestFinished(() => database.destroy());
+  const members = await database.selectFrom('members').select(['publisher_id', 'user_id', 'role']).execute();
+  expect(members).toEqual([{ publisher_id: 'acme', user_id: 'ann', role: 'owner' }]);
+  const invitations = await database.selectFrom('invitations').selectAll().orderBy('publisher_id').execute();
+  expect(invitations.map(({ publisher_id, email, role }) => [publisher_id, email, role])).toEqual([
+    ['acme', 'zoe@example.org', 'owner'],
+    ['bolt', 'zoe@example.org', 'owner'],
+  ]);
+  const days = (Date.parse(invitations[0]?.expires_at as string) - Date.now()) / 86_400_000;
+  expect(Math.round(days)).toBe(30);
+  expect(await database.selectFrom('users').select('id').execute()).toEqual([{ id: 'ann' }]);
+});
+
 it('serve migrate says which steps are missing, takes them, and refuses a folder in use or of a newer release', async () => {
   const data = folderForTest();
   const file = join(data, 'regen.db');

@@ -102,9 +102,9 @@ describe('a publisher', () => {
   });
 
   it('cannot be started by the owner of a banned one, until the ban is lifted', async () => {
-    const { as, ok } = registry();
+    const { as, ok, join } = registry();
     await ok('eve', 'POST', '/publishers', { id: 'spammer', name: 'Spammer' });
-    await ok('eve', 'POST', '/publishers/spammer/members', { email: 'bob@example.org', role: 'member' });
+    await join('bob', 'spammer', 'member', 'eve');
     await banned('spammer');
     const again = await as('eve', 'POST', '/publishers', { id: 'spammer-two', name: 'Again' });
     expect([again.status, again.body.error]).toEqual([403, 'banned']);

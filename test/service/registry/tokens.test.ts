@@ -66,11 +66,10 @@ describe('a personal access token', () => {
   });
 
   it("ends with its maker's membership, and does not come back with it", async () => {
-    const { as, ok, url } = registry();
+    const { as, ok, join, url } = registry();
     await ok('ann', 'POST', '/publishers', { id: 'ending', name: 'Ending' });
-    const eve = { email: 'eve@example.org', role: 'owner' };
     const { id } = await ok('eve', 'GET', '/users/me');
-    await ok('ann', 'POST', '/publishers/ending/members', eve);
+    await join('eve', 'ending', 'owner');
     const { id: tokenId, token } = await ok('eve', 'POST', '/publishers/ending/tokens', { name: 'hers' });
     const publish = () =>
       as('ann', 'POST', '/publishers/ending/nodes/ended/versions', publishBody(token, '1.0.0'));
@@ -78,7 +77,7 @@ describe('a personal access token', () => {
     expect([(await use()).status, (await publish()).status]).toEqual([200, 201]);
     await ok('ann', 'DELETE', `/publishers/ending/members/${id}`);
     for (const again of [false, true]) {
-      if (again) await ok('ann', 'POST', '/publishers/ending/members', eve);
+      if (again) await join('eve', 'ending', 'owner');
       expect((await use()).status).toBe(401);
       expect((await publish()).body.error).toBe('invalid_personal_access_token');
       expect(await ok('ann', 'GET', '/publishers/ending/tokens')).toEqual([]);
