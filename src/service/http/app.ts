@@ -4,16 +4,19 @@ import type { Words } from '../../contract/naming/naming-map.js';
 import { renameDocument } from '../../contract/naming/rename-document.js';
 import { createOpenApiDocument } from '../../contract/openapi.js';
 import { getLogLevel } from '../configuration/configuration.js';
+import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { invalidField, Refused } from '../operation/refused.js';
 import { requireCleanUrl } from '../operation/validation.js';
 import { getRequestFacts, logRequests } from './access-log.js';
+import { AnswerBudget } from './answer-budget.js';
 import { acceptJsonBodies, watchBody } from './bodies.js';
+import { serveInTurn, watchReaders } from './connections.js';
 import { applyCors, createHostCheck, findRepeatedHeader } from './cross-origin.js';
 import { routeDownloads } from './downloads.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
 import { COMMON_HEADERS, PublicAnswers, replayPublicAnswers } from './public-answers.js';
-import { createRateLimit, nameByAddress } from './rate-limit.js';
+import { countRequest, createRateLimit, nameByAddress, nameCaller, type RateLimit } from './rate-limit.js';
 import { createReadinessCheck } from './readiness.js';
 import { routeOperations } from './routes.js';
 import type { Scenario } from './scenario.js';
@@ -24,6 +27,7 @@ import type { Scenario } from './scenario.js';
  * @param scenario what happens to requests to test their callers
  */
 export function createApp(context: Context, isReady: () => boolean, scenario?: Scenario): FastifyInstance {
+  const takeRequest = createRateLimit(context);
   const app: FastifyInstance = fastify({
     logger: false,
     bodyLimit: context.configuration.limits.anonymousBody,
@@ -50,7 +54,8 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   acceptJsonBodies(app, context.configuration.limits);
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
-  guardRequests(app, context, isReady);
+  guardRequests(app, { context, isReady, takeRequest });
+  const budget = limitAnswers(app, context);
   app.get('/health', async () => ({ status: 'ok' }));
   const checkReadiness = createReadinessCheck(context, isReady);
   app.get('/ready', async () => {
@@ -60,8 +65,7 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
   routeDocument(app, context);
   scenario?.disturbRequests(app);
   const answers = new PublicAnswers(context);
-  const takeRequest = createRateLimit(context);
-  routeOperations(app, { context, answers, takeRequest });
+  routeOperations(app, { context, answers, takeRequest, budget });
   routeDownloads(app, context, takeRequest);
   const isHostAllowed = createHostCheck(context);
   const isBehindProxy = [context.configuration.trustedProxies].flat().some((proxy) => proxy !== 0);
@@ -74,6 +78,8 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
     if (headers.host === undefined || findRepeatedHeader(request, apiKeyHeader) !== undefined) return false;
     return takeRequest(nameByAddress(socket.remoteAddress)) === 0;
   });
+  serveInTurn(app.server);
+  watchReaders(app.server);
   const { configuration, log } = context;
   if (getLogLevel(configuration) === 'info') logRequests(app.server, log);
   return app;
@@ -87,10 +93,10 @@ function routeDocument(app: FastifyInstance, { configuration, naming, baseUrl }:
     servers: [{ url: baseUrl() }],
   });
   const route = (path: string, build: () => object) => {
-    let text: string | undefined;
+    let bytes: Buffer | undefined;
     app.get(path, async (_, reply) => {
-      text ??= JSON.stringify(build());
-      return reply.type('application/json; charset=utf-8').send(text);
+      bytes ??= Buffer.from(JSON.stringify(build()));
+      return reply.type('application/json; charset=utf-8').send(bytes);
     });
   };
   route('/openapi.json', create);
@@ -107,8 +113,31 @@ function setCommonHeaders(request: FastifyRequest | { id: string }, reply: Fasti
   reply.headers({ 'x-request-id': request.id, ...COMMON_HEADERS });
 }
 
+/** Counts large answers of all kinds until they are sent. */
+function limitAnswers(app: FastifyInstance, { database }: Context): AnswerBudget {
+  // An embedded database answers at once; while another one is asked, others may build.
+  const budget = new AnswerBudget(isPostgres(database) ? 4 : 1);
+  app.addHook('onSend', async (request, reply, body) => {
+    if (request.method === 'HEAD') return body;
+    try {
+      return budget.hold(nameCaller(request), reply.raw, body);
+    } catch (error) {
+      // The refusal has no more of the answer than this one.
+      reply.removeHeader('etag').header('cache-control', COMMON_HEADERS['cache-control']);
+      throw error;
+    }
+  });
+  return budget;
+}
+
+interface Guard {
+  readonly context: Context;
+  readonly isReady: () => boolean;
+  readonly takeRequest: RateLimit;
+}
+
 /** Checks that apply to every request, before it is authenticated. */
-function guardRequests(app: FastifyInstance, context: Context, isReady: () => boolean): void {
+function guardRequests(app: FastifyInstance, { context, isReady, takeRequest }: Guard): void {
   const listMethods = trackMethods(app);
   const findReason = listReasons(context.naming?.unsupported ?? {});
   const isHostAllowed = createHostCheck(context);
@@ -126,16 +155,32 @@ function guardRequests(app: FastifyInstance, context: Context, isReady: () => bo
     watchBody(request.raw, reply.raw);
     const facts = getRequestFacts(request.raw);
     facts.client = request.ip;
-    if (request.routeOptions.url !== undefined) facts.route = request.routeOptions.url;
+    const { url, config } = request.routeOptions;
+    if (url !== undefined) facts.route = url;
+    const isPreflight = applyCors(origins, request, reply);
+    if (!config.countsCallers) countRequest(takeRequest, request);
+    try {
+      requireSound(request);
+    } catch (error) {
+      // It is not authenticated.
+      if (config.countsCallers) countRequest(takeRequest, request);
+      throw error;
+    }
+    if (isPreflight) return reply.code(204).send();
+    if (request.is404) refuseUnknown(request, reply);
+  });
+
+  function requireSound(request: FastifyRequest): void {
     if (closing) throw new Refused('unavailable', 'The service is stopping.');
     const repeated = findRepeatedHeader(request.raw, context.naming?.behaviors.apiKeyHeader);
     if (repeated !== undefined)
       throw invalidField(repeated, 'must not appear twice', `The header ${repeated}`);
     if (!isHostAllowed(request.headers.host))
       throw new Refused('host_not_allowed', 'This service only accepts requests to 127.0.0.1 or localhost.');
-    if (applyCors(origins, request, reply)) return reply.code(204).send();
     requireCleanUrl(request.url, request.params, request.query);
-    if (!request.is404) return;
+  }
+
+  function refuseUnknown(request: FastifyRequest, reply: FastifyReply): never {
     const { method, url } = request;
     const path = url.split('?')[0]?.slice(0, 200);
     const allowed = listMethods(url);
@@ -145,7 +190,7 @@ function guardRequests(app: FastifyInstance, context: Context, isReady: () => bo
     reply.header('allow', allowed.join(', '));
     const instead = allowed.join(' or ');
     throw new Refused('method_not_allowed', `${path} does not accept ${method}; use ${instead}.`);
-  });
+  }
 }
 
 /**

@@ -88,23 +88,6 @@ export function watchBody(request: IncomingMessage, response: ServerResponse): v
   });
 }
 
-const READ_INTERVAL_MS = 60_000;
-
-/** Cuts off a client that reads nothing of its answer for a minute, because each holds a connection and a file. */
-export function watchReader(response: ServerResponse): void {
-  let before = 0;
-  const watch = setInterval(() => {
-    const { socket } = response;
-    if (!socket || socket.destroyed) return clearInterval(watch);
-    // What waits in memory counts as written.
-    const sent = socket.bytesWritten - socket.writableLength;
-    if (sent === before && socket.writableLength > 0) socket.destroy();
-    before = sent;
-  }, READ_INTERVAL_MS);
-  watch.unref();
-  response.once('close', () => clearInterval(watch));
-}
-
 /** How many bodies of the largest size are held in memory at once. */
 const MAX_LARGE_BODIES = 4;
 

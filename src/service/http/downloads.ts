@@ -18,6 +18,7 @@ export function routeDownloads(app: FastifyInstance, context: Context, takeReque
     // Fastify's own HEAD would read the whole archive and discard it.
     exposeHeadRoute: false,
     url: '/archives/:publisherId/:nodeId/:version/node.zip',
+    config: { countsCallers: true },
     handler: async (request, reply) => {
       const archive = await findArchive(context, request.params, await admit(request));
       return sendArchiveFile(context, request, reply, archive);

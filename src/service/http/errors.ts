@@ -95,7 +95,9 @@ export async function sendError(
   const drained = drainBody(request.raw);
   // Fastify sets it if it cannot parse a body, which disconnects a client that is still sending.
   reply.removeHeader('connection');
-  if (!reply.raw.shouldKeepAlive) await drained;
+  // A client that does not wait has to connect again for each request.
+  if (status === 429) reply.header('connection', 'close');
+  if (status === 429 || !reply.raw.shouldKeepAlive) await drained;
   return reply
     .code(status)
     .type('application/json; charset=utf-8')

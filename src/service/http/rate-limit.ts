@@ -18,14 +18,52 @@ const MAX_BUCKETS = 10_000;
 /** Counts one request of a caller. @returns milliseconds to wait; 0 if the request may pass */
 export type RateLimit = (caller: string) => number;
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** It counts its requests itself, by the user of the credential. */
+    countsCallers?: boolean;
+  }
+}
+
 /** Requests per minute of a caller of a service that others can reach. */
 const DEFAULT_PER_MINUTE = 600;
+
+/** A load balancer asks every second or two whether a service is alive, however low the limit is. */
+const MIN_OTHERS_PER_MINUTE = 120;
+const PROBES = ['/health', '/ready'];
 
 // Decided: each user has one limit, with all of their credentials, refilled evenly over the minute; none on loopback
 // by default.
 export function createRateLimit({ configuration, now }: Pick<Context, 'configuration' | 'now'>): RateLimit {
   const perMinute = configuration.rateLimit ?? (isExposed(configuration) && DEFAULT_PER_MINUTE);
-  return perMinute === false ? () => 0 : createBuckets(perMinute, now);
+  if (perMinute === false) return () => 0;
+  const take = createBuckets(perMinute, now);
+  const takeOther = createBuckets(Math.max(perMinute, MIN_OTHERS_PER_MINUTE), now);
+  return (caller) => (caller.startsWith(OTHER) ? takeOther(caller) : take(caller));
+}
+
+const OTHER = 'other:';
+
+// Decided: documents, signed URLs and unknown paths count by network, apart from operations, and so do probes, so that no
+// other request makes a service look dead.
+/**
+ * Counts a request that is not for an operation.
+ * @throws Refused rate_limited
+ */
+export function countRequest(
+  takeRequest: RateLimit,
+  { routeOptions: { url = '' }, ip, raw }: FastifyRequest,
+): void {
+  // Only the owner reaches the socket of the data folder.
+  if (raw.socket.remoteAddress === undefined) return;
+  requireRate(takeRequest, `${OTHER}${PROBES.includes(url) ? 'probe:' : ''}${nameByAddress(ip)}`);
+}
+
+/** @throws Refused rate_limited */
+function requireRate(takeRequest: RateLimit, who: string): void {
+  const seconds = Math.ceil(takeRequest(who) / 1000);
+  if (seconds === 0) return;
+  throw new Refused('rate_limited', `Too many requests; try again in ${seconds} s.`, undefined, seconds);
 }
 
 function createBuckets(perMinute: number, now: () => number): RateLimit {
@@ -55,6 +93,11 @@ export function nameByAddress(address: string | undefined): string {
   return `address:${toClientNetwork(address ?? '127.0.0.1')}`;
 }
 
+/** The name of a caller whose credential was checked, or of the network of any other. */
+export function nameCaller({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
+  return caller?.userId ?? nameByAddress(ip);
+}
+
 /**
  * Authenticates a caller, and counts the request against their limit. Callers without a valid credential, who may be
  * guessing one, are counted by their network.
@@ -65,15 +108,10 @@ export async function admitCaller(
   { ip }: Pick<FastifyRequest, 'ip'>,
   find: () => Promise<Caller>,
 ): Promise<Caller> {
-  const take = (who: string) => {
-    const seconds = Math.ceil(takeRequest(who) / 1000);
-    if (seconds === 0) return;
-    throw new Refused('rate_limited', `Too many requests; try again in ${seconds} s.`, undefined, seconds);
-  };
   const caller = await find().catch((error) => {
-    take(nameByAddress(ip));
+    requireRate(takeRequest, nameByAddress(ip));
     throw error;
   });
-  if (caller.kind !== 'owner') take(caller.userId ?? nameByAddress(ip));
+  if (caller.kind !== 'owner') requireRate(takeRequest, nameCaller({ caller, ip }));
   return caller;
 }

@@ -12,13 +12,14 @@ import { createQueryReader, requireCleanText, requireValid } from '../operation/
 import { findNodeInAnySpelling, getOwnNode, isInsider, openAccess } from '../registry/access.js';
 import { askUplink } from '../registry/uplink.js';
 import { getRequestFacts } from './access-log.js';
+import { type AnswerBudget, isListAnswer } from './answer-budget.js';
 import { authenticate, readCredential } from './authenticate.js';
 import { type AuthorizationRequest, authorize } from './authorize.js';
 import { type BodyBudget, createBodyBudget } from './bodies.js';
 import { handlers } from './handlers.js';
 import { RunningKeys } from './idempotency.js';
 import { type PublicAnswers, sendPublicAnswer } from './public-answers.js';
-import { admitCaller, type RateLimit } from './rate-limit.js';
+import { admitCaller, nameCaller, type RateLimit } from './rate-limit.js';
 import { listRoutes, type OperationRoute } from './route-names.js';
 import { runOperation } from './run-operation.js';
 
@@ -39,6 +40,7 @@ export interface RouteOptions {
   readonly context: Context;
   readonly answers: PublicAnswers;
   readonly takeRequest: RateLimit;
+  readonly budget: AnswerBudget;
 }
 
 interface SharedState extends RouteOptions {
@@ -70,7 +72,7 @@ function routeOperation(
   operation: Operation,
   { method, path, names }: OperationRoute,
 ): void {
-  const { context, running, answers } = shared;
+  const { context, running, answers, budget } = shared;
   const { status = 200, response, query, task } = operation;
   const { generationBody, jsonBody, anonymousBody } = context.configuration.limits;
   const bodyLimit = task ? generationBody : operation.who === 'anyone' ? anonymousBody : jsonBody;
@@ -80,6 +82,7 @@ function routeOperation(
   const readQuery = createQueryReader(query);
   // Where to sign in is no secret.
   const isClosed = context.configuration.registry.read === 'authenticated' && !name.startsWith('service.');
+  const isList = isListAnswer(response);
   const isPublic = !isClosed && isCacheable(operation);
   const toAuthorization = (request: FastifyRequest): AuthorizationRequest => ({
     who: operation.who,
@@ -97,7 +100,7 @@ function routeOperation(
     method: method as HTTPMethods,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     exposeHeadRoute: method === 'GET' && 'read' in handler && !operation.counts,
-    config: { operation: name },
+    config: { operation: name, countsCallers: true },
     bodyLimit,
     // Before the body is read, so that callers without permission cannot make the service read one.
     onRequest: async (request, reply) => {
@@ -132,21 +135,26 @@ function routeOperation(
       const access = toAuthorization(request);
       const keep = isPublic && request.caller.kind === 'none' ? answers.begin(request) : undefined;
       const run = { name, operation, handler, call, access, running };
-      let answer: unknown;
+      const read = async () => write(await runOperation(run, request, reply));
+      const write = (answer: unknown) => {
+        if (!response) return undefined;
+        const written = serialize(reply, response, answer);
+        return names ? names.writeAnswer(written) : written;
+      };
+      let text: string | undefined;
       let isFromUplink = false;
       try {
-        answer = await runOperation(run, request, reply);
+        text = await (isList ? budget.takeTurn(nameCaller(request), reply.raw, read) : read());
       } catch (error) {
         const location = isMissing(error) && (await findCanonicalUrl(context, request));
         if (location) return reply.redirect(location, 302);
-        answer = isMissing(error) ? await askUplink(context, name, call) : undefined;
+        const answer = isMissing(error) ? await askUplink(context, name, call) : undefined;
         if (answer === undefined) throw error;
+        text = write(answer);
         isFromUplink = true;
       }
       reply.code(status);
-      if (!response) return reply.send(answer);
-      const written = serialize(reply, response, answer);
-      const text = names ? names.writeAnswer(written) : written;
+      if (text === undefined) return reply.send();
       if (keep && !isFromUplink) return sendPublicAnswer(keep(text), request, reply);
       return reply.type('application/json; charset=utf-8').send(text);
     },

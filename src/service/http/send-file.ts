@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import type { Range } from '../storage/storage.js';
-import { watchReader } from './bodies.js';
 
 /** A stored object and the headers it is sent with. */
 export interface SendFileOptions {
@@ -55,7 +54,6 @@ export async function sendFile(
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`);
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   reply.type(type).header('content-length', range ? range.end - range.start + 1 : size);
-  if (method !== 'HEAD') watchReader(reply.raw);
   return reply.send(file);
 }
 

@@ -30,6 +30,7 @@ export function routeUplinkArchives(
     method: ['GET', 'HEAD'],
     exposeHeadRoute: false,
     url: '/uplink/:nodeId/:version/node.zip',
+    config: { countsCallers: true },
     handler: async (request, reply) => {
       await admit(request);
       return sendArchive(context, running, request, reply);

@@ -4,6 +4,10 @@ import { Refused } from './refused.js';
 /** How many values a body may hold: more of them, and the problems found in them, would fill memory. */
 export const MAX_VALUES = 100_000;
 
+// Decided: an answer holds about 8 MB. A list leaves out what is too long for that, and says how to read it.
+/** Bytes of the parts of an answer whose length users choose. */
+export const MAX_ANSWER_BYTES = 8 * 1024 ** 2;
+
 /**
  * Refuses a body that is too large or nested too deeply to be parsed: 20 MB of empty lists take 600 MB once parsed.
  * @throws Refused too_large, invalid_request

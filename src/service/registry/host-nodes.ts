@@ -1,12 +1,20 @@
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
 import { countRows } from '../database/database.js';
+import type { Schema } from '../database/schema.js';
 import type { Handlers, OperationCall, Read } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleVersion, openAccess, type ReadAccess } from './access.js';
 import type { NodeDetails } from './details.js';
-import { countPages, getOffset, MAX_LISTED_ROWS, requireReachablePage } from './paging.js';
+import {
+  countPages,
+  getOffset,
+  limitColumns,
+  MAX_LISTED_ROWS,
+  readPage,
+  requireReachablePage,
+} from './paging.js';
 import { readTotal } from './totals.js';
 import { viewNode } from './views.js';
 
@@ -40,14 +48,14 @@ const findNodeOf: Read<'hostNodes.findNode'> = async (call, database) => {
   const access = await openAccess(call, database);
   const rows = await selectShown(access)
     .innerJoin('nodes', 'nodes.id', 'host_nodes.node_id')
-    .select(['nodes.id', 'nodes.details'])
+    .select(['nodes.id', preemptingDetails.as('details')])
     .where('host_nodes.name', '=', params.hostNodeName)
     .where('host_nodes.listed', '=', sql.lit(1))
     .orderBy('nodes.search_key')
     .limit(MAX_NODES_OF_NAME)
     .execute();
   const preempting = rows.find(({ details }) => {
-    const { preempted_host_node_names: names } = JSON.parse(details) as NodeDetails;
+    const { preempted_host_node_names: names } = JSON.parse(details ?? '{}') as NodeDetails;
     return names?.includes(params.hostNodeName);
   });
   const found = preempting ?? rows[0];
@@ -58,18 +66,18 @@ const findNodeOf: Read<'hostNodes.findNode'> = async (call, database) => {
 /** Nodes with a definition of the same name that are looked at. */
 const MAX_NODES_OF_NAME = 100;
 
+/** Only admins write such a list; details of any other kind may be long, and are not read. */
+const preemptingDetails = sql<string | null>`case
+  when nodes.details like '%"preempted_host_node_names":[%' then nodes.details end`;
+
 const listHostNodes: Read<'hostNodes.list'> = async (call, database) => {
   const { params, query } = call;
   const access = await openAccess(call, database);
   const { version } = await getVisibleVersion(access, params);
   const ofVersion = selectShown(access).where('host_nodes.version_id', '=', version.id);
   const total = await countRows(ofVersion);
-  const rows = await ofVersion
-    .selectAll('host_nodes')
-    .orderBy('host_nodes.name')
-    .limit(query.limit)
-    .offset(getOffset(query))
-    .execute();
+  const page = ofVersion.orderBy('host_nodes.name').limit(query.limit).offset(getOffset(query));
+  const rows = await readPage(query.limit, (part) => selectDefinitions(page, part).execute());
   return { host_nodes: rows.map(viewHostNode), totalNumberOfPages: countPages(total, query.limit) };
 };
 
@@ -79,8 +87,7 @@ const listAllHostNodes: Read<'hostNodes.listAll'> = async (call, database) => {
   const offset = requireReachablePage({ page: query.page, limit: query.pageSize });
   const access = await openAccess(call, database);
   const matching = filterHostNodes(access, query);
-  const rows = await matching
-    .selectAll('host_nodes')
+  const page = matching
     .select((of) =>
       of
         .selectFrom('versions as own')
@@ -92,8 +99,8 @@ const listAllHostNodes: Read<'hostNodes.listAll'> = async (call, database) => {
     .orderBy(sql.ref(query.node_version === undefined ? 'host_nodes.node_id' : 'versions.node_id'))
     .orderBy('host_nodes.name')
     .limit(query.pageSize)
-    .offset(offset)
-    .execute();
+    .offset(offset);
+  const rows = await readPage(query.pageSize, (part) => selectDefinitions(page, part).execute());
   const { node_id, node_version, host_node_name } = query;
   const isUnfiltered = node_id === undefined && node_version === undefined && host_node_name === undefined;
   const total = isUnfiltered
@@ -146,11 +153,19 @@ function selectShown({ database, viewer }: ReadAccess) {
   return viewer.admin ? all : all.where('host_nodes.policy', '!=', BANNED_POLICY);
 }
 
-function viewHostNode(row: { name: string; definition: string; policy: string }): HostNodeView {
+/** @param part bytes that a definition may take */
+function selectDefinitions<Shape>(page: SelectQueryBuilder<Schema, 'host_nodes', Shape>, part: number) {
+  const { texts, bytes, isCut } = limitColumns([{ name: 'host_nodes.definition', most: sql`${part}` }]);
+  return page
+    .select(['host_nodes.node_id', 'host_nodes.name', 'host_nodes.policy', bytes, isCut])
+    .select(texts.map((text) => text.as('definition')));
+}
+
+/** @param row with null for a definition that is too long for a page */
+function viewHostNode(row: { name: string; definition: string | null; policy: string }): HostNodeView {
   return {
-    // Decided: both flags are always there.
-    ...{ deprecated: false, experimental: false },
-    ...(JSON.parse(row.definition) as HostNodeView),
+    // Decided: both flags are always there, unless the whole definition is left out.
+    ...(row.definition !== null && { deprecated: false, experimental: false, ...JSON.parse(row.definition) }),
     host_node_name: row.name,
     policy: row.policy as HostNodeView['policy'],
   };

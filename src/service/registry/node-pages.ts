@@ -43,7 +43,7 @@ const searchNodes: Read<'node.search'> = async (call, database) => {
     return toPage(query, nodes, await countFound(database, match));
   }
   const { ids, total } = await filterNodes(database, match, filters, slice);
-  return toPage(query, await viewNodes(access, await findNodeRecords(database, ids)), total);
+  return toPage(query, await viewNodes(access, await findNodeRecords(database, ids, slice)), total);
 };
 
 function toPage({ page, limit }: PageQuery, nodes: NodePage['nodes'], total: number): NodePage {

@@ -1,39 +1,82 @@
-import type { Selectable } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { compileOnce, type Database } from '../database/database.js';
-import type { NodeRow, PublisherRow, PublisherTable, VersionRow, VersionTable } from '../database/schema.js';
+import type {
+  NodeTable,
+  PublisherRow,
+  PublisherTable,
+  VersionRow,
+  VersionTable,
+} from '../database/schema.js';
+import { limitColumns, readPage } from './paging.js';
 import { selectAllFound, selectMatches } from './search-index.js';
 
-/** A node with its publisher and its latest version, read with one query. */
+/** A version, maybe without its details, as far as it is shown. */
+export type BoundedVersionRow = Omit<
+  VersionRow,
+  'details' | `archive_${'size' | 'tree' | 'key'}` | 'uploaded_at'
+> & {
+  readonly details: string | null;
+};
+
+/** A node with its publisher and its latest version, read with one query. In lists, texts that are too long are null. */
 export interface NodeRecord {
-  readonly node: NodeRow;
+  readonly node: Selectable<Pick<NodeTable, Exclude<(typeof NODE)[number], 'details'>>> & {
+    readonly details: string | null;
+  };
   readonly publisher: PublisherRow;
-  readonly latest: VersionRow | undefined;
+  readonly latest: BoundedVersionRow | undefined;
 }
 
+const NODE = [
+  ...(['id', 'name', 'details', 'publisher_id', 'status', 'status_detail'] as const),
+  ...(['search_ranking', 'downloads', 'created_at'] as const),
+] satisfies (keyof NodeTable)[];
 const PUBLISHER = [
   ...(['id', 'name', 'description', 'logo', 'source_code_repo', 'support', 'website'] as const),
   ...(['status', 'status_reason', 'plain_id', 'created_at'] as const),
 ] satisfies (keyof PublisherTable)[];
 const VERSION = [
   ...(['id', 'node_id', 'version', 'details', 'status', 'status_reason', 'extract_status'] as const),
-  ...(['archive_size', 'archive_sha256', 'archive_tree', 'uploaded_at', 'created_at'] as const),
+  ...(['archive_sha256', 'created_at'] as const),
 ] satisfies (keyof VersionTable)[];
 
-type Prefixed<Row, Prefix extends string> = {
-  [Column in keyof Row & string as `${Prefix}_${Column}`]: Row[Column];
+/** A text may take its part of a page divided by this. */
+const DIVISORS: Readonly<Record<string, number>> = {
+  details: 4,
+  description: 4,
+  ...{ logo: 16, source_code_repo: 16, support: 16, website: 16 },
 };
-type JoinedRow = NodeRow &
-  Prefixed<Selectable<PublisherTable>, 'p'> &
-  Prefixed<Selectable<VersionTable>, 'v'>;
 
-function selectRecords(database: Database) {
-  return database
+/** A record as one row, each column after the letter of its table. */
+type JoinedRow = Readonly<Record<string, unknown>> & { readonly bytes: number; readonly is_cut: unknown };
+
+const COLUMNS = Object.entries({ nodes: NODE, publishers: PUBLISHER, versions: VERSION }).flatMap(
+  ([table, columns]) =>
+    columns.map((column) => ({
+      name: `${table}.${column}`,
+      as: `${table[0]}_${column}`,
+      divisor: DIVISORS[column] ?? 0,
+    })),
+);
+const LONG = COLUMNS.filter(({ divisor }) => divisor > 0);
+const SHORT = COLUMNS.filter(({ divisor }) => divisor === 0);
+
+/** @param part bytes of a page for each record; absent: texts are read at any length */
+function selectRecords(database: Database, part?: number) {
+  const joined = database
     .selectFrom('nodes')
     .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
-    .leftJoin('versions', 'versions.id', 'nodes.latest_version_id')
-    .selectAll('nodes')
-    .select(PUBLISHER.map((column) => `publishers.${column} as p_${column}` as const))
-    .select(VERSION.map((column) => `versions.${column} as v_${column}` as const));
+    .leftJoin('versions', 'versions.id', 'nodes.latest_version_id');
+  if (part === undefined) return joined.select(COLUMNS.map(({ name, as }) => sql.ref(name).as(as)));
+  const limits = LONG.map(({ name, divisor }) => ({
+    name,
+    most: sql<number>`${part} / ${sql.lit(divisor)}`,
+  }));
+  const { texts, bytes, isCut } = limitColumns(limits);
+  return joined
+    .select(SHORT.map(({ name, as }) => sql.ref(name).as(as)))
+    .select(LONG.map(({ as }, at) => (texts[at] as RawBuilder<string | null>).as(as)))
+    .select([bytes, isCut]);
 }
 
 const selectNode = compileOnce((database: Database, nodeId: string) =>
@@ -41,8 +84,8 @@ const selectNode = compileOnce((database: Database, nodeId: string) =>
 );
 
 const selectOfPublisher = (onlyActive: boolean) =>
-  compileOnce((database: Database, publisherId: string, limit: number, offset: number) =>
-    selectRecords(database)
+  compileOnce((database: Database, publisherId: string, part: number, limit: number, offset: number) =>
+    selectRecords(database, part)
       .where('nodes.publisher_id', '=', publisherId)
       .$if(onlyActive, (all) => all.where('nodes.status', '=', 'NodeStatusActive'))
       .orderBy('nodes.id')
@@ -52,20 +95,21 @@ const selectOfPublisher = (onlyActive: boolean) =>
 const selectAllOfPublisher = selectOfPublisher(false);
 const selectActiveOfPublisher = selectOfPublisher(true);
 
-const selectAll = compileOnce((database: Database, limit: number, offset: number) =>
-  selectRecords(database)
+const selectAll = compileOnce((database: Database, part: number, limit: number, offset: number) =>
+  selectRecords(database, part)
     .innerJoin(selectAllFound(limit, offset).as('found'), 'found.search_key', 'nodes.search_key')
     .orderBy('found.search_key'),
 );
 
-const selectMatching = compileOnce((database: Database, match: string, limit: number, offset: number) =>
-  selectRecords(database)
-    .innerJoin(
-      selectMatches(database, match, limit, offset).as('found'),
-      'found.search_key',
-      'nodes.search_key',
-    )
-    .orderBy('found.search_key'),
+const selectMatching = compileOnce(
+  (database: Database, match: string, part: number, limit: number, offset: number) =>
+    selectRecords(database, part)
+      .innerJoin(
+        selectMatches(database, match, limit, offset).as('found'),
+        'found.search_key',
+        'nodes.search_key',
+      )
+      .orderBy('found.search_key'),
 );
 
 export interface Slice {
@@ -79,11 +123,18 @@ export async function findNodeRecord(database: Database, nodeId: string): Promis
   return row && toRecord(row as JoinedRow);
 }
 
-/** The nodes with these ids, in their order. */
-export async function findNodeRecords(database: Database, ids: readonly string[]): Promise<NodeRecord[]> {
+/** A page of nodes with these ids, in their order. */
+export async function findNodeRecords(
+  database: Database,
+  ids: readonly string[],
+  { limit }: Pick<Slice, 'limit'>,
+): Promise<NodeRecord[]> {
   if (ids.length === 0) return [];
-  const rows = (await selectRecords(database).where('nodes.id', 'in', ids).execute()) as JoinedRow[];
-  const byId = new Map(rows.map((row) => [row.id, toRecord(row)]));
+  const rows = await readPage(limit, async (part) => {
+    const read = selectRecords(database, part).where('nodes.id', 'in', ids);
+    return (await read.execute()) as JoinedRow[];
+  });
+  const byId = new Map(rows.map((row) => [row.n_id, toRecord(row)]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
@@ -94,7 +145,8 @@ export async function listNodeRecords(
   { limit, offset }: Slice,
 ): Promise<NodeRecord[]> {
   const select = onlyActive ? selectActiveOfPublisher : selectAllOfPublisher;
-  return ((await select(database, publisherId, limit, offset)) as JoinedRow[]).map(toRecord);
+  const read = (part: number) => select(database, publisherId, part, limit, offset) as Promise<JoinedRow[]>;
+  return (await readPage(limit, read)).map(toRecord);
 }
 
 /**
@@ -106,22 +158,23 @@ export async function searchNodeRecords(
   match: string,
   { limit, offset }: Slice,
 ): Promise<NodeRecord[]> {
-  const rows = await (match === ''
-    ? selectAll(database, limit, offset)
-    : selectMatching(database, match, limit, offset));
-  return (rows as JoinedRow[]).map(toRecord);
+  const read = (part: number) =>
+    (match === ''
+      ? selectAll(database, part, limit, offset)
+      : selectMatching(database, match, part, limit, offset)) as Promise<JoinedRow[]>;
+  return (await readPage(limit, read)).map(toRecord);
 }
 
 function toRecord(row: JoinedRow): NodeRecord {
   return {
-    node: row,
+    node: pickPrefixed(row, 'n', NODE),
     publisher: pickPrefixed(row, 'p', PUBLISHER),
     latest: row.v_id === null ? undefined : pickPrefixed(row, 'v', VERSION),
   };
 }
 
-function pickPrefixed<Row>(row: object, prefix: string, columns: readonly string[]): Row {
+function pickPrefixed<Row>(row: JoinedRow, prefix: string, columns: readonly string[]): Row {
   const picked: Record<string, unknown> = {};
-  for (const column of columns) picked[column] = (row as Record<string, unknown>)[`${prefix}_${column}`];
+  for (const column of columns) picked[column] = row[`${prefix}_${column}`];
   return picked as Row;
 }

@@ -1,9 +1,10 @@
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { z } from 'zod';
 import type { BulkItem } from '../../contract/version.js';
 import { type Database, updateRows } from '../database/database.js';
-import type { VersionRow } from '../database/schema.js';
+import type { Schema, VersionRow } from '../database/schema.js';
 import type { Handlers, Read, Write } from '../operation/call.js';
+import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import {
@@ -13,12 +14,15 @@ import {
   isInsider,
   isNodeBanned,
   openAccess,
+  type ReadAccess,
   refuseClosedNode,
   refuseDeletedNode,
   type Viewer,
   versionNotFound,
 } from './access.js';
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
+import type { BoundedVersionRow } from './node-records.js';
+import { MAX_LISTED_ROWS } from './paging.js';
 import { compareVersions } from './version-order.js';
 import { changeVersionStatus, refreshLatest } from './version-states.js';
 import { viewVersion } from './views.js';
@@ -29,20 +33,55 @@ const getVersion: Read<'version.get'> = async (call, database) => {
   return viewVersion(access, version, node.publisher_id);
 };
 
+// Decided: a list of versions has the newest 10,000. Once it holds about 8 MB, the older ones come without what their
+// publisher wrote, which `version.get` reads.
 const listVersions: Read<'version.list'> = async (call, database) => {
   const { params, query } = call;
   const access = await openAccess(call, database);
   const node = await getVisibleNode(access, params.nodeId);
-  let versions = database.selectFrom('versions').selectAll().where('node_id', '=', node.id);
+  let versions = database.selectFrom('versions').where('node_id', '=', node.id);
   if (query.statuses) versions = versions.where('status', 'in', query.statuses);
   // Decided: only members and admins see drafts, which are all versions that are not Active.
   if (!isInsider(access.viewer, node.publisher_id, node.id))
     versions = versions.where('status', '=', 'NodeVersionStatusActive');
-  const rows = await versions.execute();
+  const newest = versions.orderBy('created_at', 'desc').orderBy('id').limit(MAX_LISTED_ROWS);
+  const bytes = sql<number>`octet_length(details) + coalesce(octet_length(status_reason), 0) + ${BYTES_OF_COLUMNS}`;
+  const { all } = await versions.select(({ fn }) => fn.sum(bytes).as('all')).executeTakeFirstOrThrow();
+  const whole =
+    Number(all) <= MAX_ANSWER_BYTES ? MAX_LISTED_ROWS : await countFitting(newest.select(bytes.as('bytes')));
+  const rows: BoundedVersionRow[] = await newest.selectAll().limit(whole).execute();
+  if (rows.length === whole) {
+    const unread = sql.lit(null).$castTo<null>();
+    const older = newest
+      .select(['id', 'node_id', 'version', 'status', 'extract_status', 'archive_sha256', 'created_at'])
+      .select([unread.as('details'), unread.as('status_reason')]);
+    rows.push(
+      ...(await older
+        .limit(MAX_LISTED_ROWS - whole)
+        .offset(whole)
+        .execute()),
+    );
+  }
   return rows
     .sort((left, right) => compareVersions(right.version, left.version))
     .map((row) => viewVersion(access, row, node.publisher_id));
 };
+
+/** Counts the versions that an answer holds whole, if it has the columns of all others. */
+async function countFitting(
+  sizes: SelectQueryBuilder<Schema, 'versions', { bytes: number }>,
+): Promise<number> {
+  const rows = await sizes.execute();
+  let left = MAX_ANSWER_BYTES - rows.length * BYTES_OF_COLUMNS;
+  const last = rows.findIndex(({ bytes }) => {
+    left -= Number(bytes) - BYTES_OF_COLUMNS;
+    return left < 0;
+  });
+  return last === -1 ? rows.length : last;
+}
+
+/** About what a version takes in an answer without what its publisher wrote. */
+const BYTES_OF_COLUMNS = 600;
 
 const updateVersion: Write<'version.update'> = async (call, tx) => {
   const { params, body } = call;
@@ -118,28 +157,51 @@ const installNode: Read<'node.install'> = async (call, database) => {
 type VersionPair = z.output<typeof BulkItem>['identifier'];
 type FoundVersion = VersionRow & { publisher_id: string; node_status: string; publisher_status: string };
 
-/** Each pair binds two values, and databases limit how many a query may have. */
-const PAIRS_PER_QUERY = 1000;
+/** Each pair binds two values, and databases limit how many a query may have; versions are read as far as they are answered. */
+const PAIRS_PER_QUERY = 100;
 
 const getVersionsInBulk: Read<'version.bulk'> = async (call, database) => {
-  const pairs = call.body.node_versions;
   const access = await openAccess(call, database);
-  const found = await findVersions(database, pairs);
-  // Decided: the answer has the order and the duplicates of the request.
-  return { node_versions: pairs.map((pair) => toItem(pair, found.get(toPairKey(pair)))) };
-
-  function toItem(identifier: VersionPair, row: FoundVersion | undefined): z.output<typeof BulkItem> {
-    const hidden = row && findHiddenReason(access.viewer, row);
-    if (!row || hidden === 'not_found') {
-      const error_message = `There is no version ${identifier.version} of the node ${identifier.node_id}.`;
-      return { identifier, status: 'not_found', error_message };
+  const found = new Map<string, FoundVersion>();
+  let left = MAX_ANSWER_BYTES;
+  const pairs = call.body.node_versions;
+  const items: BulkItemView[] = [];
+  // Decided: the answer has the order and the duplicates of the request. Once it holds about 8 MB, the other pairs have the
+  // status `error`.
+  for (let start = 0; start < pairs.length; start += PAIRS_PER_QUERY) {
+    const some = pairs.slice(start, start + PAIRS_PER_QUERY);
+    if (left > 0) await findVersions(database, some, found);
+    for (const pair of some) {
+      const row = left > 0 ? found.get(toPairKey(pair)) : undefined;
+      const item = left > 0 ? toItem(access, pair, row) : toExcessItem(pair);
+      if (item.node_version) left -= BYTES_OF_COLUMNS + Buffer.byteLength(row?.details ?? '');
+      items.push(item);
     }
-    if (hidden === 'banned')
-      return { identifier, status: 'error', error_message: `The node ${identifier.node_id} is banned.` };
-    const node_version = viewVersion(access, row, row.publisher_id);
-    return { identifier, status: 'success', node_version };
   }
+  return { node_versions: items };
 };
+
+type BulkItemView = z.output<typeof BulkItem>;
+
+function toExcessItem(identifier: VersionPair): BulkItemView {
+  const error_message = 'The answer holds too much already; ask for fewer versions.';
+  return { identifier, status: 'error', error_message };
+}
+
+function toItem(
+  access: Omit<ReadAccess, 'database'>,
+  identifier: VersionPair,
+  row: FoundVersion | undefined,
+): BulkItemView {
+  const hidden = row && findHiddenReason(access.viewer, row);
+  if (!row || hidden === 'not_found') {
+    const error_message = `There is no version ${identifier.version} of the node ${identifier.node_id}.`;
+    return { identifier, status: 'not_found', error_message };
+  }
+  if (hidden === 'banned')
+    return { identifier, status: 'error', error_message: `The node ${identifier.node_id} is banned.` };
+  return { identifier, status: 'success', node_version: viewVersion(access, row, row.publisher_id) };
+}
 
 function findHiddenReason(viewer: Viewer, row: FoundVersion): 'not_found' | 'banned' | undefined {
   if (isInsider(viewer, row.publisher_id, row.node_id)) return undefined;
@@ -147,17 +209,16 @@ function findHiddenReason(viewer: Viewer, row: FoundVersion): 'not_found' | 'ban
   return isNodeBanned({ ...row, status: row.node_status }) ? 'banned' : undefined;
 }
 
+/** Adds the versions of pairs that were not looked for yet. */
 async function findVersions(
   database: Database,
   pairs: readonly VersionPair[],
-): Promise<Map<string, FoundVersion>> {
-  const different = [...new Map(pairs.map((pair) => [toPairKey(pair), pair])).values()];
-  const found = new Map<string, FoundVersion>();
-  for (let start = 0; start < different.length; start += PAIRS_PER_QUERY) {
-    const some = different.slice(start, start + PAIRS_PER_QUERY);
-    for (const row of await findVersionBatch(database, some)) found.set(toPairKey(row), row);
-  }
-  return found;
+  found: Map<string, FoundVersion>,
+): Promise<void> {
+  const different = new Map(pairs.map((pair) => [toPairKey(pair), pair]));
+  for (const key of found.keys()) different.delete(key);
+  if (different.size === 0) return;
+  for (const row of await findVersionBatch(database, [...different.values()])) found.set(toPairKey(row), row);
 }
 
 function findVersionBatch(database: Database, pairs: readonly VersionPair[]): Promise<FoundVersion[]> {

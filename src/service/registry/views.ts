@@ -4,11 +4,11 @@ import type { Node } from '../../contract/node.js';
 import type { NodeVersion } from '../../contract/node-version.js';
 import type { Publisher, PublisherMember } from '../../contract/publisher.js';
 import type { Database } from '../database/database.js';
-import type { PublisherRow, VersionRow } from '../database/schema.js';
+import type { PublisherRow } from '../database/schema.js';
 import { getDownloadUrl } from '../operation/signed-urls.js';
 import { isInsider, type ReadAccess, type Viewer } from './access.js';
 import type { NodeDetails, VersionDetails } from './details.js';
-import { findNodeRecord, type NodeRecord } from './node-records.js';
+import { type BoundedVersionRow, findNodeRecord, type NodeRecord } from './node-records.js';
 
 export type PublisherView = z.output<typeof Publisher>;
 export type MemberView = z.output<typeof PublisherMember>;
@@ -57,13 +57,13 @@ export type VersionView = z.output<typeof NodeVersion>;
 /** A version in the form of the contract. */
 export function viewVersion(
   { context, viewer }: Omit<ReadAccess, 'database'>,
-  row: VersionRow,
+  row: BoundedVersionRow,
   publisherId: string,
 ): VersionView {
-  const { tags_admin, deprecated = false, ...details } = JSON.parse(row.details) as VersionDetails;
+  const stored = row.details === null ? {} : { deprecated: false, ...JSON.parse(row.details) };
+  const { tags_admin, ...details } = stored as VersionDetails;
   return {
     ...details,
-    deprecated,
     ...(viewer.admin ? { tags_admin } : {}),
     archive_sha256: row.archive_sha256 ?? undefined,
     host_node_extract_status: row.extract_status,
@@ -108,7 +108,7 @@ function describeBan({ id, status, status_reason: reason }: PublisherRow): strin
 }
 
 function viewOwnFields(viewer: Viewer, { node, publisher }: NodeRecord, hasTranslations: boolean): NodeView {
-  const { tags_admin, translations, ...details } = JSON.parse(node.details) as NodeDetails;
+  const { tags_admin, translations, ...details } = JSON.parse(node.details ?? '{}') as NodeDetails;
   return {
     ...details,
     ...(hasTranslations ? { translations: translations ?? {} } : {}),

@@ -1,0 +1,120 @@
+import type { ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
+import { Refused } from '../operation/refused.js';
+
+/** Answers of the largest size that may wait for their readers, of all clients and of one. */
+const MAX_LARGE_ANSWERS = 8;
+const MAX_OWN_LARGE_ANSWERS = 2;
+
+/** Smaller answers are always sent. */
+const MAX_SMALL_BYTES = 64 * 1024;
+
+/** Longer than most answers take to be read, and shorter than clients that do not read are kept. */
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Limits the memory of answers: lists are built one after another, users in turn, and large answers that are not read yet
+ * have a limit for each user and for all.
+ */
+export class AnswerBudget {
+  readonly #atOnce: number;
+  #building = 0;
+  /** Who waits to build, by user; the first is next. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #held = 0;
+  readonly #heldBy = new Map<string, number>();
+
+  /** @param atOnce how many lists are built in parallel */
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce;
+  }
+
+  /**
+   * Builds an answer that may be large, once it is the user's turn.
+   * @throws Refused unavailable if the user has too many unread answers; what `build` throws
+   */
+  async takeTurn<Result>(
+    user: string,
+    response: ServerResponse,
+    build: () => Promise<Result>,
+  ): Promise<Result> {
+    this.#requireRoom(user, 1);
+    if (this.#building < this.#atOnce) this.#building += 1;
+    else await this.#wait(user);
+    try {
+      if (response.destroyed) throw new Refused('unavailable', 'The client closed the connection.');
+      this.#requireRoom(user, 1);
+      return await build();
+    } finally {
+      // Other requests are served between two lists.
+      setImmediate(() => this.#callNext());
+    }
+  }
+
+  #wait(user: string): Promise<void> {
+    return new Promise((resolve) => {
+      const line = this.#waiting.get(user);
+      if (line) line.push(resolve);
+      else this.#waiting.set(user, [resolve]);
+    });
+  }
+
+  #callNext(): void {
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#building -= 1;
+      return;
+    }
+    const [user, line] = next;
+    this.#waiting.delete(user);
+    line.shift()?.();
+    if (line.length > 0) this.#waiting.set(user, line);
+  }
+
+  /**
+   * Counts an answer until it is sent.
+   * @returns what to send; bytes are held once, a text several times
+   * @throws Refused unavailable
+   */
+  hold<Body>(user: string, response: ServerResponse, body: Body): Body | Buffer {
+    if (typeof body !== 'string' && !Buffer.isBuffer(body)) return body;
+    if (body.length <= MAX_SMALL_BYTES || response.destroyed) return body;
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    const size = bytes.length;
+    this.#requireRoom(user, size);
+    this.#add(user, size);
+    response.once('close', () => this.#add(user, -size));
+    return bytes;
+  }
+
+  #add(user: string, size: number): void {
+    this.#held += size;
+    const own = (this.#heldBy.get(user) ?? 0) + size;
+    if (own > 0) this.#heldBy.set(user, own);
+    else this.#heldBy.delete(user);
+  }
+
+  #requireRoom(user: string, size: number): void {
+    const own = this.#heldBy.get(user) ?? 0;
+    const isOwnFull = own > 0 && own + size > MAX_OWN_LARGE_ANSWERS * MAX_ANSWER_BYTES;
+    if (!isOwnFull && this.#held + size <= MAX_LARGE_ANSWERS * MAX_ANSWER_BYTES) return;
+    const whose = isOwnFull ? 'You have' : 'The service has';
+    throw new Refused(
+      'unavailable',
+      `${whose} too many large answers that are not read yet; read them, or try again soon.`,
+      undefined,
+      RETRY_AFTER_SECONDS,
+    );
+  }
+}
+
+/** Whether an answer lists objects, so that its size depends on how many there are. */
+export function isListAnswer(response: z.ZodType | undefined): boolean {
+  if (response instanceof z.ZodObject) return Object.values(response.shape).some(isListOfObjects);
+  return response !== undefined && isListOfObjects(response);
+}
+
+function isListOfObjects(schema: unknown): boolean {
+  return schema instanceof z.ZodArray && schema.element instanceof z.ZodObject;
+}
