@@ -205,7 +205,7 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
   {
     what: 'process',
     found: /(?<![-\w])process\.(?!platform\b)/,
-    at: /^src\/(cli\/terminal\/system|service\/serve|service\/(storage|database)\/[a-z-]+|disk\/[a-z-]+|preview\/video\/worker|python\/reader(-child)?|pack\/git)\.ts$/,
+    at: /^src\/(cli\/terminal\/system|service\/serve|service\/(storage|database)\/[a-z-]+|disk\/[a-z-]+|python\/reader|pack\/git)\.ts$/,
   },
   {
     what: 'the clock',

@@ -1,7 +1,8 @@
-import { fork } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import * as webcodecs from '@napi-rs/webcodecs';
 import sharp from 'sharp';
@@ -84,15 +85,19 @@ function createVideoJob(folder: string, seconds: number): PreviewJob<'video'> {
   return { id: 'bench', operation: 'video.text2video', request, images: {}, seed: 3, folder };
 }
 
-/** CPU and memory of the process that makes a video. It waits for more messages after its result. */
+/** CPU and memory of the process that makes a video. It waits for more tasks after its result. */
 async function makeVideo(scratch: string, seconds: number): Promise<Sample> {
-  const child = fork('dist/video-worker.js', { execArgv: ['--max-old-space-size=512', '--expose-gc'] });
-  const ended = new Promise<PreviewMessage>((resolve) => {
-    child.on('message', (message: PreviewMessage) => 'part' in message || resolve(message));
+  const flags = ['--max-old-space-size=512', '--expose-gc'];
+  const child = spawn(process.execPath, [...flags, 'dist/video-worker.js'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
-  child.send(createVideoJob(mkdtempSync(join(scratch, 'video-')), seconds));
-  const message = await ended;
-  if (!('result' in message)) throw new Error(JSON.stringify(message));
+  child.stdin.write(`${JSON.stringify(createVideoJob(mkdtempSync(join(scratch, 'video-')), seconds))}\n`);
+  for await (const line of createInterface(child.stdout)) {
+    const message = JSON.parse(line) as PreviewMessage;
+    if ('part' in message) continue;
+    if (!('result' in message)) throw new Error(line);
+    break;
+  }
   const pid = child.pid as number;
   const sample = { cpuMs: readCpuMs(pid), memory: readMemory(pid, 'VmHWM') };
   const exit = once(child, 'exit');

@@ -4,7 +4,7 @@ import type { TaskKind } from '../contract/operation.js';
 /** Names the engine in the metadata of every result. */
 export const ENGINE_NOTE = 'engine: local-preview';
 
-/** A task to make a preview for, or another result. Plain data, which is passed to another thread or process. */
+/** A task to make a preview for, or another result. Plain data, which is passed to another process. */
 export interface PreviewJob<Kind extends TaskKind = TaskKind> {
   /** The same for every attempt. */
   readonly id: string;
@@ -31,20 +31,30 @@ export interface PreviewResult {
   }[];
 }
 
-/** What is sent to the worker thread of an image. */
-export interface ImageWorkerData {
-  readonly job: PreviewJob<'image'>;
-  /** One shared number: 1 asks the thread to stop. */
-  readonly stop: SharedArrayBuffer;
+/** A picture of a stranger to look at: the path of a file, or its bytes as Base64. */
+export interface ImageToInspect {
+  readonly image: { readonly path: string } | { readonly base64: string };
+  /** Width times height. */
+  readonly maxPixels: number;
 }
 
-/** Messages of a worker: the part that is done, from 0 to 1, and at the end one of the others. */
+/** Its size as displayed, and what is wrong with it. */
+export interface ImageInspection {
+  readonly width: number;
+  readonly height: number;
+  readonly problem?: 'format' | 'pixels' | 'content';
+}
+
+/** What the process of images is asked for. */
+export type ImageWork = { readonly job: PreviewJob<'image'> } | { readonly inspect: ImageToInspect };
+
+/** Messages of a process: the part that is done, from 0 to 1, and at the end one of the others. */
 export type PreviewMessage =
   | { readonly part: number }
-  | { readonly result: PreviewResult }
+  | { readonly result: unknown }
   | { readonly failure: string }
-  /** A bug of the program, not a failure of the task. */
-  | { readonly defect: string };
+  /** Trouble of the machine or a bug of the program, not a failure of the task. */
+  | { readonly defect: string; readonly name: string; readonly code?: string | undefined };
 
 /** The task cannot be done; trying again does not help. */
 export class PreviewFailure extends Error {

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
-import { isMainThread } from 'node:worker_threads';
 import type { Sharp as Image, default as Sharp, SharpOptions } from 'sharp';
 import { requireFreeHandles } from '../disk/file-handles.js';
 import { isMachineTrouble } from '../disk/machine-trouble.js';
@@ -22,8 +21,7 @@ export class SharpMissing extends Error {
 let loading: Promise<typeof Sharp> | undefined;
 
 /**
- * Loads the image library on first use, configured for a service: all cores, no cache, accepted formats only. Threads
- * share this configuration, so the main thread must have loaded it before it starts them.
+ * Loads the image library on first use: all cores, no cache, accepted formats only.
  * @throws SharpMissing if it is missing or cannot be loaded
  */
 export function loadSharp(): Promise<typeof Sharp> {
@@ -51,8 +49,6 @@ async function importSharp(): Promise<typeof Sharp> {
   requireFreeHandles();
   // Not `import`, which never tries a file again that it could not read, as without file handles.
   const sharp: typeof Sharp = createRequire(import.meta.url)('sharp');
-  // Until the accepted formats are unblocked, no thread of the process could read any.
-  if (!isMainThread) return sharp;
   sharp.concurrency(availableParallelism());
   sharp.cache(false);
   sharp.block({ operation: ['VipsForeignLoad'] });

@@ -1,9 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
-import { createInterface } from 'node:readline';
-import { findBuiltProgram } from '../disk/built-program.js';
-import { lowerPriority } from '../disk/priority.js';
+import { type ChildOptions, type ChildWork, LimitExceeded } from '../disk/limited-child.js';
 import type { PackFile } from '../pack/files.js';
 import type { ArchiveLimits } from '../pack/read-archive.js';
 import type { CodeSelection } from './code-report.js';
@@ -20,16 +15,14 @@ export type ReaderTask =
       readonly reading?: CodeSelection;
     };
 
-/** One line that the reader process writes to its standard output, as JSON. */
+/** A message of the reader process. */
 export type ReaderMessage =
   /** The file, or `definitions`, that is being read; null between two of them. */
   | { readonly at: string | null }
   /** Reading this step failed; the process ends. */
   | { readonly failed: 'memory' | 'other'; readonly message: string }
-  /** Written by the watchdog, on systems where the parent cannot read the usage of the process. */
-  | { readonly exceeded: 'time' | 'memory' }
   /** The end of one task; the process waits for the next. */
-  | { readonly result: unknown; readonly residentBytes: number };
+  | { readonly result: unknown };
 
 /** Limits of reading one pack. Time is CPU time, so that a busy or paused machine changes no verdict. */
 export interface ReaderLimits {
@@ -54,207 +47,89 @@ export interface CpuBudget {
   left: number;
 }
 
-/** How often the usage of the process is read. */
-const WATCH_MS = 50;
+/** More than any report of a pack that is read within the other limits. */
+const OUTPUT_BYTES = 128 * 1024 * 1024;
 
-/** The machine, not the pack, ended the reader: what was read says nothing, and can be read again. */
-export class ReaderInterrupted extends Error {}
+/** The process that reads packs. */
+export function toChildOptions({ packCpuMs, stepCpuMs, ...limits }: ReaderLimits): ChildOptions {
+  // Where the process holds its limits itself, it does not know which step it is at.
+  const isMeasured = process.platform === 'linux';
+  return {
+    ...limits,
+    program: 'pack-reader.cjs',
+    // The parser is WebAssembly, and optimizing it takes longer than reading a pack of less than a megabyte.
+    flags: ['--max-semi-space-size=4', '--wasm-tiering-budget=100000000'],
+    outputBytes: OUTPUT_BYTES,
+    taskCpuMs: packCpuMs ?? (isMeasured ? Number.POSITIVE_INFINITY : 2 * stepCpuMs),
+    // Unpacking says nothing, and has limits of its own.
+    stepCpuMs: Number.POSITIVE_INFINITY,
+  };
+}
 
 /** What was read took more than a reader may have. */
-export class LimitExceeded extends Error {
+export class PackTooMuch extends LimitExceeded {
+  override readonly name = 'PackTooMuch';
+
   constructor(
-    readonly what: 'time' | 'memory' | 'other',
+    what: LimitExceeded['what'],
     readonly reason: string,
     /** The file, where it was one. */
     readonly at: string | undefined,
   ) {
-    super(reason);
+    super(what);
   }
 }
 
-/** A process that reads one pack after another. Once a reading fails, it must be ended. */
-export class ReaderChild {
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<void>;
+/** Follows the reading of one pack, from step to step. */
+export class Reading<Result> implements ChildWork<Result> {
+  readonly task: ReaderTask;
+  readonly signal: AbortSignal | undefined;
   readonly #limits: ReaderLimits;
-  #isAlive = true;
-  #onMessage: (message: ReaderMessage) => void = () => undefined;
-  #onEnd: (code: number | null, signal: NodeJS.Signals | null) => void = () => undefined;
-  #onError: (error: Error) => void = () => undefined;
-  /** Packs it has read. */
-  readings = 0;
-  /** Its resident memory after the latest of them. */
-  residentBytes = 0;
+  readonly #budget: CpuBudget;
+  #at: string | undefined;
+  /** CPU time of the task, now and when the step began. */
+  #used = 0;
+  #atBegin = 0;
 
-  constructor(limits: ReaderLimits) {
-    this.#limits = limits;
-    const { stepCpuMs, residentBytes, packCpuMs = 2 * stepCpuMs, yields } = limits;
-    const watchdog = process.platform === 'linux' ? [] : [packCpuMs, residentBytes].map(String);
-    const heap = [`--max-old-space-size=${limits.heapMb}`, '--max-semi-space-size=4'];
-    // The parser is WebAssembly, and optimizing it takes longer than reading a pack of less than a megabyte.
-    const flags = [...heap, '--wasm-tiering-budget=100000000'];
-    this.#child = spawn(
-      process.execPath,
-      [...flags, findBuiltProgram('pack-reader.cjs'), ...watchdog],
-      // Nothing of the environment: neither secrets nor flags that are not for it. V8's last words are of no use.
-      { stdio: ['pipe', 'pipe', 'ignore'], env: {}, windowsHide: true },
-    );
-    if (yields && this.#child.pid !== undefined) lowerPriority(this.#child.pid);
-    this.#ended = new Promise((resolve) => {
-      this.#child.once('error', (error) => {
-        this.#isAlive = false;
-        this.#onError(error);
-        resolve();
-      });
-      this.#child.once('close', (code, signal) => {
-        this.#isAlive = false;
-        this.#onEnd(code, signal);
-        resolve();
-      });
-    });
-    this.#child.stdin?.on('error', () => undefined);
-    if (this.#child.stdout)
-      createInterface({ input: this.#child.stdout, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) =>
-        this.#onMessage(JSON.parse(line) as ReaderMessage),
-      );
-  }
-
-  get isAlive(): boolean {
-    return this.#isAlive;
-  }
-
-  /** Lets the program end, or not, while this process only waits for the next task. */
-  keepAwake(isAwake: boolean): void {
-    const handles = [this.#child, this.#child.stdin as Socket | null, this.#child.stdout as Socket | null];
-    for (const handle of handles) isAwake ? handle?.ref() : handle?.unref();
-  }
-
-  async end(): Promise<void> {
-    this.keepAwake(true);
-    this.#child.kill('SIGKILL');
-    await this.#ended;
-  }
-
-  /** @throws LimitExceeded; ReaderInterrupted; the reason of `signal`; the system's error where a file cannot be read */
-  async run<Result>(task: ReaderTask, budget: CpuBudget, signal?: AbortSignal): Promise<Result> {
-    signal?.throwIfAborted();
-    this.readings++;
-    this.keepAwake(true);
-    let stop = () => {};
-    try {
-      return await new Promise<Result>((resolve, reject) => {
-        stop = this.#follow(task, budget, (result) => resolve(result as Result), reject);
-        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-      });
-    } finally {
-      stop();
-    }
-  }
-
-  #follow(
+  constructor(
     task: ReaderTask,
-    budget: CpuBudget,
-    resolve: (result: unknown) => void,
-    reject: (error: unknown) => void,
-  ): () => void {
-    const limits = this.#limits;
-    const { packCpuMs = Number.POSITIVE_INFINITY } = limits;
-    const usage = () => (this.#child.pid === undefined ? undefined : readUsage(this.#child.pid));
-    let at: string | undefined;
-    let used = 0;
-    let atBegin = 0;
-    // A process that has read other packs has used time for them.
-    const { cpuMs: before = 0 } = usage() ?? {};
-    let stalled: NodeJS.Timeout | undefined;
-    let hasBegun = false;
-    const file = () => (at === 'definitions' ? undefined : at);
-    const exceed = (what: 'time' | 'memory') => {
-      const isWhole = what === 'time' && budget.left - (used - atBegin) <= 0;
-      const reason = isWhole
-        ? 'the pack takes too long to read'
-        : `it takes too ${what === 'time' ? 'long' : 'much memory'} to read`;
-      reject(new LimitExceeded(what, reason, isWhole ? undefined : file()));
-    };
-    const watch = setInterval(() => {
-      const now = usage();
-      if (!now) return;
-      used = now.cpuMs;
-      if (now.residentBytes > limits.residentBytes) exceed('memory');
-      else if (used - before > packCpuMs) exceed('time');
-      else if (at !== undefined && used - atBegin > Math.min(limits.stepCpuMs, budget.left)) exceed('time');
-    }, WATCH_MS);
-    const beAlive = () => {
-      clearTimeout(stalled);
-      const error = new ReaderInterrupted('Reading the pack made no progress.');
-      stalled = setTimeout(() => reject(error), limits.stalledMs);
-    };
-    beAlive();
-    this.#onMessage = (message) => {
-      beAlive();
-      hasBegun = true;
-      if ('result' in message) {
-        this.residentBytes = message.residentBytes;
-        return resolve(message.result);
-      }
-      if ('exceeded' in message) return exceed(message.exceeded);
-      if ('failed' in message) {
-        const reason = message.failed === 'memory' ? 'it takes too much memory to read' : 'reading it fails';
-        // Between two steps it is the disk's fault, or the program's.
-        const isPack = message.failed === 'memory' || at !== undefined;
-        return reject(
-          isPack ? new LimitExceeded(message.failed, reason, file()) : new Error(message.message),
-        );
-      }
-      // A process that has read other packs has used time for them; only what this one takes counts.
-      used = usage()?.cpuMs ?? used;
-      if (at !== undefined) budget.left -= used - atBegin;
-      atBegin = used;
-      at = message.at ?? undefined;
-    };
-    this.#onError = reject;
-    this.#onEnd = (code, signal) => {
-      // Only the pack makes a reader crash that has begun; other signals come from outside, the kernel's out-of-memory killer included.
-      const hasCrashed = hasBegun && (signal === null ? code !== 0 : CRASH_SIGNALS.has(signal));
-      const outside = `The process that reads the pack was ended from outside (${signal ?? code}).`;
-      reject(
-        hasCrashed
-          ? new LimitExceeded('memory', 'it takes too much memory to read', file())
-          : new ReaderInterrupted(outside),
-      );
-    };
-    this.#child.stdin?.write(`${JSON.stringify(task)}\n`);
-    return () => {
-      clearInterval(watch);
-      clearTimeout(stalled);
-      this.#onMessage = () => undefined;
-      this.#onError = () => undefined;
-      this.#onEnd = () => undefined;
-    };
+    { limits, budget, signal }: { limits: ReaderLimits; budget: CpuBudget; signal: AbortSignal | undefined },
+  ) {
+    this.task = task;
+    this.signal = signal;
+    this.#limits = limits;
+    this.#budget = budget;
   }
-}
 
-const CRASH_SIGNALS: ReadonlySet<string> = new Set([
-  'SIGABRT',
-  'SIGTRAP',
-  'SIGSEGV',
-  'SIGBUS',
-  'SIGILL',
-  'SIGFPE',
-]);
-
-/** What a process has used so far, as Linux tells it; undefined where the process is gone, or on other systems. */
-function readUsage(pid: number): { readonly cpuMs: number; readonly residentBytes: number } | undefined {
-  if (process.platform !== 'linux') return undefined;
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in parentheses may hold anything; the fields after it are numbers, times in hundredths of a second.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
-    return {
-      cpuMs: (Number(fields[11]) + Number(fields[12])) * 10,
-      residentBytes: Number(resident?.[1] ?? 0) * 1024,
-    };
-  } catch {
+  receive(received: object, readCpuMs: () => number): { readonly result: Result } | undefined {
+    const message = received as ReaderMessage;
+    if ('result' in message) return { result: message.result as Result };
+    if ('failed' in message) {
+      if (message.failed === 'memory') throw new LimitExceeded('memory');
+      // Between two steps it is the disk's fault, or the program's.
+      throw this.#at === undefined ? new Error(message.message) : new LimitExceeded('failure');
+    }
+    this.#used = readCpuMs();
+    if (this.#at !== undefined) this.#budget.left -= this.#used - this.#atBegin;
+    this.#atBegin = this.#used;
+    this.#at = message.at ?? undefined;
     return undefined;
+  }
+
+  isTooLong(cpuMs: number): boolean {
+    this.#used = cpuMs;
+    const { stepCpuMs } = this.#limits;
+    return this.#at !== undefined && cpuMs - this.#atBegin > Math.min(stepCpuMs, this.#budget.left);
+  }
+
+  /** Says which file was too much, and why. */
+  explain({ what }: LimitExceeded): PackTooMuch {
+    const file = this.#at === 'definitions' ? undefined : this.#at;
+    if (what === 'failure') return new PackTooMuch(what, 'reading it fails', file);
+    if (what !== 'time') return new PackTooMuch(what, 'it takes too much memory to read', file);
+    const isWhole = this.#budget.left - (this.#used - this.#atBegin) <= 0;
+    return isWhole
+      ? new PackTooMuch(what, 'the pack takes too long to read', undefined)
+      : new PackTooMuch(what, 'it takes too long to read', file);
   }
 }

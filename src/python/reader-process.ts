@@ -1,13 +1,15 @@
+import { KeptChild } from '../disk/kept-child.js';
+import { ChildInterrupted } from '../disk/limited-child.js';
 import type { ArchiveLimits, Inspection } from '../pack/read-archive.js';
 import { type CodeReport, type CodeSelection, NOT_FOLLOWED } from './code-report.js';
 import {
   type CodeFile,
   type CpuBudget,
-  LimitExceeded,
-  ReaderChild,
-  ReaderInterrupted,
+  PackTooMuch,
   type ReaderLimits,
   type ReaderTask,
+  Reading,
+  toChildOptions,
 } from './reader-child.js';
 import { createUnreadFinding } from './scan/finding.js';
 
@@ -33,9 +35,6 @@ const DEFAULT_LIMITS: ReaderLimits = {
 /** Far more than most published packs take. */
 export const QUICK_LIMITS: Partial<ReaderLimits> = { packCpuMs: 2_000, residentBytes: 256 * 1024 * 1024 };
 
-/** Packs that one process reads before another takes its place. */
-const MAX_READINGS = 100;
-
 /** How often reading is tried again without the definitions, each time without the file that was too much. */
 const MAX_SCANS = 3;
 
@@ -46,27 +45,24 @@ const MAX_SCANS = 3;
  */
 export class PackReader {
   readonly #limits: ReaderLimits;
-  readonly #idleMs: number;
-  #child: ReaderChild | undefined;
-  #idle: NodeJS.Timeout | undefined;
+  readonly #child: KeptChild;
   /** Ends when all that was asked for is read: one pack at a time. */
   #last: Promise<unknown> = Promise.resolve();
-  readonly #closing = new AbortController();
 
-  constructor({ limits, idleMs = 30_000 }: PackReaderOptions = {}) {
+  constructor({ limits, idleMs }: PackReaderOptions = {}) {
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
-    this.#idleMs = idleMs;
+    this.#child = new KeptChild(toChildOptions(this.#limits), idleMs);
   }
 
   /**
    * Reads the code of files on disk.
-   * @throws ReaderInterrupted where the process was ended from outside; the system's error where a file cannot be read
+   * @throws ChildInterrupted where the process was ended from outside; the system's error where a file cannot be read
    */
   async readCode(files: Iterable<CodeFile>, signal?: AbortSignal): Promise<CodeReport> {
     const plain = Array.from(files, ({ path, absolute, size }) => ({ path, absolute, size }));
     const task = (reading: CodeSelection) => ({ kind: 'code', files: plain, reading }) as const;
     const read = await this.#enqueue(() => this.#readWithinLimits<CodeReport>(task, signal));
-    return read instanceof LimitExceeded ? reportUnread(read) : read;
+    return read instanceof PackTooMuch ? reportUnread(read) : read;
   }
 
   /**
@@ -83,14 +79,14 @@ export class PackReader {
     const task = { kind: 'archive', path, limits: { ...archiveLimits }, reading } as const;
     const budget = { left: this.#limits.totalCpuMs };
     return this.#enqueue(() => this.#run<PackInspection>(task, budget, signal)).catch((error) => {
-      if (error instanceof LimitExceeded || error instanceof ReaderInterrupted) return undefined;
+      if (error instanceof PackTooMuch || error instanceof ChildInterrupted) return undefined;
       throw error;
     });
   }
 
   /**
    * Inspects an archive, with the definitions and findings of a sound one.
-   * @throws ReaderInterrupted where the process was ended from outside; the system's error where the archive cannot be
+   * @throws ChildInterrupted where the process was ended from outside; the system's error where the archive cannot be
    * read; the reason of `signal`
    */
   async inspectArchive(
@@ -101,21 +97,21 @@ export class PackReader {
     const archive = { kind: 'archive', path, limits: { ...archiveLimits } } as const;
     const task = (reading: CodeSelection) => ({ ...archive, reading });
     const read = await this.#enqueue(() => this.#readWithinLimits<PackInspection>(task, signal));
-    return read instanceof LimitExceeded ? this.#inspectWithoutCode(path, archiveLimits, read, signal) : read;
+    return read instanceof PackTooMuch ? this.#inspectWithoutCode(path, archiveLimits, read, signal) : read;
   }
 
   /** Inspects an archive whose code could not be read, for the given reason. */
   async #inspectWithoutCode(
     path: string,
     archiveLimits: ArchiveLimits,
-    why: LimitExceeded,
+    why: PackTooMuch,
     signal?: AbortSignal,
   ): Promise<PackInspection> {
     const task = { kind: 'archive', path, limits: { ...archiveLimits } } as const;
     const budget = { left: this.#limits.totalCpuMs };
     const inspection = await this.#enqueue(() => this.#run<PackInspection>(task, budget, signal)).catch(
       (error) => {
-        if (!(error instanceof LimitExceeded)) throw error;
+        if (!(error instanceof PackTooMuch)) throw error;
         return { ok: false, reason: `The archive cannot be checked: ${error.reason}.` } as const;
       },
     );
@@ -124,9 +120,8 @@ export class PackReader {
 
   /** Ends the process, and with it what is being read. */
   async close(): Promise<void> {
-    this.#closing.abort(new Error('The reader of packs is closed.'));
+    await this.#child.close(new Error('The reader of packs is closed.'));
     await this.#last;
-    await this.#endChild();
   }
 
   #enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -138,20 +133,20 @@ export class PackReader {
   async #readWithinLimits<Result>(
     taskFor: (reading: CodeSelection) => ReaderTask,
     signal: AbortSignal | undefined,
-  ): Promise<Result | LimitExceeded> {
+  ): Promise<Result | PackTooMuch> {
     const attempt = (reading: CodeSelection, budget: CpuBudget) =>
       this.#run<Result>(taskFor(reading), budget, signal).catch((error) => {
-        if (error instanceof LimitExceeded) return error;
+        if (error instanceof PackTooMuch) return error;
         throw error;
       });
     const first = await attempt({ follow: true, unread: {} }, { left: this.#limits.totalCpuMs });
-    if (!(first instanceof LimitExceeded)) return first;
+    if (!(first instanceof PackTooMuch)) return first;
     const unread: Record<string, string> = {};
     const budget = { left: this.#limits.totalCpuMs };
     let last = first;
     for (let scan = 0; scan < MAX_SCANS; scan++) {
       const read = await attempt({ follow: false, unread }, budget);
-      if (!(read instanceof LimitExceeded)) return read;
+      if (!(read instanceof PackTooMuch)) return read;
       last = read;
       if (read.at === undefined) break;
       unread[read.at] = read.reason;
@@ -161,48 +156,11 @@ export class PackReader {
 
   async #run<Result>(task: ReaderTask, budget: CpuBudget, signal: AbortSignal | undefined): Promise<Result> {
     const { left } = budget;
-    const isUsed = this.#child?.isAlive === true;
-    try {
-      return await this.#runOnce<Result>(task, budget, signal);
-    } catch (error) {
-      // Memory that packs before this one took says nothing about this one, nor does an end while it waited.
-      const isOwn =
-        error instanceof LimitExceeded ? error.what === 'time' : !(error instanceof ReaderInterrupted);
-      if (!isUsed || isOwn) throw error;
+    const read = (): Reading<Result> => {
       budget.left = left;
-      return await this.#runOnce<Result>(task, budget, signal);
-    }
-  }
-
-  async #runOnce<Result>(task: ReaderTask, budget: CpuBudget, signal?: AbortSignal): Promise<Result> {
-    clearTimeout(this.#idle);
-    const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
-    ending.throwIfAborted();
-    if (!this.#child?.isAlive) this.#child = new ReaderChild(this.#limits);
-    const child = this.#child;
-    try {
-      const result = await child.run<Result>(task, budget, ending);
-      const isSpent = child.readings >= MAX_READINGS;
-      if (isSpent || child.residentBytes > this.#limits.residentBytes / 2) await this.#endChild();
-      else this.#rest(child);
-      return result;
-    } catch (error) {
-      await this.#endChild();
-      throw error;
-    }
-  }
-
-  #rest(child: ReaderChild): void {
-    child.keepAwake(false);
-    this.#idle = setTimeout(() => void this.#endChild(), this.#idleMs);
-    this.#idle.unref();
-  }
-
-  async #endChild(): Promise<void> {
-    clearTimeout(this.#idle);
-    const child = this.#child;
-    this.#child = undefined;
-    await child?.end();
+      return new Reading(task, { limits: this.#limits, budget, signal });
+    };
+    return await this.#child.run(read);
   }
 }
 
@@ -218,7 +176,7 @@ function reportUnread({
 
 /**
  * Reads the code of one pack in a process of its own.
- * @throws ReaderInterrupted where the process was ended from outside; the system's error where a file cannot be read
+ * @throws ChildInterrupted where the process was ended from outside; the system's error where a file cannot be read
  */
 export async function readCodeApart(
   files: Iterable<CodeFile>,

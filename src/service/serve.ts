@@ -3,7 +3,6 @@ import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { loadSharp } from '../preview/sharp.js';
 import { PackReader, QUICK_LIMITS } from '../python/reader-process.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
@@ -37,6 +36,7 @@ import { awaitWithin, TimedOut } from './network/run-within.js';
 import type { Context } from './operation/context.js';
 import type { Engines } from './operation/engine.js';
 import type { TokenSubject } from './operation/identity.js';
+import { ImageInspector } from './operation/image-inspector.js';
 import { watchIdle } from './queue/idle.js';
 import { createLeasedTable } from './queue/leased-table.js';
 import { InstallCounts } from './registry/install-counts.js';
@@ -161,8 +161,11 @@ async function startInFolder(
       thorough: new PackReader({ limits: { yields: true } }),
     };
     const installs = new InstallCounts({ database, now, log });
+    const inspector = new ImageInspector();
     const shared = { configuration, ...names, database, storage, queue, installs, engines, packReaders };
-    const context: Context = { ...shared, scratch, keys, verifiers, now, baseUrl, lookup, log, count };
+    const context: Context = {
+      ...{ ...shared, inspector, scratch, keys, verifiers, now, baseUrl, lookup, log, count },
+    };
 
     const state = { ready: false };
     const app = createApp(context, () => state.ready, scenario);
@@ -203,8 +206,6 @@ async function startInFolder(
     const stopWatch = configuration.idleMs
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
-    // Later the process may have no file handles left to load it.
-    if (isExposed(configuration)) await loadSharp().catch(() => {});
     queue.start(kinds);
     await schedulePruning(context);
     const service = { url: local, socket: folder.socketPath, pid: process.pid, version, instance };
@@ -291,7 +292,9 @@ async function endService(
     context.log('warn', 'The database does not answer; the service stops without it.');
   } finally {
     clearTimeout(cutting);
-    await Promise.all(Object.values(context.packReaders).map((reader) => reader.close()));
+    const { engines, packReaders, inspector } = context;
+    const parts = [...Object.values(packReaders), ...Object.values(engines), inspector];
+    await Promise.all(parts.map((part) => part.close?.()));
     await closeDatabase();
     folder.release();
     context.log('info', 'The service has stopped.');

@@ -9,6 +9,7 @@ import { findPathProblem } from '../../src/pack/path.js';
 import { inspectArchive } from '../../src/pack/read-archive.js';
 import { loadImage } from '../../src/service/generation/load-image.js';
 import { loadVideo } from '../../src/service/generation/load-video.js';
+import { ImageInspector } from '../../src/service/operation/image-inspector.js';
 import { Refused } from '../../src/service/operation/refused.js';
 import { rawZip } from '../pack/raw-zip.js';
 import { zipOf } from '../support/archives.js';
@@ -164,6 +165,7 @@ export async function createMedia(): Promise<Target<{ kind: 'image' | 'video'; b
   const server = await listenOn((_, answer) =>
     answer.writeHead(200, { 'content-type': 'video/mp4' }).end(served),
   );
+  const inspector = new ImageInspector();
   let [accepted, refused] = [0, 0];
   const run = async ({ kind, bytes }: { kind: 'image' | 'video'; bytes: Buffer }) => {
     served = bytes;
@@ -173,6 +175,8 @@ export async function createMedia(): Promise<Target<{ kind: 'image' | 'video'; b
       folder,
       limits: DEFAULT_LIMITS,
       ...origin,
+      owner: 'ann',
+      inspector,
       signal: new AbortController().signal,
     };
     try {
@@ -192,6 +196,7 @@ export async function createMedia(): Promise<Target<{ kind: 'image' | 'video'; b
   };
   const close = async () => {
     await server.close();
+    await inspector.close();
     rmSync(folder, { recursive: true });
   };
   const cases = fc.oneof(

@@ -12,6 +12,7 @@ import {
   StyleTransferRequest,
   UpscalerRequest,
 } from '../../src/contract/image-requests.js';
+import { ChildInterrupted } from '../../src/disk/limited-child.js';
 import { combineAdjustments } from '../../src/preview/image/adjustments.js';
 import {
   createBloom,
@@ -21,12 +22,12 @@ import {
   sharePainting,
 } from '../../src/preview/image/paint.js';
 import { createPalette, createTexture, matchTone } from '../../src/preview/image/palette.js';
-import { type Picture, readPicture, readSize, shrinkPicture } from '../../src/preview/image/picture.js';
+import { type Picture, readPicture, shrinkPicture } from '../../src/preview/image/picture.js';
 import { render } from '../../src/preview/image/render.js';
 import { analyzeScene } from '../../src/preview/image/scene.js';
-import { createImagePreviewEngine } from '../../src/service/engines/preview.js';
+import { createImagePreviewEngine, IMAGE_PROCESS } from '../../src/service/engines/preview.js';
 import { EngineFailure, type EngineJob, type ImageOperation } from '../../src/service/operation/engine.js';
-import { waitFor } from '../support/wait-for.js';
+import { childrenRunning } from '../support/children.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-local-image-'));
 const path = (name: string) => join(folder, name);
@@ -376,12 +377,18 @@ describe('a large picture', () => {
   });
 });
 
-describe('the thread of an image preview', () => {
+function engineForTest(options = IMAGE_PROCESS) {
+  const engine = createImagePreviewEngine(options);
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+describe('the process of an image preview', () => {
   const never = new AbortController().signal;
 
   test('makes a PNG that names its engine, and reports progress', async () => {
     const parts: number[] = [];
-    const { files } = await createImagePreviewEngine().run(job('image.relight', lightmap), never, (part) =>
+    const { files } = await engineForTest().run(job('image.relight', lightmap), never, (part) =>
       parts.push(part),
     );
     expect(files.map(({ contentType }) => contentType)).toEqual(['image/png']);
@@ -395,44 +402,49 @@ describe('the thread of an image preview', () => {
   test('fails the task of a corrupt image with a sentence, and runs the next one', async () => {
     writeFileSync(path('broken.jpg'), readFileSync(path('image.jpg')).subarray(0, 900));
     const broken = { ...job('image.relight', {}), images: { image: path('broken.jpg') } };
-    const engine = createImagePreviewEngine();
+    const engine = engineForTest();
     const failure = await engine.run(broken, never, () => {}).catch((error: unknown) => error);
     expect(failure).toEqual(new EngineFailure('The image cannot be decoded.'));
     expect((await engine.run(job('image.skinEnhancer', {}), never, () => {})).files).toHaveLength(1);
   });
 
-  test('does not keep the service from reading images while it starts', async () => {
-    const engine = createImagePreviewEngine();
-    let isRunning = true;
-    const read = async () => {
-      while (isRunning) expect(await readSize(path('image.png'))).toEqual(size);
-    };
-    const reading = Promise.all([read(), read()]);
-    for (let task = 0; task < 10; task++) await engine.run(job('image.skinEnhancer', {}), never, () => {});
-    isRunning = false;
-    await reading;
+  test.runIf(process.platform === 'linux')(
+    'is kept for the next image, and ends when there is none',
+    async () => {
+      const run = (engine: ReturnType<typeof engineForTest>) =>
+        engine.run(job('image.skinEnhancer', {}), never, () => {});
+      const engine = engineForTest();
+      await run(engine);
+      const first = childrenRunning('image-worker');
+      expect(first).toHaveLength(1);
+      await run(engine);
+      expect(childrenRunning('image-worker')).toEqual(first);
+      await engine.close();
+      expect(childrenRunning('image-worker')).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['The image takes too long to read.', { taskCpuMs: 1 }],
+    ['The image takes too much memory to read.', { residentBytes: 1e6 }],
+  ])('fails a task that exceeds its limits: %s', async (message, limits) => {
+    const engine = engineForTest({ ...IMAGE_PROCESS, ...limits });
+    const task = job('image.upscaler', { scale_factor: 8 });
+    const failure = await engine.run(task, never, () => {}).catch((error: unknown) => error);
+    expect(failure).toEqual(new EngineFailure(message));
   });
 
-  test('is started in advance for the next image, and ends when there is none', async () => {
-    const started: Worker[] = [];
-    const countStart = (worker: Worker) => void started.push(worker);
-    process.on('worker', countStart);
-    onTestFinished(() => void process.off('worker', countStart));
-    const run = (engine: ReturnType<typeof createImagePreviewEngine>) =>
-      engine.run(job('image.skinEnhancer', {}), never, () => {});
-    const engine = createImagePreviewEngine();
-    await run(engine);
-    await waitFor(() => expect(started).toHaveLength(2));
-    await run(engine);
-    // Its id shows that the thread has ended.
-    await waitFor(() => expect([started.length, started[1]?.threadId]).toEqual([3, -1]));
-    await run(createImagePreviewEngine(0));
-    await waitFor(() => expect(started[4]?.threadId).toBe(-1));
+  test.runIf(process.platform === 'linux')('that is killed from outside fails no task', async () => {
+    const engine = engineForTest();
+    const kill = () => childrenRunning('image-worker').forEach((pid) => void process.kill(pid, 'SIGKILL'));
+    const task = job('image.upscaler', { scale_factor: 8 });
+    const failure = await engine.run(task, never, kill).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ChildInterrupted);
   });
 
   test('reports its own defect as an error, not as a failed task', async () => {
     const missing = { ...job('image.relight', {}), images: {} };
-    const failure = await createImagePreviewEngine()
+    const failure = await engineForTest()
       .run(missing, never, () => {})
       .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Error);
@@ -441,10 +453,8 @@ describe('the thread of an image preview', () => {
 
   test('stops when it is aborted', async () => {
     const ending = new AbortController();
-    const run = createImagePreviewEngine().run(
-      job('image.upscaler', { scale_factor: 16 }),
-      ending.signal,
-      () => ending.abort(new Error('The service ends.')),
+    const run = engineForTest().run(job('image.upscaler', { scale_factor: 16 }), ending.signal, () =>
+      ending.abort(new Error('The service ends.')),
     );
     await expect(run).rejects.toThrow('The service ends.');
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_LIMITS } from '../../src/contract/schema/limits.js';
-import { ReaderInterrupted } from '../../src/python/reader-child.js';
+import { ChildInterrupted } from '../../src/disk/limited-child.js';
 import { PackReader, type PackReaderOptions, readCodeApart } from '../../src/python/reader-process.js';
 import { emptyFolder, folderOf } from '../pack/folders.js';
 import { rawZip } from '../pack/raw-zip.js';
@@ -84,7 +84,7 @@ describe('a reader process', () => {
   it.skipIf(!isLinux)('that is killed from outside is no verdict', async () => {
     const reading = readCodeApart(await filesTaking(60));
     process.kill(await childRunning('pack-reader'), 'SIGKILL');
-    await expect(reading).rejects.toThrow(ReaderInterrupted);
+    await expect(reading).rejects.toThrow(ChildInterrupted);
   });
 
   it('that uses up its CPU time leaves the file out', async () => {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The processes that this one started and that run with `word` among their arguments, as Linux lists them. */
-export function childrenRunning(word: string): number[] {
-  const children = readdirSync('/proc/self/task').flatMap((thread) =>
-    readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+/** The processes that this one, or another, started and that run with `word` among their arguments, as Linux lists them. */
+export function childrenRunning(word: string, parent: number | 'self' = 'self'): number[] {
+  const children = readdirSync(`/proc/${parent}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${parent}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
   );
   return children.filter((pid) => readCommand(pid).includes(word)).map(Number);
 }

@@ -1,32 +1,18 @@
-import { once } from 'node:events';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { ImageWorkerData, PreviewMessage } from '../job.js';
-import { PreviewFailure } from '../job.js';
+import { workerData } from 'node:worker_threads';
+import { answerWork } from '../answer-work.js';
+import type { ImageWork } from '../job.js';
 import { loadSharp } from '../sharp.js';
+import { inspectImage } from './inspect.js';
 import { paintRows, type SharedPainting } from './paint.js';
 import { render } from './render.js';
 
-// A worker thread for one task, whose last message is the result or the reason for a failure, or a thread that helps one of
-// them to paint. A thread may be started before there is a task for it; a message without a task ends it.
+// The process that decodes and edits images, one after the other, or a thread of it that helps to paint one.
 const painting = workerData as SharedPainting | undefined;
 if (painting) paintRows(painting, () => {});
 else {
-  await loadSharp();
-  const [data] = await once(parentPort as MessagePort, 'message');
-  if (data) await runJob(data as ImageWorkerData);
-}
-
-async function runJob({ job, stop }: ImageWorkerData): Promise<void> {
-  const flag = new Int32Array(stop);
-  const sendMessage = (message: PreviewMessage) => parentPort?.postMessage(message);
-  try {
-    const result = await render(job, (part) => {
-      if (Atomics.load(flag, 0) === 1) throw new Error('The task was stopped.');
-      sendMessage({ part });
-    });
-    sendMessage({ result });
-  } catch (error) {
-    if (!(error instanceof PreviewFailure)) throw error;
-    sendMessage({ failure: error.message });
-  }
+  // What is missing is told with the first image.
+  await loadSharp().catch(() => {});
+  void answerWork((work: ImageWork, onProgress) =>
+    'job' in work ? render(work.job, onProgress) : inspectImage(work.inspect),
+  );
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { throwMachineTrouble } from '../../disk/machine-trouble.js';
-import { openImage } from '../../preview/sharp.js';
+import type { ImageToInspect } from '../../preview/job.js';
 import { FETCH_LIMITS } from '../network/fetch-media.js';
 import type { OwnOrigin } from '../network/guarded-agent.js';
+import type { ImageInspector } from '../operation/image-inspector.js';
 import { invalidField } from '../operation/refused.js';
 import { fetchInput } from './fetch-input.js';
 
@@ -21,6 +21,9 @@ export interface LoadImageOptions extends OwnOrigin {
   readonly limits: ImageLimits;
   /** The folder of the new file; created if necessary. */
   readonly folder: string;
+  /** Whose request it is. */
+  readonly owner: string;
+  readonly inspector: Pick<ImageInspector, 'inspect'>;
   /** Requires https, except for the service's own URLs. */
   readonly httpsOnly?: boolean;
   readonly signal?: AbortSignal;
@@ -37,34 +40,8 @@ interface LoadedImage extends ImageSize {
   readonly content: Buffer | string;
 }
 
-/** Limits how many run in parallel; the others wait in the order they came. */
-class Semaphore {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(permits: number) {
-    this.#free = permits;
-  }
-
-  async run<Result>(task: () => Promise<Result>): Promise<Result> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((turn) => this.#waiting.push(turn));
-    try {
-      return await task();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free += 1;
-    }
-  }
-}
-
-/** Of wall time: an image that takes longer may be sent again. */
-const DECODING_SECONDS = 60;
-/** A larger image is reduced while it is decoded, to save memory; for a small one that takes longer. */
-const MAX_WHOLE_PIXELS = 1_000_000;
-/** Decoding takes memory proportional to the image, so few run in parallel. */
-const decoding = new Semaphore(2);
+/** A smaller file is sent to the process that decodes it, a larger one written for it. */
+const MAX_SENT_BYTES = 64 * 1024;
 
 /**
  * Loads an image of a request, which is Base64, a data URL or a URL, and decodes it completely, so that a task never
@@ -72,23 +49,28 @@ const decoding = new Semaphore(2);
  * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
  */
 export async function loadImage(value: string, options: LoadImageOptions): Promise<LoadedImage> {
-  if (!/^https?:/i.test(value))
-    return decoding.run(async () => {
-      const content = decodeBase64(value, options);
-      return { content, ...(await decodeImage(content, options)) };
-    });
+  const isUrl = /^https?:/i.test(value);
+  const bytes = isUrl ? undefined : decodeBase64(value, options);
+  if (bytes && bytes.length <= MAX_SENT_BYTES) {
+    const size = await inspectContent({ base64: bytes.toString('base64') }, options);
+    return { content: bytes, ...size };
+  }
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
-  const content = join(options.folder, randomUUID());
+  const path = join(options.folder, randomUUID());
   try {
-    const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal } = options;
-    const rules = { bytes: limits.imageBytes, seconds: FETCH_LIMITS.seconds, httpsOnly, signal };
-    const origin = { serviceOrigin, loopbackAllowed };
-    await fetchInput(field, value, content, { ...rules, ...origin, media: 'image' });
-    return { content, ...(await decoding.run(() => decodeImage(content, options))) };
+    if (bytes) await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
+    else await fetchImage(value, path, options);
+    return { content: path, ...(await inspectContent({ path }, options)) };
   } catch (error) {
-    await rm(content, { force: true });
+    await rm(path, { force: true });
     throw error;
   }
+}
+
+async function fetchImage(url: string, path: string, options: LoadImageOptions): Promise<void> {
+  const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal } = options;
+  const rules = { bytes: limits.imageBytes, seconds: FETCH_LIMITS.seconds, httpsOnly, signal };
+  await fetchInput(field, url, path, { ...rules, serviceOrigin, loopbackAllowed, media: 'image' });
 }
 
 function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffer {
@@ -101,33 +83,21 @@ function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffe
 }
 
 /** @returns its size as displayed */
-async function decodeImage(
-  content: Buffer | string,
-  { field, limits, signal }: LoadImageOptions,
+async function inspectContent(
+  image: ImageToInspect['image'],
+  { field, limits, owner, inspector, signal }: LoadImageOptions,
 ): Promise<ImageSize> {
-  signal?.throwIfAborted();
-  const picture = await openImage(content, { failOn: 'error', sequentialRead: true });
-  const head = await picture.metadata().catch(throwMachineTrouble);
-  if (!head || !isSupported(head.format, head.compression))
-    throw invalidField(field, `must be an image: ${FORMAT_NAMES}`);
-  const { width, height } = head.autoOrient;
-  if (width * height > limits.imagePixels) {
+  const request = { image, maxPixels: limits.imagePixels, owner, signal };
+  const { width, height, problem } = await inspector.inspect(request);
+  if (problem === 'format') throw invalidField(field, `must be an image: ${FORMAT_NAMES}`);
+  if (problem === 'pixels') {
     const most = `${Math.floor(limits.imagePixels / 1e6)} megapixels`;
     throw invalidField(field, `must have at most ${most}; it has ${width} × ${height} pixels`);
   }
-  if (width * height > MAX_WHOLE_PIXELS) picture.resize(16, 16, { fit: 'fill' });
-  const decoded = picture.raw().timeout({ seconds: DECODING_SECONDS });
-  if (!(await decoded.toBuffer().catch(throwMachineTrouble)))
-    throw invalidField(field, 'is truncated or corrupt');
+  if (problem) throw invalidField(field, 'is truncated or corrupt');
   return { width, height };
 }
 
 const FORMAT_NAMES = 'JPEG, PNG, WebP, GIF, TIFF or AVIF';
-
-function isSupported(format: string, compression: string | undefined): boolean {
-  // AVIF
-  if (format === 'heif') return compression === 'av1';
-  return ['jpeg', 'png', 'webp', 'gif', 'tiff'].includes(format);
-}
 
 const formatMegabytes = (bytes: number) => `${Math.floor(bytes / 1024 ** 2)} MB`;

@@ -53,9 +53,10 @@ export async function stageInputs(call: StartCall, task: TaskRef): Promise<reado
 type Input = readonly [name: string, store: () => Promise<unknown>];
 
 function listInputs(call: StartCall, { id, operation }: TaskRef, folder: string): Input[] {
-  const { body, context, signal } = call;
+  const { body, caller, context, signal } = call;
   const { limits } = context.configuration;
-  const options = { limits, ...getOwnOrigin(context), folder, signal };
+  const owner = caller.userId as string;
+  const options = { limits, ...getOwnOrigin(context), folder, owner, inspector: context.inspector, signal };
   const fields = listImageFields(operation).filter((field) => body[field] !== undefined);
   const images = fields.flatMap((field): Input[] => {
     const values = [body[field]].flat() as string[];

@@ -9,6 +9,7 @@ import type { Queue } from '../queue/queue.js';
 import type { Storage } from '../storage/storage.js';
 import type { Engines } from './engine.js';
 import type { Keys, Verifier } from './identity.js';
+import type { ImageInspector } from './image-inspector.js';
 
 /** An installation that was answered. */
 export interface Install {
@@ -36,6 +37,8 @@ export interface Context {
   readonly engines: Engines;
   /** Read uploaded packs, each in a process apart; closed when the service stops. */
   readonly packReaders: { readonly quick: PackReader; readonly thorough: PackReader };
+  /** Decodes the images of requests, in processes apart; closed when the service stops. */
+  readonly inspector: ImageInspector;
   /** A folder for temporary files of this process; emptied at start. */
   readonly scratch: string;
   /** The service's own keys, loaded at start. */

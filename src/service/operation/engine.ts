@@ -56,6 +56,8 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
     progress: (part: number) => void,
     memory: EngineMemory,
   ): Promise<EngineResult | EngineWait>;
+  /** Called once the service has stopped its jobs. */
+  close?(): Promise<void>;
 }
 
 /** The engine of each kind of task. */

@@ -10,6 +10,7 @@ import { Configuration } from '../../../src/service/configuration/configuration.
 import { fetchInput } from '../../../src/service/generation/fetch-input.js';
 import { loadImage } from '../../../src/service/generation/load-image.js';
 import { getOwnOrigin } from '../../../src/service/operation/context.js';
+import { ImageInspector } from '../../../src/service/operation/image-inspector.js';
 import { Refused } from '../../../src/service/operation/refused.js';
 import { isPublicAddress } from '../../../src/wire/addresses.js';
 import { createPngHeader } from '../../support/generation.js';
@@ -17,6 +18,7 @@ import { createPngHeader } from '../../support/generation.js';
 const folder = mkdtempSync(join(tmpdir(), 'regen-image-'));
 const answers: Record<string, RequestListener> = {};
 const server = createServer((request, response) => answers[request.url ?? '']?.(request, response));
+const inspector = new ImageInspector();
 let origin = '';
 let png: Buffer;
 let jpeg: Buffer;
@@ -30,13 +32,14 @@ beforeAll(async () => {
   jpeg = await picture.jpeg().toBuffer();
 });
 afterEach(() => expect(readdirSync(folder)).toEqual([]));
-afterAll(() => {
+afterAll(async () => {
   server.close();
   server.closeAllConnections();
   rmSync(folder, { recursive: true });
+  await inspector.close();
 });
 
-type Options = Partial<Parameters<typeof loadImage>[1]>;
+type Options = Partial<Omit<Parameters<typeof loadImage>[1], 'owner' | 'inspector'>>;
 const loopbackService = 'http://127.0.0.1:7717';
 const publicService = { serviceOrigin: 'https://regen.example', loopbackAllowed: false };
 
@@ -47,6 +50,8 @@ const take = (value: string, options: Options = {}) =>
     serviceOrigin: loopbackService,
     loopbackAllowed: true,
     folder,
+    owner: 'ann',
+    inspector,
     ...options,
   });
 
