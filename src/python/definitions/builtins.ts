@@ -1,7 +1,7 @@
 import { compareValues } from './comparison.js';
 import { listItems } from './items.js';
 import { addPairs, paySorting } from './methods.js';
-import { applyOperator } from './operators.js';
+import { applyOperator, isDefinite } from './operators.js';
 import { copyAttributes, getAttribute, getType, hasAttribute, isInstance, isSubclass } from './reflection.js';
 import {
   type Arguments,
@@ -21,6 +21,7 @@ import {
   MAX_ITEMS,
   type Machine,
   type Value,
+  writePath,
 } from './values.js';
 
 /** Names every Python module has without importing them. */
@@ -55,13 +56,13 @@ function createSequence(of: 'list' | 'tuple' | 'set'): Imitation {
 function sortValues(values: Value[], given: Arguments, machine: Machine): Value | undefined {
   const key = given.named.get('key');
   machine.spend(4 * values.length);
-  const keyed = values.map((value) => ({
-    value,
-    key: key ? machine.call(key, createArguments([value], given.text)) : value,
-  }));
+  const keyed = values.map((value) => {
+    const own = key ? machine.call(key, createArguments([value], given.text)) : value;
+    return { value, key: isKind(own, 'path') ? writePath(own) : own };
+  });
   const kinds = new Set(keyed.map((one) => typeof one.key));
   if (kinds.size > 1 || ![...kinds].every((kind) => ['string', 'bigint', 'number'].includes(kind)))
-    return undefined;
+    return values.every(isDefinite) ? createList(values) : undefined;
   paySorting(
     keyed.map((one) => one.key),
     machine,
@@ -158,9 +159,10 @@ export const builtins: Record<string, Imitation> = {
   all: createQuantifier(false),
   hasattr: ({ list: [object, name] }, machine) =>
     object === undefined || typeof name !== 'string' ? undefined : hasAttribute(object, name, machine),
-  setattr: ({ list: [object, name, value] }) => {
-    if (object !== undefined && value !== undefined && typeof name === 'string')
-      getNames(object)?.set(name, value);
+  setattr: ({ list: [object, name, value] }, machine) => {
+    const names = object === undefined ? undefined : getNames(object);
+    if (names) machine.branches.touch(names);
+    if (value !== undefined && typeof name === 'string') names?.set(name, value);
     return null;
   },
   callable: ({ list: [value] }) =>
@@ -178,7 +180,7 @@ export const builtins: Record<string, Imitation> = {
   },
   str: ({ list: [value] }) => {
     if (value === undefined) return '';
-    return isKind(value, 'path') ? value : toText(value);
+    return isKind(value, 'path') ? writePath(value) : toText(value);
   },
   int: ({ list: [value] }) => {
     if (typeof value === 'bigint') return value;

@@ -15,10 +15,14 @@ export function areEqual(left: Value, right: Value, machine: Machine): boolean |
   const [a, b] = [toNumber(left), toNumber(right)];
   // biome-ignore lint/suspicious/noDoubleEquals: 1 == 1.0 in Python, and between bigint and number in JavaScript.
   if (a !== undefined && b !== undefined) return a == b;
-  // A module of a pack is imported, never run as a program.
-  if (isKind(left, 'external') && left.name === '__name__' && right === '__main__') return false;
+  if (isKind(left, 'path') && isKind(right, 'path') && left.isRelative === right.isRelative)
+    return left.path === right.path;
   if (!isObject(left) && !isObject(right)) return false;
   const known = ['list', 'dict', 'class', 'function', 'module'];
+  // What the pack defines is nothing that another package has.
+  const [own, other] = isKind(right, 'external') ? [left, right] : [right, left];
+  if (isKind(other, 'external') && !other.called && (isKind(own, 'class') || isKind(own, 'module')))
+    return false;
   const kind = (value: Value) => (isObject(value) ? value.kind : 'plain');
   if (
     kind(left) !== kind(right) &&
@@ -51,6 +55,11 @@ export function compareValues(
   }
 }
 
+/** Variables that a host may well have. */
+const COMMON_VARIABLES = new Set<Value>(
+  'HOME PATH USER USERNAME USERPROFILE APPDATA LOCALAPPDATA TEMP TMP TMPDIR LANG SHELL TERM PWD'.split(' '),
+);
+
 function isContained(container: Value, item: Value, machine: Machine): boolean | undefined {
   if (typeof container === 'string') {
     if (typeof item !== 'string') return undefined;
@@ -58,6 +67,9 @@ function isContained(container: Value, item: Value, machine: Machine): boolean |
     return container.includes(item);
   }
   if (!isObject(container)) return undefined;
+  // Whether a variable is set asks for what nearly no host has; its value would be used.
+  if (container.kind === 'external' && container.name === 'os.environ')
+    return COMMON_VARIABLES.has(item) ? undefined : false;
   if (container.kind === 'dict') {
     if (!isObject(item) && container.entries.has(item)) return true;
     return container.rest.length > 0 || isObject(item) ? undefined : false;

@@ -82,13 +82,13 @@ function readReturnTypes(
     definition.missing('return_types');
     if (isKind(types, 'list')) definition.json('return_types', types);
   } else {
-    definition.json('return_types', { kind: 'list', of: 'tuple', items: returned });
+    definition.json('return_types', createList(returned, 'tuple'));
   }
   const named = typeof names === 'string' ? [names] : getKnownItems(names);
   // The host shows an output without a name by its type.
-  if (named) definition.json('return_names', { kind: 'list', of: 'tuple', items: named });
+  if (named) definition.json('return_names', createList(named, 'tuple'));
   else if (names !== undefined && names !== null) definition.missing('return_names');
-  else if (returned) definition.json('return_names', { kind: 'list', of: 'tuple', items: returned });
+  else if (returned) definition.json('return_names', createList(returned, 'tuple'));
   const flags = getKnownItems(lists);
   if (flags) definition.lists(flags);
   else if (lists !== undefined) definition.missing('output_is_list');

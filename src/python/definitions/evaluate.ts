@@ -1,7 +1,7 @@
 import { compareValues } from './comparison.js';
 import { getItem, getSlice, listItems } from './items.js';
 import { bindTarget, LIST_STEPS, lookUpName, NAMES_STEPS, putEntry, shareNames } from './names.js';
-import { applyOperator, applyUnary } from './operators.js';
+import { applyOperator, applyUnary, mergeAlternatives } from './operators.js';
 import { type Argument, type Clause, type Expression, showPlace } from './syntax.js';
 import {
   type Arguments,
@@ -24,6 +24,7 @@ import {
   payFor,
   type Scope,
   type Value,
+  writePath,
 } from './values.js';
 
 /** Works out what an expression is worth. Never throws but for the machine's own end of steps. */
@@ -77,15 +78,56 @@ function evaluateKind(expression: Expression, context: EvaluationContext): Value
     }
     case 'conditional': {
       const test = findTruth(of(expression.test));
-      return test === undefined ? undefined : of(test ? expression.value : expression.otherwise);
+      return test === undefined
+        ? evaluateEither(expression, context)
+        : of(test ? expression.value : expression.otherwise);
     }
     case 'comprehension':
       return evaluateComprehension(expression, context);
+    case 'named': {
+      const value = of(expression.value);
+      bindTarget(expression.target, value, context);
+      return value;
+    }
+    case 'yield':
+      return yieldValue(of(expression.value), expression, context);
     case 'lambda':
       return createLambda(expression, context);
     default:
       return undefined;
   }
+}
+
+/** A generator is taken for the list of what it yields. */
+function yieldValue(
+  value: Value,
+  { isMany }: Expression & { kind: 'yield' },
+  { scope, machine }: EvaluationContext,
+): Value {
+  scope.yields ??= createList([]);
+  const { items, serial } = scope.yields;
+  machine.branches.touch(items, serial);
+  const more = isMany ? (listItems(value, machine) ?? [createUnknown('yield', true)]) : [value];
+  for (const one of more) if (items.length < MAX_ITEMS) items.push(one);
+  return null;
+}
+
+/** Both values of `value if test else otherwise`. */
+function evaluateEither(
+  { test, value, otherwise }: Expression & { kind: 'conditional' },
+  context: EvaluationContext,
+): Value | undefined {
+  const { machine } = context;
+  const choice = { ...createUnknown(showPlace(test)), at: test };
+  const results: Value[] = [];
+  const ways = [value, otherwise].map((one) => ({
+    run: () => {
+      results.push(evaluate(one, context));
+      return undefined;
+    },
+  }));
+  machine.branches.runAlternatives(ways, choice);
+  return results.reduce((first, second) => mergeAlternatives(first, second, choice, machine));
 }
 
 export function evaluateArguments(given: Argument[], text: string, context: EvaluationContext): Arguments {
@@ -178,8 +220,8 @@ function joinParts(parts: (string | Expression)[], of: (inner: Expression) => Va
   let text = '';
   for (const part of parts) {
     const one = typeof part === 'string' ? part : of(part);
-    if (typeof one !== 'string' && typeof one !== 'bigint') return undefined;
-    text += one;
+    if (typeof one !== 'string' && typeof one !== 'bigint' && !isKind(one, 'path')) return undefined;
+    text += isKind(one, 'path') ? writePath(one) : one;
     if (text.length > MAX_TEXT) return undefined;
   }
   return text;

@@ -1,25 +1,33 @@
 import { executeAssignment, type Frame, removeTarget, setName, setTarget } from './assignment.js';
+import { becomeMembers, tellBases } from './classes.js';
 import { evaluate } from './evaluate.js';
 import { listItems } from './items.js';
 import { NAMES_STEPS } from './names.js';
 import { CLASS_STEPS } from './reflection.js';
-import { type ClassSyntax, type FunctionSyntax, type Statement, showPlace } from './syntax.js';
+import {
+  type ClassSyntax,
+  type Expression,
+  type FunctionSyntax,
+  type Statement,
+  showPlace,
+} from './syntax.js';
 import {
   type ClassValue,
   createArguments,
   createUnknown,
   descendsFrom,
+  type Ending,
   type FunctionValue,
   findTruth,
-  type InstanceValue,
   isKind,
   isMany,
   isObject,
+  isUnknown,
   type Scope,
+  type UnknownValue,
   type Value,
+  type Way,
 } from './values.js';
-
-export type Ending = 'return' | 'break' | 'continue' | 'raise' | undefined;
 
 const MAX_ROUNDS = 5000;
 
@@ -43,13 +51,13 @@ function executeStatement(statement: Statement, frame: Frame): Ending {
       executeAssignment(statement, frame);
       return undefined;
     case 'import':
-      machine.runImport(statement, scope, frame.certainty === 'fallback');
+      machine.runImport(statement, scope);
       return undefined;
     case 'class':
-      setName(statement.name, makeClass(statement, frame), statement.name, frame);
+      setName(statement.name, makeClass(statement, frame), frame);
       return undefined;
     case 'function':
-      setName(statement.name, makeFunction(statement, frame), statement.name, frame);
+      setName(statement.name, decorateFunction(statement, frame), frame);
       return undefined;
     case 'if':
       return executeBranch(statement, frame);
@@ -89,16 +97,26 @@ function executeStatement(statement: Statement, frame: Frame): Ending {
   }
 }
 
-/** Branches that may or may not run end nothing outside of them. */
 function executeBranch(statement: Statement & { kind: 'if' }, frame: Frame): Ending {
-  const test = statement.test && findTruth(evaluate(statement.test, frame));
-  if (test !== undefined) return execute(test ? statement.body : statement.otherwise, frame);
-  const maybe: Frame = { ...frame, certainty: frame.certainty === 'fallback' ? 'fallback' : 'maybe' };
-  const endings = frame.machine.maybe(() => [
-    execute(statement.body, maybe),
-    execute(statement.otherwise, maybe),
-  ]);
-  return endings[0] && endings[0] === endings[1] ? endings[0] : undefined;
+  const { test, body, otherwise } = statement;
+  const truth = test && findTruth(evaluate(test, frame));
+  if (truth !== undefined) return execute(truth ? body : otherwise, frame);
+  return executeAlternatives([body, otherwise], test, frame);
+}
+
+/** Runs statements of which one block or another is taken, depending on what cannot be known. */
+function executeAlternatives(
+  blocks: readonly (readonly Statement[])[],
+  choice: Expression | undefined,
+  frame: Frame,
+): Ending {
+  const own = frame.scope.names;
+  const ways = blocks.map((block): Way => ({ run: () => execute(block, frame), own }));
+  return frame.machine.branches.runAlternatives(ways, createChoice(choice));
+}
+
+function createChoice(choice: Expression | undefined): UnknownValue {
+  return { ...createUnknown(choice ? showPlace(choice) : 'match'), ...(choice && { at: choice }) };
 }
 
 function executeLoop(statement: Statement & { kind: 'for' }, frame: Frame): Ending {
@@ -106,11 +124,18 @@ function executeLoop(statement: Statement & { kind: 'for' }, frame: Frame): Endi
   const iterable = evaluate(statement.iterable, frame);
   const items = listItems(iterable, machine) ?? [createUnknown(showPlace(statement.iterable), true)];
   for (const item of items) {
-    const round: Frame = isMany(item) ? { ...frame, certainty: 'maybe' } : frame;
-    setTarget(statement.target, isMany(item) ? createUnknown(showPlace(statement.iterable)) : item, round);
-    const ending = execute(statement.body, round);
+    if (isMany(item)) {
+      const run = () => {
+        setTarget(statement.target, createUnknown(showPlace(statement.iterable)), frame);
+        return execute(statement.body, frame);
+      };
+      machine.branches.runAlternatives([{ run }, { run: () => undefined }], createChoice(statement.iterable));
+      continue;
+    }
+    setTarget(statement.target, item, frame);
+    const ending = execute(statement.body, frame);
     if (ending === 'break') break;
-    if (ending && ending !== 'continue' && round === frame) return ending;
+    if (ending && ending !== 'continue') return ending;
   }
   return undefined;
 }
@@ -119,9 +144,12 @@ function executeWhile(statement: Statement & { kind: 'while' }, frame: Frame): E
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const test = findTruth(evaluate(statement.test, frame));
     if (test === false) return undefined;
-    const sure = test === true;
-    const ending = execute(statement.body, sure ? frame : { ...frame, certainty: 'maybe' });
-    if (!sure || ending === 'break') return undefined;
+    if (test === undefined) {
+      executeAlternatives([statement.body, []], statement.test, frame);
+      return undefined;
+    }
+    const ending = execute(statement.body, frame);
+    if (ending === 'break') return undefined;
     if (ending && ending !== 'continue') return ending;
   }
   return undefined;
@@ -130,9 +158,23 @@ function executeWhile(statement: Statement & { kind: 'while' }, frame: Frame): E
 function executeTry(statement: Statement & { kind: 'try' }, frame: Frame): Ending {
   const ending = execute(statement.body, frame);
   if (ending === 'return') return ending;
-  const handlers: Frame = ending === 'raise' ? frame : { ...frame, certainty: 'fallback', returned: [] };
-  const endings = statement.handlers.map((handler) => execute(handler, handlers));
-  return ending === 'raise' ? endings[0] : ending;
+  if (ending === 'raise')
+    return statement.handlers.length > 0 ? executeAlternatives(statement.handlers, undefined, frame) : ending;
+  for (const handler of statement.handlers)
+    frame.machine.branches.runFallback(() => execute(handler, { ...frame, returned: [] }));
+  return ending;
+}
+
+/** A function as its decorators leave it: those of the pack are followed, and all others taken to keep it as it is. */
+function decorateFunction(syntax: FunctionSyntax, frame: Frame): Value {
+  return syntax.decorators.reduceRight(
+    (value: Value, decorator) => {
+      const wrapper = evaluate(decorator, frame);
+      if (isUnknown(wrapper) || !isObject(wrapper)) return value;
+      return frame.machine.call(wrapper, createArguments([value], showPlace(decorator)));
+    },
+    makeFunction(syntax, frame),
+  );
 }
 
 function makeFunction(syntax: FunctionSyntax, frame: Frame): FunctionValue {
@@ -171,9 +213,10 @@ function makeClass(syntax: ClassSyntax, frame: Frame): Value {
     line: syntax.line,
     bases: syntax.bases.filter((base) => base.name === undefined).map((base) => evaluate(base.value, frame)),
     attributes,
+    heirs: [],
   };
   const own: Scope = { names: attributes, parent: scope, module: scope.module, elsewhere: new Map() };
-  execute(syntax.body, { ...frame, scope: own, certainty: 'certain', owner: made });
+  execute(syntax.body, { ...frame, scope: own, owner: made });
   const [first] = syntax.body;
   if (first?.kind === 'expression' && first.value.kind === 'constant' && !attributes.has('__doc__'))
     attributes.set('__doc__', first.value.value);
@@ -181,24 +224,10 @@ function makeClass(syntax: ClassSyntax, frame: Frame): Value {
     machine.spend(NAMES_STEPS * attributes.size);
     becomeMembers(made);
   }
+  const named = syntax.bases.filter((base) => base.name !== undefined);
+  tellBases(made, new Map(named.map(({ name = '', value }) => [name, evaluate(value, frame)])), machine);
   return syntax.decorators.reduceRight((value: Value, decorator) => {
     const wrapped = machine.call(evaluate(decorator, frame), createArguments([value], showPlace(decorator)));
     return isKind(wrapped, 'class') ? wrapped : value;
   }, made);
-}
-
-/** In an Enum each attribute is an instance with a name and a value. */
-function becomeMembers(made: ClassValue): void {
-  for (const [name, value] of made.attributes) {
-    if (name.startsWith('_') || isKind(value, 'function')) continue;
-    const member: InstanceValue = {
-      kind: 'instance',
-      class: made,
-      attributes: new Map<string, Value>([
-        ['name', name],
-        ['value', value],
-      ]),
-    };
-    made.attributes.set(name, member);
-  }
 }

@@ -119,7 +119,13 @@ export class Expressions {
       case 'type':
         return this.readFirst(node);
       case 'named_expression':
-        return this.readField(node, 'value');
+        return { kind: 'named', target: this.readField(node, 'name'), value: this.readField(node, 'value') };
+      case 'yield':
+        return {
+          kind: 'yield',
+          value: this.readFirst(node),
+          isMany: node.children.some((c) => c?.type === 'from'),
+        };
       case 'binary_operator':
         return { kind: 'binary', ...this.#operands(node) };
       case 'boolean_operator':

@@ -1,13 +1,17 @@
+import { listItems } from './items.js';
+import { shareNames } from './names.js';
 import { copyAttributes } from './reflection.js';
 import {
   type Arguments,
   createList,
   createUnknown,
+  type ExternalValue,
   type Imitation,
   isKind,
   MAX_TEXT,
   type Machine,
   payFor,
+  readPath,
   replaceMissing,
   type Value,
 } from './values.js';
@@ -25,25 +29,37 @@ export function createNative(method: Imitation, text: string): Value {
 }
 
 /** Calls what is imitated, paid by the length of its texts, and by what it makes. */
-export function callImitation(imitation: Imitation, given: Arguments, machine: Machine): Value | undefined {
+export function callImitation(
+  imitation: Imitation,
+  given: Arguments,
+  machine: Machine,
+  callee?: ExternalValue,
+): Value | undefined {
   for (const one of given.list) if (typeof one === 'string') machine.spend(one.length >> 5);
-  return payFor(imitation(given, machine), machine);
+  return payFor(imitation(given, machine, callee), machine);
 }
 
 /** Ways to load a module by name or by file. */
 export const loaders: Record<string, Imitation> = {
   'importlib.import_module': ({ list: [name, at], named }, machine) => {
-    const anchor = at ?? named.get('package');
     if (typeof name !== 'string') return undefined;
-    const from = isKind(anchor, 'external') ? anchor.of : undefined;
+    const anchor = at ?? named.get('package');
+    const from = typeof anchor === 'string' ? machine.importModule(anchor, undefined) : undefined;
     return machine.importModule(name, isKind(from, 'module') ? from : undefined);
   },
-  'importlib.util.module_from_spec': ({ list: [spec] }, machine) => {
-    if (!isKind(spec, 'external')) return undefined;
-    const file = spec.called?.list[1] ?? spec.called?.named.get('location');
-    if (!isKind(file, 'path')) return undefined;
-    return machine.loadFile(file.path) ?? machine.loadFile(`${file.path}/__init__.py`);
+  'importlib.reload': ({ list: [module] }) => module,
+  'importlib.util.module_from_spec': ({ list: [spec] }, machine) => loadSpec(spec, machine),
+  'importlib.machinery.SourceFileLoader.load_module': (_, machine, callee) => loadSpec(callee?.of, machine),
+  'imp.load_source': (given, machine) => loadFrom(given, machine),
+  'runpy.run_path': ({ list: [file] }, machine) => {
+    const path = readPath(file);
+    const module = path === undefined ? undefined : machine.loadFile(path);
+    return module && shareNames(module.scope);
   },
+  'pkgutil.iter_modules': (given, machine) => listModules(given, machine, false),
+  'pkgutil.walk_packages': (given, machine) => listModules(given, machine, true),
+  'sys.modules.get': ({ list: [name] }, machine) =>
+    typeof name === 'string' ? machine.importModule(name, undefined) : undefined,
   'inspect.isclass': ({ list: [value] }) => isKind(value, 'class'),
   'inspect.getmembers': ({ list: [object] }, machine) => {
     const names = copyAttributes(object, machine);
@@ -53,12 +69,57 @@ export const loaders: Record<string, Imitation> = {
     machine.spend(8 * classes.length);
     return createList(classes.map(([name, value]) => createList([name, value], 'tuple')));
   },
+  'inspect.getmodule': ({ list: [value] }, machine) =>
+    isKind(value, 'class') ? machine.loadFile(value.path) : undefined,
+  'site.addsitedir': ({ list: [at] }, machine) => addPath(at, machine),
   'sys.path.append': ({ list: [at] }, machine) => addPath(at, machine),
   'sys.path.insert': ({ list: [, at] }, machine) => addPath(at, machine),
 };
 
+/** The module that a spec or a loader is for, both of which are only kept as the calls that made them. */
+function loadSpec(spec: Value | undefined, machine: Machine): Value | undefined {
+  if (!isKind(spec, 'external') || !spec.called) return undefined;
+  const [name, loader] = spec.called.list;
+  if (spec.name === 'importlib.util.find_spec')
+    return typeof name === 'string' ? machine.importModule(name, undefined) : undefined;
+  return isKind(loader, 'external')
+    ? machine.nest(() => loadSpec(loader, machine))
+    : loadFrom(spec.called, machine);
+}
+
+function loadFrom({ list: [called, at], named }: Arguments, machine: Machine): Value | undefined {
+  const file = readPath(at ?? named.get('location') ?? named.get('path'));
+  if (file === undefined) return undefined;
+  const name = called ?? named.get('name');
+  const own = typeof name === 'string' ? name : undefined;
+  return machine.loadFile(file, own) ?? machine.loadFile(`${file}/__init__.py`, own);
+}
+
+/** What pkgutil tells of each module in some folders. */
+function listModules(
+  { list: [at, before], named }: Arguments,
+  machine: Machine,
+  isDeep: boolean,
+): Value | undefined {
+  const folders = listItems(at ?? named.get('path'), machine)?.map(readPath);
+  const prefix = before ?? named.get('prefix') ?? '';
+  if (!folders?.every((one) => one !== undefined) || typeof prefix !== 'string') return undefined;
+  const list = (folder: string, prefix: string): Value[] =>
+    machine.entries(folder).flatMap((entry): Value[] => {
+      const path = folder === '' ? entry : `${folder}/${entry}`;
+      const isPackage = machine.modules.file(`${path}/__init__.py`) !== undefined;
+      const name = `${prefix}${entry.replace(/\.py$/, '')}`;
+      if (entry === '__init__.py' || !(isPackage || entry.endsWith('.py'))) return [];
+      const items = [createUnknown('module_finder'), name, isPackage];
+      const found = { ...createList(items, 'tuple'), fields: ['module_finder', 'name', 'ispkg'] };
+      return [found, ...(isPackage && isDeep ? (machine.nest(() => list(path, `${name}.`)) ?? []) : [])];
+    });
+  return createList(folders.flatMap((folder) => list(folder, prefix)));
+}
+
 function addPath(at: Value | undefined, machine: Machine): Value {
-  if (isKind(at, 'path')) machine.modules.addSearchPath(at.path);
+  const path = readPath(at);
+  if (path !== undefined) machine.modules.addSearchPath(path);
   return null;
 }
 

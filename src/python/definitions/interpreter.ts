@@ -1,3 +1,4 @@
+import { Branches } from './branches.js';
 import { builtins } from './builtins.js';
 import { evaluate } from './evaluate.js';
 import { execute } from './execute.js';
@@ -39,7 +40,7 @@ export class Interpreter implements Machine {
   #steps = 0;
   #depth = 0;
   #calls = 0;
-  #maybe = 0;
+  readonly branches = new Branches(this);
   readonly #running = new Set<FunctionValue['body']>();
   readonly #loaded = new Map<string, ModuleValue>();
   readonly #bodies = new WeakMap<FunctionSyntax, Statement[]>();
@@ -51,7 +52,7 @@ export class Interpreter implements Machine {
 
   /** Runs `work` with at most `steps` steps; undefined if they were not enough. `spent` receives how many it took. */
   within<Result>(steps: number, work: () => Result, spent?: (steps: number) => void): Result | undefined {
-    const before = { steps: this.#steps, depth: this.#depth, calls: this.#calls, maybe: this.#maybe };
+    const before = { steps: this.#steps, depth: this.#depth, calls: this.#calls };
     this.#steps = steps;
     try {
       return work();
@@ -63,7 +64,6 @@ export class Interpreter implements Machine {
       this.#steps = before.steps;
       this.#depth = before.depth;
       this.#calls = before.calls;
-      this.#maybe = before.maybe;
     }
   }
 
@@ -82,15 +82,6 @@ export class Interpreter implements Machine {
     }
   }
 
-  maybe<Result>(work: () => Result): Result {
-    this.#maybe++;
-    try {
-      return work();
-    } finally {
-      this.#maybe--;
-    }
-  }
-
   entries(folder: string): string[] {
     const found = this.modules.entries(folder);
     this.spend(10 + found.length);
@@ -98,30 +89,26 @@ export class Interpreter implements Machine {
   }
 
   /** A module of the pack, run at its first import; in a cycle what it has so far, as in Python. */
-  loadFile(path: string): ModuleValue | undefined {
+  loadFile(path: string, name?: string): ModuleValue | undefined {
     const known = this.#loaded.get(path);
     if (known) return known;
     const file = this.modules.file(path);
     if (!file && this.modules.entries(path).length === 0) return undefined;
-    const module = createModule(path, file !== undefined);
+    const module = createModule(path, file !== undefined, name);
     this.#loaded.set(path, module);
     if (file)
-      this.#fresh(() =>
-        execute(file.statements, { scope: module.scope, machine: this, returned: [], certainty: 'certain' }),
-      );
+      this.#fresh(() => execute(file.statements, { scope: module.scope, machine: this, returned: [] }));
     return module;
   }
 
   /** A module runs as if nothing had called for it, so its own calls have their own allowance. */
   #fresh(work: () => void): void {
-    const [calls, maybe] = [this.#calls, this.#maybe];
+    const calls = this.#calls;
     this.#calls = 0;
-    this.#maybe = 0;
     try {
-      work();
+      this.branches.runApart(work);
     } finally {
       this.#calls = calls;
-      this.#maybe = maybe;
     }
   }
 
@@ -135,10 +122,9 @@ export class Interpreter implements Machine {
     return module ?? { kind: 'external', name: name.slice(level) };
   }
 
-  runImport(syntax: ImportSyntax, scope: Scope, onlyMissing: boolean): void {
-    const set = (name: string, value: Value) => {
-      if (!onlyMissing || !scope.names.has(name)) scope.names.set(name, value);
-    };
+  runImport(syntax: ImportSyntax, scope: Scope): void {
+    this.branches.touch(scope.names);
+    const set = (name: string, value: Value) => scope.names.set(name, value);
     const module = this.importModule('.'.repeat(syntax.level) + syntax.module, scope.module);
     if (!syntax.names) {
       const [top = ''] = syntax.module.split('.');
@@ -156,6 +142,11 @@ export class Interpreter implements Machine {
   }
 
   attribute(object: Value, name: string, text: string): Value {
+    if (isKind(object, 'unknown') && object.options) {
+      const choice = createUnknown(text);
+      const found = object.options.map((option) => this.attribute(option, name, text));
+      return found.reduce((all, one) => mergeAlternatives(all, one, choice, this));
+    }
     return replaceMissing(findValueAttribute(object, name, text, this), createUnknown(text));
   }
 
@@ -181,11 +172,31 @@ export class Interpreter implements Machine {
         return this.#run(callee.function, prependSelf(callee.self, given), callee.self);
       case 'class':
         return this.#instance(callee, given);
+      case 'instance': {
+        const method = findAttribute(callee.class, '__call__');
+        return isKind(method, 'function') ? this.#run(method, prependSelf(callee, given), callee) : undefined;
+      }
       case 'external':
         return this.#external(callee, given);
+      case 'unknown':
+        return callee.options && this.#callEach(callee.options, given);
       default:
         return undefined;
     }
+  }
+
+  /** Calls what may be one function or another. */
+  #callEach(options: readonly Value[], given: Arguments): Value | undefined {
+    const results: Value[] = [];
+    const ways = options.map((option) => ({
+      run: () => {
+        results.push(this.call(option, given));
+        return undefined;
+      },
+    }));
+    const choice = createUnknown(given.text);
+    this.branches.runAlternatives(ways, choice);
+    return results.reduce((all, one) => mergeAlternatives(all, one, choice, this));
   }
 
   #external(callee: ExternalValue, given: Arguments): Value | undefined {
@@ -195,7 +206,7 @@ export class Interpreter implements Machine {
       findImitation(pathFunctions, callee.name) ??
       findImitation(patterns, callee.name) ??
       findImitation(loaders, callee.name);
-    if (imitation) return callImitation(imitation, given, this);
+    if (imitation) return callImitation(imitation, given, this, callee);
     return { kind: 'external', name: callee.name, called: given, of: callee };
   }
 
@@ -233,7 +244,7 @@ export class Interpreter implements Machine {
     const { body } = callee;
     const again = this.#running.has(body);
     // Recursion that nothing known will end would only multiply.
-    if (this.#calls >= MAX_CALLS || (again && this.#maybe > 0)) return undefined;
+    if (this.#calls >= MAX_CALLS || (again && this.branches.isOpen)) return undefined;
     this.#calls++;
     this.#running.add(body);
     try {
@@ -254,9 +265,11 @@ export class Interpreter implements Machine {
     if (callee.owner) scope.names.set('__class__', callee.owner).set('__self__', self ?? callee.owner);
     if (callee.body.kind !== 'function') return evaluate(callee.body, { scope, machine: this });
     const returned: Value[] = [];
-    const ending = execute(this.#body(callee.body), { scope, machine: this, returned, certainty: 'certain' });
+    const ending = execute(this.#body(callee.body), { scope, machine: this, returned });
+    if (scope.yields) return scope.yields;
     if (returned.length === 0) return ending === 'raise' ? undefined : null;
-    return returned.reduceRight((last, earlier) => mergeAlternatives(last, earlier, given.text, this));
+    const choice = createUnknown(given.text);
+    return returned.reduceRight((last, earlier) => mergeAlternatives(last, earlier, choice, this));
   }
 
   #body(syntax: FunctionSyntax): Statement[] {

@@ -1,5 +1,6 @@
 import {
   createList,
+  createUnknown,
   hasMany,
   isKind,
   isObject,
@@ -24,6 +25,12 @@ export function listItems(value: Value | undefined, machine: Machine): Value[] |
     return [...value];
   }
   if (!isObject(value)) return undefined;
+  if (value.kind === 'unknown' && value.options) {
+    const all = value.options.flatMap((option) => listItems(option, machine) ?? []);
+    return all.length < MAX_ITEMS
+      ? [...all, { ...createUnknown(value.text, true), ...(value.at && { at: value.at }) }]
+      : undefined;
+  }
   if (value.kind === 'list') {
     if (value.items.length > MAX_ITEMS) return undefined;
     machine.spend(value.items.length);
@@ -52,6 +59,8 @@ export function getItem(object: Value, key: Value, machine: Machine): Value | un
   if (object.kind === 'dict') return isObject(key) ? undefined : object.entries.get(key);
   // An Enum's member by its name; a generic class such as Base[T] is the class itself.
   if (object.kind === 'class') return typeof key === 'string' ? object.attributes.get(key) : object;
+  if (object.kind === 'external' && object.name === 'sys.modules' && typeof key === 'string')
+    return machine.importModule(key, undefined);
   if (object.kind === 'external' && !object.called) return { ...object, of: object };
   if (object.kind !== 'list' || typeof key !== 'bigint' || hasMany(object.items, machine)) return undefined;
   return object.items.at(Number(key));

@@ -1,10 +1,13 @@
 import { createNative } from './imitation.js';
 import { findMethod } from './methods.js';
+import { getModuleSpecial, shareNames } from './names.js';
+import { nameModule } from './pack-modules.js';
 import { getPathAttribute } from './paths.js';
 import { copyAttributes, payLookup } from './reflection.js';
 import {
   type ClassValue,
   createArguments,
+  createList,
   createUnknown,
   findAttribute,
   isKind,
@@ -37,11 +40,11 @@ export function findValueAttribute(
       if (object.scope.names.has(name)) return object.scope.names.get(name);
       return (
         machine.loadSubmodule(object, name) ??
-        getModuleSpecial(object, name, machine) ??
+        (name === '__dict__' ? shareNames(object.scope) : getModuleSpecial(object, name)) ??
         createAbsent(object, text)
       );
     case 'class':
-      return findClassAttribute(object, name, machine);
+      return findClassAttribute(object, name, text, machine);
     case 'instance':
       if (name === '__class__') return object.class;
       if (object.attributes.has(name)) return object.attributes.get(name);
@@ -49,7 +52,11 @@ export function findValueAttribute(
     case 'super':
       return bindMethod(findInherited(object.owner, object.self, name), object.self, object.owner, machine);
     case 'path':
-      return getPathAttribute(object.path, name, text);
+      return getPathAttribute(object, name, text);
+    case 'list': {
+      const at = object.fields?.indexOf(name) ?? -1;
+      return at === -1 ? undefined : object.items[at];
+    }
     case 'function':
       return name === '__name__' ? object.name : undefined;
     case 'method':
@@ -67,9 +74,16 @@ export function findValueAttribute(
   }
 }
 
-function findClassAttribute(object: ClassValue, name: string, machine: Machine): Value | undefined {
+function findClassAttribute(
+  object: ClassValue,
+  name: string,
+  text: string,
+  machine: Machine,
+): Value | undefined {
   if (name === '__name__' || name === '__qualname__') return object.name;
   if (name === '__doc__') return object.attributes.get('__doc__') ?? null;
+  if (name === '__module__') return object.path === '' ? undefined : machine.loadFile(object.path)?.name;
+  if (name === '__subclasses__') return createNative(() => createList([...object.heirs]), text);
   if (name === '__dict__') return copyAttributes(object, machine);
   return bindMethod(findAttribute(object, name), object, object, machine);
 }
@@ -113,29 +127,23 @@ const SPECIAL_TYPES: Record<string, string> = {
 /** Values of other packages that every host agrees on, by their full name. */
 function findHostConstant(name: string): Value | undefined {
   if (name === 'sys.maxsize') return 9223372036854775807n;
+  if (name === 'os.sep' || name === 'os.path.sep') return '/';
   const type = /(?:^|\.)comfy_types\.(?:node_typing\.)?IO\.([A-Z][A-Z_]*)$/.exec(name)?.[1];
   return type === undefined ? undefined : Object.hasOwn(SPECIAL_TYPES, type) ? SPECIAL_TYPES[type] : type;
 }
 
 /** A module before any of it has run. `path` is a folder if the module has no file. */
-export function createModule(path: string, isFile: boolean): ModuleValue {
+export function createModule(path: string, isFile: boolean, name = nameModule(path)): ModuleValue {
   const isPackage = !isFile || path === '__init__.py' || path.endsWith('/__init__.py');
   const folder = isFile ? path.split('/').slice(0, -1).join('/') : path;
   const scope = { names: new Map(), elsewhere: new Map() } as { module: ModuleValue } & Scope;
-  scope.module = { kind: 'module', path: isFile ? path : '', folder, scope, isPackage };
+  scope.module = { kind: 'module', path: isFile ? path : '', folder, scope, isPackage, name };
   return scope.module;
 }
 
 /** In Python this fails; nothing is known only where the module took everything from another package. */
 function createAbsent(module: ModuleValue, text: string): Value | undefined {
   return module.scope.names.has('*') ? undefined : { ...createUnknown(text), absent: true };
-}
-
-/** What every module has without stating it. */
-function getModuleSpecial(module: ModuleValue, name: string, machine: Machine): Value | undefined {
-  if (name === '__file__') return { kind: 'path', path: module.path };
-  if (name === '__dict__') return copyAttributes(module, machine);
-  return name === '__name__' ? { kind: 'external', name: '__name__', of: module } : undefined;
 }
 
 /** `from module import *`. */

@@ -20,6 +20,7 @@ import {
   type Machine,
   measureSize,
   paySearch,
+  touchDict,
   type Value,
 } from './values.js';
 
@@ -266,6 +267,9 @@ export const dictMethods: Methods<DictValue> = {
   },
 };
 
+const CHANGING =
+  /^(?:append|add|extend|insert|remove|discard|pop|popitem|reverse|sort|update|setdefault|clear|difference_update)$/;
+
 /** The method of a text, list or dict, ready to be called. */
 export function findMethod(object: Value, name: string): Imitation | undefined {
   const ofObject = isKind(object, 'list') ? listMethods : isKind(object, 'dict') ? dictMethods : {};
@@ -277,6 +281,8 @@ export function findMethod(object: Value, name: string): Imitation | undefined {
     method &&
     ((given, machine) => {
       machine.spend(cost);
+      if (isKind(object, 'list') && CHANGING.test(name)) machine.branches.touch(object.items, object.serial);
+      if (isKind(object, 'dict') && CHANGING.test(name)) touchDict(object, machine);
       return method(object, given, machine);
     })
   );

@@ -13,9 +13,11 @@ import {
   isKind,
   isObject,
   type Machine,
+  type ModuleValue,
   measureSize,
   replaceMissing,
   type Scope,
+  touchDict,
   type Value,
 } from './values.js';
 
@@ -28,14 +30,29 @@ export function lookUpName(id: string, scope: Scope): Value | undefined {
     const found = at.names.get(id);
     if (found !== undefined) return found;
   }
-  const { module } = scope;
-  if (id === '__file__') return { kind: 'path', path: module.path };
-  if (id === '__name__' || id === '__package__') return { kind: 'external', name: '__name__', of: module };
+  const special = getModuleSpecial(scope.module, id);
+  if (special !== undefined) return special;
   return builtinNames.has(id) ? { kind: 'external', name: `builtins.${id}` } : undefined;
 }
 
+/** What every module has without stating it. */
+export function getModuleSpecial(module: ModuleValue, id: string): Value | undefined {
+  switch (id) {
+    case '__file__':
+      return { kind: 'path', path: module.path };
+    case '__name__':
+      return module.name;
+    case '__package__':
+      return module.isPackage ? module.name : module.name.split('.').slice(0, -1).join('.');
+    case '__path__':
+      return module.isPackage ? createList([{ kind: 'path', path: module.folder }]) : undefined;
+    default:
+      return undefined;
+  }
+}
+
 /** `globals()` shares the module's names, so that `globals()[name] = value` can be seen. */
-export function shareNames(scope: Scope): Value {
+export function shareNames(scope: Scope): DictValue {
   return {
     kind: 'dict',
     entries: scope.names as Map<string | bigint | number | boolean | null, Value>,
@@ -45,6 +62,7 @@ export function shareNames(scope: Scope): Value {
 
 export function putEntry(target: DictValue, key: Value, value: Value, text: string, machine: Machine): void {
   machine.spend(3);
+  touchDict(target, machine);
   if (!isObject(key)) target.entries.set(key, value);
   else addRest(target, createUnknown(key.kind === 'unknown' ? key.text : text), value);
 }
@@ -55,7 +73,9 @@ export function bindTarget(
   value: Value,
   context: EvaluationContext,
   set: (target: Expression, value: Value) => void = (one, inner) => {
-    if (one.kind === 'name') context.scope.names.set(one.id, inner);
+    if (one.kind !== 'name') return;
+    context.machine.branches.touch(context.scope.names);
+    context.scope.names.set(one.id, inner);
   },
 ): void {
   const { machine } = context;

@@ -1,18 +1,21 @@
 import { areEqual, findEqual, toNumber } from './comparison.js';
 import {
   addAll,
+  addRest,
   createDict,
   createList,
   type DictValue,
   hasMany,
+  isAbsent,
   isKind,
-  isObject,
   type ListValue,
   MAX_ITEMS,
   MAX_TEXT,
   type Machine,
+  type PathValue,
   payFor,
   replaceMissing,
+  type UnknownValue,
   type Value,
 } from './values.js';
 
@@ -27,7 +30,7 @@ export function applyOperator(
   right: Value,
   machine: Machine,
 ): Value | undefined {
-  if (isKind(left, 'path')) return operateOnPath(operator, left.path, right);
+  if (isKind(left, 'path') && operator === '/') return addToPath(left, right);
   if (typeof left === 'string') return payFor(operateOnText(operator, left, right, machine), machine);
   if (isKind(left, 'list')) return payFor(operateOnList(operator, left, right, machine), machine);
   if (isKind(left, 'dict'))
@@ -57,10 +60,9 @@ export function joinPath(...segments: string[]): string | undefined {
   return found.join('/');
 }
 
-function operateOnPath(operator: string, left: string, right: Value): Value | undefined {
-  if (typeof right !== 'string' || (operator !== '/' && operator !== '+')) return undefined;
-  const path = joinPath(operator === '/' ? `${left}/${right}` : left + right);
-  return path === undefined ? undefined : { kind: 'path', path };
+function addToPath(left: PathValue, right: Value): Value | undefined {
+  const path = typeof right === 'string' ? joinPath(`${left.path}/${right}`) : undefined;
+  return path === undefined ? undefined : { ...left, path };
 }
 
 function operateOnText(operator: string, left: string, right: Value, machine: Machine): Value | undefined {
@@ -189,44 +191,59 @@ export function applyUnary(operator: string, operand: Value): Value | undefined 
   return operator === '~' && typeof value === 'bigint' ? ~value : undefined;
 }
 
+/** Values that one value may have; more are unknown. */
+const MAX_OPTIONS = 50;
+
 /**
- * What stands for two values of which only one will be real: what they share, and a mark for what they do not.
- * Classes, functions and modules keep the first, because the second is nearly always a stand-in for a missing import.
+ * What stands for two values of which only one will be real: what they share, and for what they do not, a value that is
+ * unknown but for its options. Of two classes the first is kept, because the second is nearly always a stand-in for a
+ * missing import.
  */
 export function mergeAlternatives(
   first: Value,
   second: Value,
-  text: string,
+  choice: UnknownValue,
   machine: Machine,
   depth = 0,
 ): Value {
   machine.spend(1);
-  if (first === second || areEqual(first, second, machine) === true) return first;
-  const computed: Value = { kind: 'unknown', text };
-  if (first === null) return isObject(second) && isDefinite(second) ? second : computed;
-  if (!isObject(first)) return computed;
-  if (isDefinite(first)) return first;
-  if (!isObject(second) || depth > 8) return computed;
-  if (first.kind === 'dict' && second.kind === 'dict') {
-    const result = mergeDicts(second, first, machine);
-    for (const [key, value] of first.entries) {
-      const other = second.entries.get(key);
-      if (other !== undefined)
-        result.entries.set(key, mergeAlternatives(value, other, text, machine, depth + 1));
+  if (first === second || isAbsent(second) || areEqual(first, second, machine) === true) return first;
+  if (isAbsent(first)) return second;
+  const isKept = isDefinite(first) && (isKind(first, 'class') || !isDefinite(second));
+  if (isKept) return first;
+  if (first === null && isDefinite(second)) return second;
+  const options = [...listOptions(first), ...listOptions(second)];
+  const computed = options.length > MAX_OPTIONS ? choice : { ...choice, options };
+  if (depth > 8) return choice;
+  if (isKind(first, 'dict') || isKind(second, 'dict')) {
+    const [known, other] = isKind(first, 'dict') ? [first, second] : [second as DictValue, first];
+    if (!isKind(other, 'dict')) {
+      // What it holds one way or the other is worth more than that it may be something else.
+      const result = mergeDicts(createDict(), known, machine);
+      addRest(result, choice, other);
+      return result;
+    }
+    const result = mergeDicts(other, known, machine);
+    for (const [key, value] of known.entries) {
+      const another = other.entries.get(key);
+      if (another !== undefined)
+        result.entries.set(key, mergeAlternatives(value, another, choice, machine, depth + 1));
     }
     return result;
   }
-  if (first.kind === 'list' && second.kind === 'list') {
+  if (isKind(first, 'list') && isKind(second, 'list')) {
     machine.spend((first.items.length + second.items.length) >> 1);
-    const isClass = (item: Value) => isKind(item, 'class');
-    if (!first.items.every(isClass) || !second.items.every(isClass)) return computed;
-    const own = new Set(first.items);
-    const extra = second.items.filter((item) => !own.has(item));
-    return replaceMissing(payFor(createList([...first.items, ...extra], first.of), machine), computed);
+    if (!first.items.every(isDefinite) || !second.items.every(isDefinite)) return computed;
+    const all = [...new Set([...first.items, ...second.items])];
+    return replaceMissing(payFor(createList(all, first.of), machine), computed);
   }
   return computed;
 }
 
-function isDefinite(value: { readonly kind: string }): boolean {
-  return value.kind === 'class' || value.kind === 'function' || value.kind === 'module';
+function listOptions(value: Value): readonly Value[] {
+  return isKind(value, 'unknown') && value.options ? value.options : [value];
+}
+
+export function isDefinite(value: Value): boolean {
+  return isKind(value, 'class') || isKind(value, 'function') || isKind(value, 'module');
 }

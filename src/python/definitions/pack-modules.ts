@@ -5,6 +5,17 @@ export interface PythonModule {
   readonly statements: readonly Statement[];
 }
 
+/**
+ * Stands for the name under which the host imports the pack, and for that of its folder: a character that no text of a
+ * pack should hold. What contains it is known well enough to import by, and is not shown.
+ */
+export const PACK_NAME = '\u{f0000}';
+
+/** What Python calls a module of the pack. */
+export function nameModule(path: string): string {
+  return [PACK_NAME, ...path.replace(/(?:(?:^|\/)__init__)?\.py$/, '').split('/')].filter(Boolean).join('.');
+}
+
 /** The Python files of a pack and where Python would look for them. */
 export class PackModules {
   readonly #files = new Map<string, PythonModule>();
@@ -57,6 +68,10 @@ export class PackModules {
       if (level - 1 > base.length) return undefined;
       return this.#at([...base.slice(0, base.length - (level - 1)), ...segments].join('/'));
     }
+    const [first, ...inner] = segments;
+    if (first === PACK_NAME) return this.#at(inner.join('/'));
+    // Some name their own folder by the place of all packs.
+    if (first === 'custom_nodes') return this.#at(inner.slice(1).join('/'));
     // A name both here and installed means the installed one, unless the pack changed the search path; we look here first.
     for (const root of this.#searched) {
       const found = this.#at([...(root === '' ? [] : [root]), ...segments].join('/'));

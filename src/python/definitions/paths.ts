@@ -1,4 +1,5 @@
 import { joinPath } from './operators.js';
+import { PACK_NAME } from './pack-modules.js';
 import {
   type Arguments,
   createList,
@@ -7,9 +8,12 @@ import {
   isKind,
   MAX_TEXT,
   type Machine,
+  type PathValue,
   payFor,
+  readPath,
   replaceMissing,
   type Value,
+  writePath,
 } from './values.js';
 
 /*
@@ -17,16 +21,18 @@ import {
  * `__file__`, and for nothing else.
  */
 
-function toPathText(value: Value | undefined): string | undefined {
-  return isKind(value, 'path') ? value.path : undefined;
-}
-
-function createPath(at: string | undefined): Value | undefined {
+function createPath(at: string | undefined): PathValue | undefined {
   return at === undefined ? undefined : { kind: 'path', path: at };
 }
 
+/** A path below another; undefined where it is not. */
+function removeParent(at: string, parent: string): string | undefined {
+  if (parent === '' || at === parent) return at === parent ? '.' : at;
+  return at.startsWith(`${parent}/`) ? at.slice(parent.length + 1) : undefined;
+}
+
 const getParent = (at: string): string => at.split('/').slice(0, -1).join('/');
-const getName = (at: string): string => at.slice(at.lastIndexOf('/') + 1);
+const getName = (at: string): string => (at === '' ? PACK_NAME : at.slice(at.lastIndexOf('/') + 1));
 const getSuffix = (at: string): string => /(?<=[^.])\.[^.]*$/.exec(getName(at))?.[0] ?? '';
 const removeSuffix = (at: string): string => at.slice(0, at.length - getSuffix(at).length);
 
@@ -44,7 +50,7 @@ function listMatches(at: string, pattern: string, machine: Machine): Value[] {
       ...listMatches(at, others.join('/') || '*', machine),
       ...here
         .filter((entry) => !/\.py$/.test(entry))
-        .flatMap((entry) => listMatches(`${at}/${entry}`, pattern, machine)),
+        .flatMap((entry) => listMatches(joinPath(at, entry) ?? '', pattern, machine)),
     ];
   const matches = here.filter((entry) => matchesWildcard(first, entry));
   if (others.length === 0) return matches.map((entry) => ({ kind: 'path', path: joinPath(at, entry) ?? '' }));
@@ -86,7 +92,8 @@ function walkFolder(at: string, machine: Machine): Value[] {
   const entries = machine.entries(at);
   const folders = entries.filter((entry) => !entry.endsWith('.py'));
   const files = entries.filter((entry) => entry.endsWith('.py'));
-  const here = createList([{ kind: 'path', path: at }, createList(folders), createList(files)], 'tuple');
+  const root = writePath({ kind: 'path', path: at });
+  const here = createList([root, createList(folders), createList(files)], 'tuple');
   return [here, ...folders.flatMap((folder) => walkFolder(joinPath(at, folder) ?? '', machine))];
 }
 
@@ -94,36 +101,59 @@ function walkFolder(at: string, machine: Machine): Value[] {
 const pathMethods: Record<string, PathMethod> = {
   resolve: createPath,
   absolute: createPath,
-  as_posix: createPath,
   joinpath: joinSegments,
   iterdir: (at, _, machine) => matchPattern(at, '*', machine),
   glob: (at, { list: [pattern] }, machine) => matchPattern(at, pattern, machine),
   rglob: (at, { list: [pattern] }, machine) =>
     matchPattern(at, typeof pattern === 'string' ? `**/${pattern}` : pattern, machine),
+  relative_to: (at, { list: [parent] }) => {
+    const from = readPath(parent);
+    const rest = from === undefined ? undefined : removeParent(at, from);
+    return rest === undefined ? undefined : { kind: 'path', path: rest, isRelative: true };
+  },
+  is_relative_to: (at, { list: [parent] }) => {
+    const from = readPath(parent);
+    return from === undefined ? undefined : removeParent(at, from) !== undefined;
+  },
   exists: findExistence,
   is_dir: isFolder,
   is_file: isFile,
-  endswith: (at, { list: [end] }) => (typeof end === 'string' ? at.endsWith(end) : undefined),
   with_suffix: (at, { list: [end] }) =>
     typeof end === 'string' ? createPath(joinPath(removeSuffix(at) + end)) : undefined,
 };
 
-/** Makes a function of the method of a path, which its first argument is. */
+/** Makes a function of the method of a path, which its first argument is; functions of os give texts. */
 function toFunction(method: PathMethod): Imitation {
   return ({ list: [first, ...list], ...rest }, machine) => {
-    const at = toPathText(first);
-    return at === undefined ? undefined : method(at, { list, ...rest }, machine);
+    const at = readPath(first);
+    const found = at === undefined ? undefined : method(at, { list, ...rest }, machine);
+    if (isKind(found, 'path')) return writePath(found);
+    if (!isKind(found, 'list')) return found;
+    return createList(found.items.map((one) => (isKind(one, 'path') ? writePath(one) : one)));
   };
 }
 
 const keepPath = toFunction(createPath);
 const joinPaths: Imitation = (given, machine) => {
-  const { list: segments } = given;
-  const length = segments.reduce<number>((sum, segment) => sum + String(segment).length + 1, 0);
-  const isText = segments.length > 0 && segments.every((segment) => typeof segment === 'string');
-  if (isText) return length <= MAX_TEXT ? segments.join('/') : undefined;
-  return toFunction(joinSegments)(given, machine);
+  const [first, ...others] = given.list;
+  if (readPath(first) !== undefined) return toFunction(joinSegments)(given, machine);
+  const segments = [first, ...others].map((one) => (isKind(one, 'path') ? writePath(one) : one));
+  if (!segments.every((segment) => typeof segment === 'string')) return undefined;
+  const length = segments.reduce((sum, segment) => sum + segment.length + 1, 0);
+  return length <= MAX_TEXT ? segments.join('/') : undefined;
 };
+
+/** Makes a function of one that takes a path apart as a text. */
+function toTextFunction(take: (text: string) => Value | undefined): Imitation {
+  return ({ list: [at] }) => {
+    const text = isKind(at, 'path') ? writePath(at) : at;
+    return typeof text === 'string' && text !== '' ? take(text) : undefined;
+  };
+}
+
+const findFiles = toFunction((at, _, machine) =>
+  at.includes('*') ? matchPattern('', at, machine) : undefined,
+);
 
 /** Functions of os, os.path, glob and pathlib, by their full names. */
 export const pathFunctions: Record<string, Imitation> = {
@@ -131,30 +161,56 @@ export const pathFunctions: Record<string, Imitation> = {
   'os.path.realpath': keepPath,
   'os.path.normpath': keepPath,
   'os.fspath': keepPath,
-  'pathlib.Path': (given, machine) => (given.list.length > 1 ? joinPaths : keepPath)(given, machine),
-  'os.path.join': joinPaths,
-  'os.path.dirname': toFunction((at) => (at === '' ? undefined : createPath(getParent(at)))),
-  'os.path.basename': ({ list: [at] }) => {
-    const known = toPathText(at) ?? at;
-    return typeof known === 'string' && known !== '' ? getName(known) : undefined;
+  'pathlib.Path': (given, machine) => {
+    const at = readPath((given.list.length > 1 ? joinPaths : keepPath)(given, machine));
+    return createPath(at);
   },
-  'os.path.splitext': ({ list: [at] }) => {
-    if (typeof at === 'string') return createList([removeSuffix(at), getSuffix(at)], 'tuple');
-    const known = toPathText(at);
-    if (known === undefined) return undefined;
-    return createList([{ kind: 'path', path: removeSuffix(known) }, getSuffix(known)], 'tuple');
+  'os.path.join': joinPaths,
+  'os.path.dirname': toTextFunction((text) => getParent(text) || undefined),
+  'os.path.basename': toTextFunction(getName),
+  'os.path.split': toTextFunction((text) => createList([getParent(text), getName(text)], 'tuple')),
+  'os.path.splitext': toTextFunction((text) => createList([removeSuffix(text), getSuffix(text)], 'tuple')),
+  'os.path.relpath': ({ list: [at, parent] }) => {
+    const [known, from] = [readPath(at), readPath(parent)];
+    return known === undefined || from === undefined ? undefined : removeParent(known, from);
   },
   'os.path.exists': toFunction(findExistence),
   'os.path.isdir': toFunction(isFolder),
   'os.path.isfile': toFunction(isFile),
   'os.listdir': toFunction((at, _, machine) => createList(machine.entries(at))),
+  'os.scandir': (given, machine) => {
+    const at = readPath(given.list[0]);
+    return at === undefined ? undefined : matchPattern(at, '*', machine);
+  },
   'os.walk': toFunction((at, _, machine) => createList(walkFolder(at, machine))),
-  'glob.glob': toFunction((at, _, machine) => (at.includes('*') ? matchPattern('', at, machine) : undefined)),
+  'glob.glob': findFiles,
+  'glob.iglob': findFiles,
+  'fnmatch.fnmatch': ({ list: [name, pattern] }) =>
+    typeof name === 'string' && typeof pattern === 'string' ? matchesWildcard(pattern, name) : undefined,
 };
 
+/** The folders above a path, as far as they are the pack's. */
+function listParents(at: string): PathValue[] {
+  const segments = at.split('/').slice(0, -1);
+  return segments.map((_, index) => ({
+    kind: 'path',
+    path: segments.slice(0, segments.length - index).join('/'),
+  }));
+}
+
 /** Attributes and methods of a path. */
-export function getPathAttribute(at: string, wanted: string, text: string): Value | undefined {
-  if (wanted === 'parent') return at === '' ? undefined : createPath(getParent(at));
+export function getPathAttribute(value: PathValue, wanted: string, text: string): Value | undefined {
+  const { path: at, isRelative } = value;
+  if (isRelative && wanted === 'parts') return createList(at.split('/'), 'tuple');
+  if (wanted === 'as_posix') return { kind: 'native', call: () => writePath(value) };
+  if (isRelative && wanted === 'with_suffix' && at !== '.')
+    return {
+      kind: 'native',
+      call: ({ list: [end] }) => ({ ...value, path: removeSuffix(at) + String(end ?? '') }),
+    };
+  if (wanted === 'path') return writePath(value);
+  if (wanted === 'parents') return createList(listParents(at));
+  if (wanted === 'parent') return at === '' ? undefined : { ...value, path: getParent(at) };
   if (wanted === 'name') return getName(at);
   if (wanted === 'stem') return getName(removeSuffix(at));
   if (wanted === 'suffix') return getSuffix(at);

@@ -6,6 +6,7 @@ import {
   createUnknown,
   type DictValue,
   descendsFrom,
+  type ExternalValue,
   findAttribute,
   isKind,
   isObject,
@@ -24,10 +25,17 @@ export const CLASS_STEPS = 40;
 export function hasAttribute(object: Value, name: string, machine: Machine): boolean | undefined {
   if (!isObject(object)) return undefined;
   payLookup(object, machine);
+  // Names in capitals are the host's own: no class of a library has them.
+  const isHosts = /^[A-Z][A-Z_]*$/.test(name);
+  const mayHave = (base: ClassValue | ExternalValue) =>
+    base.kind === 'external' && (isHosts ? HOST.test(base.name) : !base.name.startsWith('builtins.'));
   const inherited = (one: ClassValue) =>
     findAttribute(one, name) !== undefined || ['__name__', '__doc__', '__module__'].includes(name)
       ? true
-      : listAncestry(one).some((base) => base.kind === 'external' && !base.name.startsWith('builtins.'))
+      : listAncestry(one).some(mayHave) ||
+          listAncestry(one).some(
+            (base) => base.kind === 'class' && base.bases.some((inner) => isKind(inner, 'unknown')),
+          )
         ? undefined
         : false;
   switch (object.kind) {
@@ -85,6 +93,16 @@ export function isInstance({ list: [object, type] }: Arguments, machine: Machine
   return answers.length === 0 || answers.includes(undefined) ? undefined : false;
 }
 
+/** Packages of the host, whose classes inherit from each other. */
+const HOST = /^(?:comfy|nodes\b)/;
+
+/** Whether a class may inherit from one of another package: from the same package, or both from the host. */
+function isRelated(one: ClassValue | ExternalValue, base: ExternalValue): boolean {
+  if (one.kind === 'class') return one.bases.some((inner) => isKind(inner, 'unknown'));
+  const [package_, other] = [one.name, base.name].map((name) => name.split('.')[0]);
+  return package_ === other || (HOST.test(one.name) && HOST.test(base.name));
+}
+
 export function isSubclass({ list: [type, base] }: Arguments, machine: Machine): boolean | undefined {
   if (type === undefined || base === undefined || !isObject(type) || !isObject(base) || type.kind !== 'class')
     return undefined;
@@ -94,7 +112,8 @@ export function isSubclass({ list: [type, base] }: Arguments, machine: Machine):
     return listAncestry(type).some((one) => one.kind === 'external') ? undefined : false;
   }
   if (base.kind !== 'external') return undefined;
-  return descendsFrom(type, base.name.split('.').at(-1) ?? '') || undefined;
+  if (descendsFrom(type, base.name.split('.').at(-1) ?? '')) return true;
+  return listAncestry(type).some((one) => isRelated(one, base)) ? undefined : false;
 }
 
 export function getType(
@@ -116,6 +135,7 @@ export function getType(
       line: 0,
       bases: listItems(bases, machine) ?? [createUnknown('bases')],
       attributes: new Map(entries),
+      heirs: [],
     };
   }
   return isKind(first, 'instance') ? first.class : undefined;

@@ -1,4 +1,5 @@
 import type { HostNodeFields } from './definitions.js';
+import { PACK_NAME } from './pack-modules.js';
 import { descendsFrom, isKind, isObject, type Machine, type Value } from './values.js';
 
 type Field = Exclude<keyof HostNodeFields, 'policy' | 'host_node_name'>;
@@ -16,7 +17,7 @@ export class Definition {
   }
 
   text(field: 'category' | 'description' | 'function', value: Value | undefined): void {
-    if (typeof value === 'string') {
+    if (typeof value === 'string' && !value.includes(PACK_NAME)) {
       payWriting(value, this.machine);
       this.fields[field] = value;
     } else if (value !== undefined && value !== null) this.unknown.push(field);
@@ -154,7 +155,8 @@ class Writer {
   }
 
   #plain(value: string | bigint | number | boolean | null, path: string[]): string {
-    if (typeof value === 'string') return this.#count(JSON.stringify(value));
+    if (typeof value === 'string')
+      return value.includes(PACK_NAME) ? this.#mark('__name__', path) : this.#count(JSON.stringify(value));
     if (typeof value !== 'number') return this.#count(String(value));
     if (!Number.isFinite(value)) return this.#mark(String(value), path);
     return this.#count(Number.isInteger(value) && Math.abs(value) < 1e16 ? value.toFixed(1) : String(value));

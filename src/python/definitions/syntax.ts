@@ -77,6 +77,8 @@ type Shape =
       readonly clauses: Clause[];
     }
   | { readonly kind: 'lambda'; readonly parameters: Parameter[]; readonly body: Expression }
+  | { readonly kind: 'named'; readonly target: Expression; readonly value: Expression }
+  | { readonly kind: 'yield'; readonly value: Expression; readonly isMany: boolean }
   | { readonly kind: 'other' };
 
 export type Expression = Shape & Place;

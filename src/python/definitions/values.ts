@@ -1,4 +1,4 @@
-import type { PackModules } from './pack-modules.js';
+import { PACK_NAME, type PackModules } from './pack-modules.js';
 import type { Expression, FunctionSyntax, ImportSyntax, Parameter, Place } from './syntax.js';
 
 /** What an expression is worth as far as it can be known without running it. */
@@ -28,13 +28,19 @@ export interface UnknownValue {
   readonly many?: boolean;
   /** Known to be missing: Python would stop here. */
   readonly absent?: boolean;
+  /** What it may be, where code that may take several ways sets it. */
+  readonly options?: readonly Value[];
   readonly at?: Place;
 }
 
 export interface ListValue {
   readonly kind: 'list';
   readonly of: 'list' | 'tuple' | 'set';
-  items: Value[];
+  readonly items: Value[];
+  /** Later lists have higher numbers. */
+  readonly serial: number;
+  /** Names of the items of a named tuple. */
+  readonly fields?: readonly string[];
 }
 
 export interface DictValue {
@@ -50,6 +56,8 @@ export interface Scope {
   readonly module: ModuleValue;
   /** Names that `global` and `nonlocal` bind in another scope. */
   readonly elsewhere: Map<string, Scope>;
+  /** What a generator has yielded. */
+  yields?: ListValue;
 }
 
 export interface ClassValue {
@@ -59,6 +67,9 @@ export interface ClassValue {
   readonly line: number;
   readonly bases: Value[];
   readonly attributes: Map<string, Value>;
+  /** Classes that name it as a base. */
+  readonly heirs: ClassValue[];
+  metaclass?: Value | undefined;
 }
 
 export interface FunctionValue {
@@ -80,7 +91,7 @@ export interface MethodValue {
 }
 
 /** Imitates one function of Python's own; undefined where its result cannot be known. */
-export type Imitation = (given: Arguments, machine: Machine) => Value | undefined;
+export type Imitation = (given: Arguments, machine: Machine, callee?: ExternalValue) => Value | undefined;
 
 export type Native = (args: Arguments, machine: Machine) => Value;
 
@@ -104,12 +115,16 @@ export interface ModuleValue {
   readonly folder: string;
   readonly scope: Scope;
   readonly isPackage: boolean;
+  /** Its `__name__`. */
+  readonly name: string;
 }
 
-/** A file or folder of the pack, relative to its root. Never a text: its absolute form is unknown. */
+/** A file or folder of the pack. */
 export interface PathValue {
   readonly kind: 'path';
+  /** Relative to the pack's root; to another folder of it where `isRelative`. */
   readonly path: string;
+  readonly isRelative?: boolean;
 }
 
 /** Something of another package, or what it returned when called. */
@@ -136,6 +151,18 @@ export interface Arguments {
   readonly text: string;
 }
 
+/** What can be changed in place: names, attributes, entries of a dict; items of a list, entries under computed keys. */
+export type Container = Map<unknown, Value> | unknown[];
+
+export type Ending = 'return' | 'break' | 'continue' | 'raise' | undefined;
+
+/** One of the ways that code may take. */
+export interface Way {
+  readonly run: () => Ending;
+  /** Its names, which nobody sees any more once it has returned. */
+  readonly own?: Container;
+}
+
 /** What builtins need from the interpreter. */
 export interface Machine {
   call(callee: Value, args: Arguments): Value;
@@ -143,15 +170,20 @@ export interface Machine {
   spend(cost: number): void;
   /** Runs what nests one level deeper; undefined where that is too deep. */
   nest<Result>(work: () => Result): Result | undefined;
-  /** Runs what may or may not run. */
-  maybe<Result>(work: () => Result): Result;
+  readonly branches: {
+    /** Must be called before a container is changed that others may see. */
+    touch(container: Container, serial?: number): void;
+    runAlternatives(ways: readonly Way[], choice: UnknownValue): Ending;
+    runFallback(run: () => Ending): void;
+  };
   importModule(name: string, from: ModuleValue | undefined): Value;
-  loadFile(path: string): ModuleValue | undefined;
+  /** @param name what it is called where it is not imported by its place in the pack */
+  loadFile(path: string, name?: string): ModuleValue | undefined;
   loadSubmodule(module: ModuleValue, name: string): Value | undefined;
   readonly modules: PackModules;
   /** The names in a folder of the pack, paid by their number. */
   entries(folder: string): string[];
-  runImport(syntax: ImportSyntax, scope: Scope, onlyMissing: boolean): void;
+  runImport(syntax: ImportSyntax, scope: Scope): void;
 }
 
 /** The names that an expression sees, and what follows it. */
@@ -164,13 +196,35 @@ export function createUnknown(text: string, many = false): UnknownValue {
   return many ? { kind: 'unknown', text, many } : { kind: 'unknown', text };
 }
 
+/** Where the host keeps the pack: known well enough to find files by. */
+const ROOT = `/${PACK_NAME}`;
+
+/** A path of the pack as Python's text. */
+export function writePath({ path, isRelative }: PathValue): string {
+  return isRelative ? path : path === '' ? ROOT : `${ROOT}/${path}`;
+}
+
+/** The path of the pack that a path or a text is. */
+export function readPath(value: Value | undefined): string | undefined {
+  if (typeof value !== 'string') return isKind(value, 'path') ? value.path : undefined;
+  if (value !== ROOT && !value.startsWith(`${ROOT}/`)) return undefined;
+  return value.slice(ROOT.length + 1).replace(/\/+$/, '');
+}
+
 /** Like `??`, which must not be used on values: it would take Python's None for nothing at all. */
 export function replaceMissing(value: Value | undefined, otherwise: Value): Value {
   return value === undefined ? otherwise : value;
 }
 
 export function createList(items: Value[], of: ListValue['of'] = 'list'): ListValue {
-  return { kind: 'list', of, items };
+  listsMade++;
+  return { kind: 'list', of, items, serial: listsMade };
+}
+
+let listsMade = 0;
+
+export function countLists(): number {
+  return listsMade;
 }
 
 export function createDict(
@@ -237,9 +291,16 @@ export function addRest(target: DictValue, key: UnknownValue, value: Value): voi
   if (target.rest.length < MAX_ITEMS) target.rest.push({ key, value });
 }
 
+/** Must be called before a dict is changed that others may see. */
+export function touchDict({ entries, rest }: DictValue, machine: Machine): void {
+  machine.branches.touch(entries);
+  machine.branches.touch(rest as unknown[]);
+}
+
 /** Adds the entries of one dict to another. */
 export function addAll(target: DictValue, from: DictValue, machine: Machine): void {
   machine.spend(measureSize(from));
+  touchDict(target, machine);
   for (const [key, value] of from.entries) target.entries.set(key, value);
   // The length is read once, because a dict may be added to itself.
   for (let index = 0, { length } = from.rest; index < length; index++) {
