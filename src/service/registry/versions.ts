@@ -19,7 +19,7 @@ import {
   versionNotFound,
 } from './access.js';
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
-import { compareVersions } from './version-order.js';
+import { compareVersions, completeSpelling } from './version-order.js';
 import { changeVersionStatus, refreshLatest } from './version-states.js';
 import { viewVersion } from './views.js';
 
@@ -124,9 +124,14 @@ const PAIRS_PER_QUERY = 1000;
 const getVersionsInBulk: Read<'version.bulk'> = async (call, database) => {
   const pairs = call.body.node_versions;
   const access = await openAccess(call, database);
-  const found = await findVersions(database, pairs);
+  const complete = (pair: VersionPair) => ({
+    ...pair,
+    version: completeSpelling(call.context, pair.version),
+  });
+  const found = await findVersions(database, [...pairs, ...pairs.map(complete)]);
+  const find = (pair: VersionPair) => found.get(toPairKey(pair)) ?? found.get(toPairKey(complete(pair)));
   // Decided: the answer has the order and the duplicates of the request.
-  return { node_versions: pairs.map((pair) => toItem(pair, found.get(toPairKey(pair)))) };
+  return { node_versions: pairs.map((pair) => toItem(pair, find(pair))) };
 
   function toItem(identifier: VersionPair, row: FoundVersion | undefined): z.output<typeof BulkItem> {
     const hidden = row && findHiddenReason(access.viewer, row);
