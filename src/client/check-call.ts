@@ -3,6 +3,7 @@ import { removeNulls } from '../contract/json.js';
 import type { Naming } from '../contract/naming/naming.js';
 import type { Method, Operation, PathNames } from '../contract/operation.js';
 import { checkValue } from '../contract/schema/check.js';
+import { findWrongKind } from '../contract/schema/kinds.js';
 import type { RuleContext } from '../contract/schema/rule.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 import { InvalidRequestError, ResponseError } from './errors.js';
@@ -98,27 +99,15 @@ function pickFields(values: Record<string, unknown>, names: readonly string[]): 
 export function requireShape({ url, status }: Answer, schema: z.ZodType, data: unknown): void {
   if (schema.safeParse(data).success && !isEmptyObject(schema, data)) return;
   const given = removeNulls(data);
-  const issues = schema.safeParse(given).error?.issues ?? [];
-  const issue = issues.find((issue) => isOfWrongKind(issue, readPath(given, issue.path)));
-  if (!issue && !isEmptyObject(schema, given)) return;
-  const where =
-    issue && issue.path.length > 0 ? ` ('${issue.path.join('.')}' is missing or of another type)` : '';
+  const path = findWrongKind(schema, given);
+  if (!path && !isEmptyObject(schema, given)) return;
+  const where = path && path.length > 0 ? ` ('${path.join('.')}' is missing or of another type)` : '';
   const message = `${url.origin} answered ${status} with JSON of another shape than expected${where}. Is the address right?`;
   throw new ResponseError('unexpected', message, status);
-}
-
-function isOfWrongKind({ code, message: _, ...issue }: z.core.$ZodIssue, value: unknown): boolean {
-  if (value === undefined) return true;
-  if (code !== 'invalid_type') return false;
-  return !('expected' in issue && issue.expected === 'int' && typeof value === 'number');
 }
 
 /** Where every field is optional, `{}` would pass for an answer. */
 function isEmptyObject(schema: z.ZodType, data: unknown): boolean {
   if (!(schema instanceof z.ZodObject) || typeof data !== 'object' || data === null) return false;
   return Object.keys(schema.shape).every((name) => !Object.hasOwn(data, name));
-}
-
-function readPath(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], value);
 }

@@ -30,6 +30,10 @@ export const NodeVersion = defineObject('NodeVersion', {
   dependencies: textList('Pip dependencies required by the node'),
   deprecated: z.boolean().optional().describe('Whether this version is deprecated'),
   downloadUrl: readOnly(z.string(), 'URL to download this version'),
+  // Decided: an extension field, without which a publish would take the version of a namesake for its own.
+  from_uplink: readOnly(z.boolean(), 'Whether it is of the registry behind this one', {
+    'x-extension': true,
+  }),
   id: readOnly(z.string()),
   node_id: NodeId.optional().describe('Unique identifier of the node'),
   status: readOnly(NodeVersionStatus),

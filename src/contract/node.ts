@@ -86,6 +86,9 @@ export const node = {
     query: Paging.extend({
       search: z.string().max(200).optional().describe('Words to find in the id, name, description or tags'),
       host_node_search: filter(200, 'Part of the name of a node definition of the latest version'),
+      node_id: limitEntries(100, z.array(z.string().min(1).max(1024)))
+        .optional()
+        .describe('Only the nodes with these ids, in any letter case'),
       timestamp: DateTime.max(64)
         .optional()
         .describe('Only nodes that, or whose latest version, were created at or after this time'),

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { refreshListing } from '../../src/service/registry/listed-host-nodes.js';
 import { serveRaw } from '../client/server.js';
+import { zipOf } from '../support/archives.js';
 import { homeForTest, regen } from '../support/cli.js';
 import { film, filmingEngine } from '../support/filming-engine.js';
 import { pixel } from '../support/generation.js';
 import { packForTest } from '../support/packs.js';
 import { registryForFile } from '../support/registry.js';
 import { type Answered, folderForTest, serviceForTest } from '../support/service.js';
+import { waitFor } from '../support/wait-for.js';
 
 const registry = registryForFile({ naming: 'comfy' }, { engines: { video: filmingEngine() } });
 
@@ -169,6 +171,57 @@ describe('a service with the naming comfy', () => {
     const banned = await send('POST', '/publishers/acme/nodes/aliased/ban', { token: admin });
     expect([banned.status, banned.body.status]).toEqual([200, 'NodeStatusBanned']);
     expect((await send('GET', '/nodes/aliased')).status).toBe(403);
+  });
+
+  test.each(['1.1', 'v1.1', '1.1-beta', '2'])(
+    'answers for a version published as %s under that spelling',
+    async (spelling) => {
+      const node = `spelled-${spelling.replace(/\W/g, '-')}`;
+      const held = { '1.1': '1.1.0', 'v1.1': '1.1.0', '1.1-beta': '1.1.0-beta', '2': '2.0.0' }[spelling];
+      const json = {
+        node: { id: node, name: '' },
+        node_version: { version: spelling },
+        personal_access_token: registry().tokens.pat,
+      };
+      const { status, body } = await send('POST', `/publishers/acme/nodes/${node}/versions`, { json });
+      expect([status, body.node_version?.version]).toEqual([201, held]);
+      const pack = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+      const headers = { 'content-type': 'application/zip' };
+      const uploaded = await fetch(body.signedUrl, { method: 'PUT', headers, body: pack });
+      expect(uploaded.status).toBe(200);
+      await waitFor(async () => expect((await send('GET', `/nodes/${node}/install`)).status).toBe(200));
+      const paths = [
+        `install?version=${spelling}`,
+        `install?version=${held}`,
+        'install',
+        `versions/${spelling}`,
+      ];
+      for (const path of paths)
+        expect([path, (await send('GET', `/nodes/${node}/${path}`)).body.version]).toEqual([path, held]);
+      const definitions = await send('GET', `/nodes/${node}/versions/${spelling}/comfy-nodes`);
+      expect(definitions.status).toBe(200);
+      const pairs = [spelling, '9.9'].map((version) => ({ node_id: node, version }));
+      const bulk = await send('POST', '/bulk/nodes/versions', { json: { node_versions: pairs } });
+      expect(bulk.body.node_versions).toMatchObject([
+        { identifier: { version: spelling }, status: 'success', node_version: { version: held } },
+        { identifier: { version: '9.9' }, status: 'not_found' },
+      ]);
+      expect((await send('GET', `/nodes/${node}/install?version=9.9`)).status).toBe(404);
+    },
+  );
+
+  test('lists the nodes that its clients name, and no others', async () => {
+    for (const id of ['named-one', 'named-two', 'named-three']) await registry().active(id, '1.0.0');
+    const ids = (body: Answered) => body.nodes.map(({ id }: { id: string }) => id);
+    const two = await send('GET', '/nodes?node_id=named-two&node_id=Named-One&node_id=missing&limit=100');
+    expect([two.body.total, ids(two.body).sort()]).toEqual([2, ['named-one', 'named-two']]);
+    expect(ids((await send('GET', '/nodes?node_id=named-three')).body)).toEqual(['named-three']);
+    const paged = await send('GET', '/nodes?node_id=named-one&node_id=named-two&limit=1&page=2');
+    expect(paged.body).toMatchObject({ total: 2, totalPages: 2, nodes: [{}] });
+    const both = await send('GET', '/nodes/search?search=named&node_id=named-one');
+    expect(ids(both.body)).toEqual(['named-one']);
+    const many = Array.from({ length: 101 }, (_, number) => `node_id=n${number}`).join('&');
+    expect((await send('GET', `/nodes?${many}`)).status).toBe(400);
   });
 
   test('takes the key header of its clients as a credential, and never answers it for strangers', async () => {

@@ -27,9 +27,14 @@ export function suggestSemanticVersion(text: string): string | undefined {
   return isSemanticVersion(spelling) ? spelling : undefined;
 }
 
-/** Completes `1` and `1.2` to `1.0.0` and `1.2.0`; any other text stays. */
+/**
+ * Completes what other registries take for a version: `1.2` and `v1.2.0` become `1.2.0`, and `1.2-beta` becomes
+ * `1.2.0-beta`. Any other text stays.
+ */
 export function completeVersion(text: string): string {
-  return /^\d+(\.\d+)?$/.test(text) ? (suggestSemanticVersion(text) ?? text) : text;
+  const [, core, rest = ''] = /^v?(\d+(?:\.\d+){0,2})([-+][0-9A-Za-z.+-]+)?$/.exec(text.slice(0, 256)) ?? [];
+  const spelling = core && `${suggestSemanticVersion(core)}${rest}`;
+  return spelling && isSemanticVersion(spelling) ? spelling : text;
 }
 
 export function isSemanticVersion(text: string): boolean {

@@ -21,7 +21,7 @@ export async function findNextStep(
   scratch: string,
 ): Promise<NextStep> {
   const version = await readVersion(subject);
-  if (!version) return { step: 'register' };
+  if (!version || version.from_uplink) return { step: 'register' };
   const name = `${subject.nodeId} ${subject.version}`;
   switch (version.status) {
     case 'NodeVersionStatusFlagged':

@@ -75,11 +75,12 @@ const MAX_DOCUMENT_BYTES = 16 * 1024 ** 2;
  */
 export async function findArchiveDigest(
   client: Client,
-  { archive_sha256, node_id, version }: NodeVersion,
+  { archive_sha256, from_uplink, node_id, version }: NodeVersion,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (archive_sha256) return archive_sha256;
-  if (!(await declaresDigests(client, signal))) return undefined;
+  // Of an archive that the registry has not fetched yet.
+  if (from_uplink || !(await declaresDigests(client, signal))) return undefined;
   const message = `The registry gives no digest for ${node_id} ${version}; nothing was downloaded.`;
   throw new FlowError('digest_missing', message);
 }

@@ -11,6 +11,8 @@ import { Refused } from '../operation/refused.js';
 import { createQueryReader, requireCleanText, requireValid } from '../operation/validation.js';
 import { findNodeInAnySpelling, getOwnNode, isInsider, openAccess } from '../registry/access.js';
 import { askUplink } from '../registry/uplink.js';
+import { addFromUplink } from '../registry/uplink-lists.js';
+import { completeSpelling } from '../registry/version-order.js';
 import { getRequestFacts } from './access-log.js';
 import { type AnswerBudget, isListAnswer } from './answer-budget.js';
 import { authenticate, readCredential } from './authenticate.js';
@@ -21,7 +23,7 @@ import { RunningKeys } from './idempotency.js';
 import { type PublicAnswers, sendPublicAnswer } from './public-answers.js';
 import { admitCaller, nameCaller, type RateLimit } from './rate-limit.js';
 import { listRoutes, type OperationRoute } from './route-names.js';
-import { runOperation } from './run-operation.js';
+import { type OperationRun, runOperation } from './run-operation.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -135,7 +137,10 @@ function routeOperation(
       const access = toAuthorization(request);
       const keep = isPublic && request.caller.kind === 'none' ? answers.begin(request) : undefined;
       const run = { name, operation, handler, call, access, running };
-      const read = async () => write(await runOperation(run, request, reply));
+      const build = async () => {
+        const answer = await runOperation(run, request, reply);
+        return { answer, text: write(answer) };
+      };
       const write = (answer: unknown) => {
         if (!response) return undefined;
         const written = serialize(reply, response, answer);
@@ -144,11 +149,14 @@ function routeOperation(
       let text: string | undefined;
       let isFromUplink = false;
       try {
-        text = await (isList ? budget.takeTurn(nameCaller(request), reply.raw, read) : read());
+        const built = await (isList ? budget.takeTurn(nameCaller(request), reply.raw, build) : build());
+        const added = await addFromUplink(context, name, call, built.answer);
+        isFromUplink = added !== undefined;
+        text = isFromUplink ? write(added) : built.text;
       } catch (error) {
         const location = isMissing(error) && (await findCanonicalUrl(context, request));
         if (location) return reply.redirect(location, 302);
-        const answer = isMissing(error) ? await askUplink(context, name, call) : undefined;
+        const answer = isMissing(error) ? await askElsewhere(run, request, reply) : undefined;
         if (answer === undefined) throw error;
         text = write(answer);
         isFromUplink = true;
@@ -159,6 +167,37 @@ function routeOperation(
       return reply.type('application/json; charset=utf-8').send(text);
     },
   });
+}
+
+/**
+ * Looks for what is not held here under the version that was asked for: in the registry behind this one, and under the
+ * full spelling of the version in both.
+ */
+async function askElsewhere(
+  run: OperationRun,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { name, call } = run;
+  const { context } = call;
+  const answer = await askUplink(context, name, call);
+  if (answer !== undefined) return answer;
+  const { params, query } = call as OperationCall<'version.get' | 'node.install'>;
+  const version = 'version' in params ? params.version : query?.version;
+  const full = version && completeSpelling(context, version);
+  if (full === undefined || full === version) return undefined;
+  const other = {
+    ...call,
+    ...('version' in params
+      ? { params: { ...params, version: full } }
+      : { query: { ...query, version: full } }),
+  } as typeof call;
+  try {
+    return await runOperation({ ...run, call: other }, request, reply);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return askUplink(context, name, other);
+  }
 }
 
 /** Compiled once in a process, when first needed: compiling all of them would be most of a start. */

@@ -17,6 +17,8 @@ export interface FetchMediaOptions extends OwnOrigin {
   readonly httpsOnly: boolean;
   /** The expected content. */
   readonly media: keyof typeof MEDIA;
+  /** Sent as the body of a POST. */
+  readonly json?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -97,7 +99,13 @@ async function fetchOnce(
   const { request } = await import('../../wire/undici.js');
   const { statusCode, headers, body } = await request(agent, url, {
     signal: options.signal,
-    headers: { accept: MEDIA[options.media].accept, 'accept-encoding': 'identity', 'user-agent': 'regen' },
+    headers: {
+      accept: MEDIA[options.media].accept,
+      'accept-encoding': 'identity',
+      'user-agent': 'regen',
+      ...(options.json !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(options.json !== undefined && { method: 'POST', body: options.json }),
   });
   // Destroying the body emits an error.
   body.on('error', () => {});

@@ -3,7 +3,7 @@ import { countRows, type Database } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
-import { getVisiblePublisher, isInsider, openAccess } from './access.js';
+import { foldNodeId, getVisiblePublisher, isInsider, openAccess } from './access.js';
 import { findNodeRecords, listNodeRecords, type Slice, searchNodeRecords } from './node-records.js';
 import { countPages, MAX_LISTED_ROWS, type PageQuery, requireReachablePage } from './paging.js';
 import { countFound, MAX_FOUND, parseSearch, selectMatches } from './search-index.js';
@@ -60,7 +60,8 @@ type SearchQuery = OperationCall<'node.search'>['query'];
 /** What restricts or orders a list of nodes apart from its words. */
 type NodeFilters = Pick<
   SearchQuery,
-  'timestamp' | 'supported_os' | 'supported_accelerator' | 'host_node_search' | 'include_banned' | 'sort'
+  | ('timestamp' | 'supported_os' | 'supported_accelerator' | 'host_node_search')
+  | ('node_id' | 'include_banned' | 'sort')
 >;
 
 /** Whether there is nothing but words, which the search index answers alone. */
@@ -99,6 +100,7 @@ async function filterNodes(
 
 function selectFiltered(database: Database, match: string, filters: NodeFilters) {
   const { timestamp, supported_os, supported_accelerator, host_node_search, include_banned } = filters;
+  const { node_id } = filters;
   let found = database.selectFrom('nodes');
   found = found.where((node) => {
     const words =
@@ -107,6 +109,8 @@ function selectFiltered(database: Database, match: string, filters: NodeFilters)
         : sql<boolean>`nodes.search_key in ${selectMatches(database, match, MAX_FOUND, 0)}`;
     return include_banned ? node.or([words, node('nodes.status', '=', 'NodeStatusBanned')]) : words;
   });
+  if (node_id !== undefined)
+    found = found.where('nodes.folded_id', 'in', [...new Set(node_id.map(foldNodeId))]);
   if (timestamp !== undefined) {
     const since = new Date(timestamp).toISOString();
     found = found.where(({ or, eb, exists, selectFrom }) =>

@@ -4,20 +4,28 @@ import { getOperation, type OperationName } from '../../contract/index.js';
 import { removeNulls } from '../../contract/json.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
+import { findWrongKind } from '../../contract/schema/kinds.js';
 import { findJsonExcess, MAX_JSON_DEPTH } from '../../wire/json-limits.js';
 import { findRow } from '../database/database.js';
-import { FetchFailed, fetchMedia } from '../network/fetch-media.js';
+import { FetchFailed, type FetchMediaOptions, fetchMedia } from '../network/fetch-media.js';
 import type { OperationCall } from '../operation/call.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { foldNodeId } from './access.js';
 import { toPlainId } from './names.js';
-import { compareVersions } from './version-order.js';
+import { compareVersions, completeSpelling } from './version-order.js';
 import type { NodeView, VersionView } from './views.js';
 
-/** The reads that another registry answers for nodes that are not held here. */
+/** The reads of a node that another registry answers if it is not held here. */
 const READS = ['node.get', 'node.install', 'version.list', 'version.get', 'hostNodes.list', 'hostNodes.get'];
+
+/** A read that goes to the registry behind this one. */
+interface RemoteRead {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: object | undefined;
+}
 
 /** A read of a node. */
 interface NodeRead {
@@ -54,24 +62,38 @@ export async function askUplink(
 }
 
 /** @throws Refused forbidden if a rule refuses the node */
-export async function mayAsk({ configuration, database }: Context, nodeId: string): Promise<boolean> {
-  const { uplink } = configuration;
-  if (!uplink || !NodeId.safeParse(nodeId).success) return false;
-  // Decided: an id that is held here, or looks like one that is, is never looked up elsewhere, in any status.
-  const held = await database
-    .selectFrom('nodes')
-    .select('id')
-    .where((node) =>
-      node.or([node('folded_id', '=', foldNodeId(nodeId)), node('plain_id', '=', toPlainId(nodeId))]),
-    )
-    .executeTakeFirst();
-  if (held) return false;
-  const matches = (patterns: readonly string[]) => patterns.some((one) => matchGlob(one, nodeId));
-  if (matches(uplink.allow) && !matches(uplink.deny)) return true;
+export async function mayAsk(context: Context, nodeId: string): Promise<boolean> {
+  if (!context.configuration.uplink || (await findForeign(context, [nodeId])).size === 0) return false;
+  if (isAllowed(context, nodeId)) return true;
   throw new Refused(
     'forbidden',
     `The rules of this registry refuse the node ${nodeId} of the registry behind it.`,
   );
+}
+
+// Decided: an id that is held here, or looks like one that is, is never looked up elsewhere, in any status.
+/** The ids that no node here has, in any spelling and status. */
+export async function findForeign(
+  { database }: Context,
+  nodeIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const valid = nodeIds.filter((id) => NodeId.safeParse(id).success);
+  if (valid.length === 0) return new Set();
+  const rows = await database
+    .selectFrom('nodes')
+    .select(['folded_id', 'plain_id'])
+    .where((node) =>
+      node.or([node('folded_id', 'in', valid.map(foldNodeId)), node('plain_id', 'in', valid.map(toPlainId))]),
+    )
+    .execute();
+  const held = new Set(rows.flatMap(({ folded_id, plain_id }) => [folded_id, plain_id]));
+  return new Set(valid.filter((id) => !held.has(foldNodeId(id)) && !held.has(toPlainId(id))));
+}
+
+/** Whether the rules allow a node of the registry behind this one. */
+export function isAllowed({ configuration: { uplink } }: Context, nodeId: string): boolean {
+  const matches = (patterns: readonly string[] = []) => patterns.some((one) => matchGlob(one, nodeId));
+  return matches(uplink?.allow) && !matches(uplink?.deny);
 }
 
 function matchGlob(pattern: string, nodeId: string): boolean {
@@ -91,10 +113,25 @@ const UPLINK_LIMITS = { bytes: 16 * 1024 ** 2, seconds: 20 };
 const MAX_ANSWER_VALUES = 1_000_000;
 
 /** @throws FetchFailed */
-async function readRemote(
+async function readRemote(context: Context, name: OperationName, read: NodeRead): Promise<unknown> {
+  const operation = getOperation(name);
+  const answer = await requestRemote(context, name, read as RemoteRead);
+  if (operation.response && findWrongKind(operation.response, answer)) throw otherForm();
+  requireSameNode(name, answer, read.params.nodeId as string);
+  return answer;
+}
+
+const otherForm = () => new FetchFailed('it answered in another form than a registry');
+
+/**
+ * Sends a read to the registry behind this one.
+ * @returns its answer in the names of the contract, whose form is not checked
+ * @throws FetchFailed
+ */
+export async function requestRemote(
   context: Context,
   name: OperationName,
-  { params, query = {} }: NodeRead,
+  { params, query = {}, body }: RemoteRead,
 ): Promise<unknown> {
   // In the path of another registry, `..` would lead to other nodes, around the rules.
   if (Object.values(params).some((text) => /(^|[\\/])\.{1,2}([\\/]|$)/.test(text)))
@@ -106,23 +143,18 @@ async function readRemote(
   const given = Object.fromEntries(names);
   const renamed = naming?.renameQuery(given, 'theirs') ?? given;
   const added = naming?.behaviors.addedQuery?.[name];
-  const filled = path.replace(/\{(\w+)\}/g, (_, key: string) =>
-    encodeURIComponent((params as Record<string, string>)[key] as string),
-  );
+  const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params[key] as string));
   const url = new URL(getUplinkUrl(context) + filled);
   for (const [key, value] of Object.entries({ ...renamed, ...added }))
     for (const one of [value].flat()) url.searchParams.append(key, String(one));
   const folder = createScratchFolder(context);
   try {
     const file = join(folder.path, 'answer.json');
-    await fetchFromUplink(context, url, file, { ...UPLINK_LIMITS, media: 'json' });
+    const json = body && JSON.stringify(body);
+    await fetchFromUplink(context, url, file, { ...UPLINK_LIMITS, media: 'json', json });
     const data = removeNulls(parseAnswer(await readFile(file)));
     const outline = operation.response && createOutline(operation.response, 'output');
-    const ours = naming ? naming.renameBody(name, outline, data, 'ours') : data;
-    if (!operation.response?.safeParse(ours).success)
-      throw new FetchFailed('it answered in another form than a registry');
-    requireSameNode(name, ours, params.nodeId as string);
-    return ours;
+    return naming ? naming.renameBody(name, outline, data, 'ours') : data;
   } finally {
     await folder.remove();
   }
@@ -145,7 +177,7 @@ export function fetchFromUplink(
   context: Context,
   url: URL,
   path: string,
-  options: { readonly bytes: number; readonly seconds: number; readonly media: 'json' | 'archive' },
+  options: Pick<FetchMediaOptions, 'bytes' | 'seconds' | 'media' | 'json'>,
 ): Promise<void> {
   const { loopbackAllowed } = getOwnOrigin(context);
   const serviceOrigin = new URL(getUplinkUrl(context)).origin;
@@ -181,7 +213,10 @@ async function readKept(
   if (name === 'node.install' && wanted === undefined) return latest;
   if (name === 'version.list') return versions;
   if (name === 'node.install' || name === 'version.get')
-    return versions.find(({ version }) => version === wanted);
+    return (
+      versions.find(({ version }) => version === wanted) ??
+      versions.find(({ version }) => version === completeSpelling(context, String(wanted)))
+    );
   if (name === 'node.get')
     return { ...(JSON.parse(sorted[0]?.node as string) as NodeView), latest_version: latest };
   return undefined;
@@ -207,13 +242,14 @@ function replaceUrls({ baseUrl }: Context, name: OperationName, nodeId: string, 
   return { ...node, ...(latest_version && { latest_version: own(latest_version) }) };
 }
 
-function toOwnVersion(
+export function toOwnVersion(
   { baseUrl }: Pick<Context, 'baseUrl'>,
   nodeId: string,
   version: VersionView,
 ): VersionView {
   const path = [nodeId, version.version ?? ''].map(encodeURIComponent).join('/');
-  return { ...version, node_id: nodeId, downloadUrl: `${baseUrl()}/uplink/${path}/node.zip` };
+  const from_uplink = true;
+  return { ...version, from_uplink, node_id: nodeId, downloadUrl: `${baseUrl()}/uplink/${path}/node.zip` };
 }
 
 /**

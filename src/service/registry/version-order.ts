@@ -1,3 +1,15 @@
+import { completeVersion } from '../../contract/schema/semantic-version.js';
+import type { Context } from '../operation/context.js';
+
+/** The spelling under which a version is held, if this registry or the one behind it takes short ones. */
+export function completeSpelling(
+  { naming, uplinkNaming }: Pick<Context, 'naming' | 'uplinkNaming'>,
+  version: string,
+): string {
+  const isTaken = [naming, uplinkNaming].some((one) => one?.behaviors.completeVersions);
+  return isTaken ? completeVersion(version) : version;
+}
+
 /**
  * Orders two strict SemVer 2.0.0 strings, oldest first. Versions of equal precedence are ordered by their
  * build text, so that every list has one order. Numbers may exceed 2^53, where most parsers throw.

@@ -23,7 +23,7 @@ import {
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import type { BoundedVersionRow } from './node-records.js';
 import { MAX_LISTED_ROWS } from './paging.js';
-import { compareVersions } from './version-order.js';
+import { compareVersions, completeSpelling } from './version-order.js';
 import { changeVersionStatus, refreshLatest } from './version-states.js';
 import { viewVersion } from './views.js';
 
@@ -162,7 +162,12 @@ const PAIRS_PER_QUERY = 100;
 
 const getVersionsInBulk: Read<'version.bulk'> = async (call, database) => {
   const access = await openAccess(call, database);
+  const complete = (pair: VersionPair) => ({
+    ...pair,
+    version: completeSpelling(call.context, pair.version),
+  });
   const found = new Map<string, FoundVersion>();
+  const find = (pair: VersionPair) => found.get(toPairKey(pair)) ?? found.get(toPairKey(complete(pair)));
   let left = MAX_ANSWER_BYTES;
   const pairs = call.body.node_versions;
   const items: BulkItemView[] = [];
@@ -170,9 +175,9 @@ const getVersionsInBulk: Read<'version.bulk'> = async (call, database) => {
   // status `error`.
   for (let start = 0; start < pairs.length; start += PAIRS_PER_QUERY) {
     const some = pairs.slice(start, start + PAIRS_PER_QUERY);
-    if (left > 0) await findVersions(database, some, found);
+    if (left > 0) await findVersions(database, [...some, ...some.map(complete)], found);
     for (const pair of some) {
-      const row = left > 0 ? found.get(toPairKey(pair)) : undefined;
+      const row = left > 0 ? find(pair) : undefined;
       const item = left > 0 ? toItem(access, pair, row) : toExcessItem(pair);
       if (item.node_version) left -= BYTES_OF_COLUMNS + Buffer.byteLength(row?.details ?? '');
       items.push(item);

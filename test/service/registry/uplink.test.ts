@@ -76,18 +76,215 @@ describe.each(['regen', 'comfy'])('two registries in a row, the other one with t
   });
 });
 
-test('lists and bulk reads show what is held here', async () => {
-  const far = await registryWith(['remote']);
-  const near = await registryWith(['local'], { uplink: { url: far.service.url } });
-  const list = await read(`${near.service.url}/nodes`);
-  expect(list.body.nodes.map(({ id }: { id: string }) => id)).toEqual(['local']);
-  const bulk = await read(`${near.service.url}/bulk/nodes/versions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ node_versions: [{ node_id: 'remote', version: '1.0.0' }] }),
+/** Reads all pages of a list. */
+const readPages = async (url: string, query: string) => {
+  const pages: string[][] = [];
+  for (let page = 1, last = 1; page <= last; page += 1) {
+    const { status, body } = await read(`${url}/nodes?page=${page}&${query}`);
+    expect(status).toBe(200);
+    pages.push(body.nodes.map(({ id }: { id: string }) => id));
+    last = body.totalPages;
+  }
+  return pages;
+};
+
+const readBulk = async (url: string, pairs: readonly [node_id: string, version: string][]) => {
+  const json = { node_versions: pairs.map(([node_id, version]) => ({ node_id, version })) };
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify(json);
+  const answer = await read(`${url}/bulk/nodes/versions`, { method: 'POST', headers, body });
+  return answer.body.node_versions;
+};
+
+test.each(['regen', 'comfy'])(
+  'ComfyUI-Manager finds and installs a node of the other registry, in the names of %s',
+  async (naming) => {
+    const far = await registryWith(['remote'], { naming });
+    const near = await registryWith(['local'], { naming: 'comfy', uplink: { url: far.service.url, naming } });
+    const { url } = near.service;
+    // As its cnr_utils.py asks, in its order.
+    const list = await read(`${url}/nodes?page=1&limit=30&comfyui_version=v0.3.50&form_factor=git-linux`);
+    expect(list.body).toMatchObject({ page: 1, total: 2, totalPages: 1 });
+    const [own, other] = list.body.nodes;
+    expect([own.id, other]).toEqual([
+      'local',
+      expect.objectContaining({ id: 'remote', name: 'Pack', repository: '' }),
+    ]);
+    const { version } = other.latest_version;
+    const installed = await read(`${url}/nodes/remote/install?version=${version}`);
+    expect(installed.body).toMatchObject({ version: '1.0.0', deprecated: false, changelog: '' });
+    expect(installed.body).toMatchObject({ downloadUrl: other.latest_version.downloadUrl, dependencies: [] });
+    expect(installed.body.downloadUrl).toBe(`${url}/uplink/remote/1.0.0/node.zip`);
+    await digestAt(installed.body.downloadUrl);
+    const statuses = 'statuses=NodeVersionStatusActive&statuses=NodeVersionStatusPending';
+    const [listed] = (await read(`${url}/nodes/remote/versions?${statuses}`)).body;
+    expect([listed.version, listed.changelog, listed.createdAt]).toEqual(['1.0.0', '', expect.any(String)]);
+    expect((await read(`${url}/nodes/remote`)).body.latest_version.version).toBe('1.0.0');
+    expect((await read(`${url}/nodes/remote/install`)).body.version).toBe('1.0.0');
+    const found = await read(`${url}/nodes/search?search=remote&limit=1`);
+    expect(found.body).toMatchObject({ total: 1, nodes: [{ id: 'remote' }] });
+  },
+);
+
+test('a list has the nodes held here first, and each node of the other registry once', async () => {
+  const far = await registryWith(['alpha', 'beta', 'delta', 'own', 'refused']);
+  const uplink = { url: far.service.url, deny: ['refused'] };
+  const { service } = await registryWith(['own', 'zeta', 'yankee'], { uplink });
+  const one = await readPages(service.url, 'limit=100');
+  expect(one.map((ids) => ids.sort(byPlace))).toEqual([['own', 'yankee', 'zeta', 'alpha', 'beta', 'delta']]);
+  for (const limit of [1, 2, 3, 5]) {
+    const pages = await readPages(service.url, `limit=${limit}`);
+    expect(pages.flat().sort(byPlace)).toEqual(one[0]);
+    for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+  }
+  const named = await readPages(service.url, 'node_id=ALPHA&node_id=zeta&node_id=refused&node_id=missing');
+  expect(named).toEqual([['zeta', 'alpha']]);
+  expect(await readPages(service.url, 'node_id=missing')).toEqual([[]]);
+  await far.service.stop();
+  expect((await readPages(service.url, 'limit=100'))[0]?.sort()).toEqual(['own', 'yankee', 'zeta']);
+});
+
+/** Nodes held here first; those of one registry have no order that matters here. */
+const byPlace = (one: string, other: string) => {
+  const isOwn = (id: string) => Number(!['own', 'yankee', 'zeta'].includes(id));
+  return isOwn(one) - isOwn(other) || (one < other ? -1 : 1);
+};
+
+test('a node of a list that has no valid form hides no other', async () => {
+  const nodes = [
+    { id: 'odd', name: 7 },
+    { id: '../x', name: 'Path' },
+    { name: 'Nameless' },
+    'text',
+    { id: 'short', name: 'Short', latest_version: { version: '1.1', node_id: 'short' } },
+    { id: 'lies', name: 'Lies', latest_version: { version: '1.0.0', node_id: 'other' } },
+  ];
+  const answers: unknown[] = [{ nodes, total: 6 }, { nodes: 'none' }, { nodes: [], total: -1 }, []];
+  const far = await listenOn((_, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answers.shift()));
   });
-  expect(bulk.body.node_versions[0].status).toBe('not_found');
-  expect((await read(`${near.service.url}/nodes/neither`)).status).toBe(404);
+  onTestFinished(far.close);
+  const { url } = await serviceForTest({ uplink: { url: far.url } });
+  const { body } = await read(`${url}/nodes`);
+  expect(body.nodes).toEqual([
+    expect.objectContaining({ id: 'short', latest_version: expect.objectContaining({ version: '1.1' }) }),
+    { id: 'lies', name: 'Lies' },
+  ]);
+  for (const _ of [1, 2, 3]) expect((await read(`${url}/nodes`)).body).toMatchObject({ nodes: [], total: 0 });
+  expect(answers).toEqual([]);
+});
+
+test('a bulk read asks the other registry for what is not held here', async () => {
+  const far = await registryWith(['remote', 'own', 'refused']);
+  const uplink = { url: far.service.url, deny: ['refused'] };
+  const { service, env } = await registryWith(['own'], { uplink });
+  const pairs: [string, string][] = [
+    ['own', '1.0.0'],
+    ['remote', '1.0.0'],
+    ['own', '2.0.0'],
+    ['refused', '1.0.0'],
+    ['remote', '1.0.0'],
+    ['remote', '2.0.0'],
+  ];
+  const items = await readBulk(service.url, pairs);
+  expect(items.map(({ identifier: { node_id, version } }: Item) => [node_id, version])).toEqual(pairs);
+  expect(items.map(({ status }: Item) => status)).toEqual([
+    'success',
+    'success',
+    'not_found',
+    'not_found',
+    'success',
+    'not_found',
+  ]);
+  expect(items[0].node_version).not.toHaveProperty('from_uplink');
+  expect(items[1].node_version).toMatchObject({
+    from_uplink: true,
+    downloadUrl: `${service.url}/uplink/remote/1.0.0/node.zip`,
+  });
+  await far.service.stop();
+  const later = await readBulk(service.url, pairs);
+  expect(later.map(({ status }: Item) => status)).toEqual([
+    'success',
+    'not_found',
+    'not_found',
+    'not_found',
+    'not_found',
+    'not_found',
+  ]);
+  expect(later[1].error_message).toContain('does not answer');
+  // A namesake over there does not count as published here.
+  const again = await regen(['version', 'publish', packForTest({ name: 'remote' })], { env });
+  expect(again.exit, again.stderr).toBe(0);
+});
+
+interface Item {
+  readonly identifier: { readonly node_id: string; readonly version: string };
+  readonly status: string;
+}
+
+describe('a version that is not written as SemVer', () => {
+  test('of the other registry is read and installed as it is written there', async () => {
+    const registry = await comfyRegistryForTest();
+    const home = folderForTest();
+    await regen(['config', 'set', 'profiles.far.base_url', registry.url], { home });
+    await regen(['config', 'set', 'profiles.far.naming', 'comfy'], { home });
+    const far = { REGEN_BASE_URL: registry.url, REGEN_PUBLISH_TOKEN: registry.pat };
+    const published = await regen(['version', 'publish', packForTest()], { home, env: far });
+    expect(published.exit, published.stderr).toBe(0);
+    (registry.versions[0] as { version: string }).version = '1.1';
+    const uplink = { url: registry.url, naming: 'comfy' };
+    const { service, env } = await registryWith([], { naming: 'comfy', uplink });
+    const { url } = service;
+    const { body: node } = await read(`${url}/nodes/pack`);
+    expect(node.latest_version.version).toBe('1.1');
+    expect((await read(`${url}/nodes`)).body.nodes[0].latest_version.version).toBe('1.1');
+    const paths = ['install', 'install?version=1.1', 'versions/1.1'];
+    const downloadUrl = `${url}/uplink/pack/1.1/node.zip`;
+    for (const path of paths) {
+      const { status, body } = await read(`${url}/nodes/pack/${path}`);
+      expect([path, status, body]).toMatchObject([path, 200, { version: '1.1', downloadUrl }]);
+    }
+    expect((await read(`${url}/nodes/pack/versions`)).body).toMatchObject([{ version: '1.1' }]);
+    expect(await readBulk(url, [['pack', '1.1']])).toMatchObject([
+      { identifier: { version: '1.1' }, status: 'success', node_version: { version: '1.1' } },
+    ]);
+    const cwd = folderForTest();
+    for (const given of [['1.1'], []]) {
+      const ran = await regen(['version', 'download', 'pack', ...given, '--force'], { env, cwd });
+      expect([ran.exit, ran.stderr]).toEqual([0, expect.stringContaining('Downloaded pack 1.1')]);
+    }
+    const got = await regen(['version', 'get', 'pack', '1.1', '--json'], { env });
+    expect(JSON.parse(got.stdout)).toMatchObject({ version: '1.1' });
+  });
+
+  test.each(['regen', 'comfy'])(
+    'finds the full spelling that the other registry in the names of %s has',
+    async (naming) => {
+      const far = await registryWith([], { naming });
+      await far.publish('remote', '1.1.0');
+      const uplink = { url: far.service.url, naming };
+      const { service } = await registryWith([], { naming: 'comfy', uplink });
+      const { url } = service;
+      const find = async (path: string) => {
+        const { status, body } = await read(`${url}/nodes/remote/${path}`);
+        return [status, body.version];
+      };
+      for (const path of ['install?version=1.1', 'versions/1.1', 'versions/v1.1'])
+        expect([path, ...(await find(path))]).toEqual([path, 200, '1.1.0']);
+      expect((await find('install?version=1'))[0]).toBe(404);
+      const items = await readBulk(url, [
+        ['remote', '1.1'],
+        ['remote', '1'],
+      ]);
+      expect(items).toMatchObject([
+        { identifier: { version: '1.1' }, status: 'success', node_version: { version: '1.1.0' } },
+        { status: 'not_found' },
+      ]);
+      await digestAt(`${url}/uplink/remote/1.1.0/node.zip`);
+      await far.service.stop();
+      expect(await find('install?version=1.1')).toEqual([200, '1.1.0']);
+    },
+  );
 });
 
 test('names held here always win, also what looks like them and what was deleted', async () => {

@@ -1,0 +1,162 @@
+import type { OperationName } from '../../contract/index.js';
+import { Node } from '../../contract/node.js';
+import { findWrongKind } from '../../contract/schema/kinds.js';
+import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
+import { BulkItem } from '../../contract/version.js';
+import { FetchFailed } from '../network/fetch-media.js';
+import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Context } from '../operation/context.js';
+import { countPages } from './paging.js';
+import { findForeign, findPinned, isAllowed, requestRemote, toOwnVersion } from './uplink.js';
+import { completeSpelling } from './version-order.js';
+import type { NodeView, VersionView } from './views.js';
+
+type NodePage = OperationAnswer<'node.search'>;
+type Bulk = OperationAnswer<'version.bulk'>;
+type Item = Bulk['node_versions'][number];
+type Pair = Item['identifier'];
+
+/**
+ * Adds what the registry behind this one has to a list of nodes or a bulk read.
+ * @returns undefined if the answer has no such part
+ */
+export async function addFromUplink(
+  context: Context,
+  name: OperationName,
+  call: OperationCall<OperationName>,
+  answer: unknown,
+): Promise<unknown> {
+  if (!context.configuration.uplink) return undefined;
+  if (name === 'node.search')
+    return addNodes(context, (call as OperationCall<'node.search'>).query, answer as NodePage);
+  if (name === 'version.bulk') return addVersions(context, answer as Bulk);
+  return undefined;
+}
+
+// Decided: a list has the nodes held here first, then those of the registry behind this one in its order. Nodes that
+// are held here or that a rule refuses are left out of the latter, so that a page may be shorter, and `total` too high.
+async function addNodes(
+  context: Context,
+  query: OperationCall<'node.search'>['query'],
+  own: NodePage,
+): Promise<NodePage> {
+  // An admin's view of this registry.
+  if (query.include_banned) return own;
+  const { limit, page } = query;
+  const wanted = limit - own.nodes.length;
+  const start = Math.max(0, (page - 1) * limit - own.total);
+  try {
+    const pages = [];
+    // What is wanted may begin in the middle of a page there.
+    for (let at = Math.floor(start / limit); at * limit < start + Math.max(wanted, 1); at += 1)
+      pages.push(await readPage(context, { ...query, page: at + 1 }));
+    const total = own.total + (pages[0]?.total ?? 0);
+    const all = pages.flatMap(({ nodes }) => nodes);
+    const nodes = await pickNodes(context, all.slice(start % limit, (start % limit) + wanted));
+    return { ...own, nodes: [...own.nodes, ...nodes], total, totalPages: countPages(total, limit) };
+  } catch (error) {
+    if (!(error instanceof FetchFailed)) throw error;
+    context.log('warn', 'The uplink did not answer.', { error: error.message });
+    return own;
+  }
+}
+
+async function readPage(
+  context: Context,
+  query: Readonly<Record<string, unknown>>,
+): Promise<{ readonly nodes: readonly unknown[]; readonly total: number }> {
+  const answer = (await requestRemote(context, 'node.search', { params: {}, query })) as Partial<NodePage>;
+  const { nodes, total } = answer;
+  if (!Array.isArray(nodes) || !Number.isSafeInteger(total) || (total as number) < 0)
+    throw new FetchFailed('it answered in another form than a registry');
+  return { nodes, total: total as number };
+}
+
+/** The nodes of a list that may be shown; one that has no valid form hides no other. */
+async function pickNodes(context: Context, listed: readonly unknown[]): Promise<NodeView[]> {
+  const nodes = listed.filter((node) => !findWrongKind(Node, node)) as NodeView[];
+  const foreign = await findForeign(
+    context,
+    nodes.map(({ id = '' }) => id),
+  );
+  return nodes
+    .filter(({ id = '' }) => foreign.has(id) && isAllowed(context, id))
+    .map(({ id = '', latest_version: latest, ...node }) => ({
+      id,
+      ...node,
+      ...(latest && isVersionOf(latest, id) && { latest_version: toOwnVersion(context, id, latest) }),
+    }));
+}
+
+function isVersionOf({ node_id }: VersionView, nodeId: string): boolean {
+  return node_id === undefined || node_id.toLowerCase() === nodeId.toLowerCase();
+}
+
+/** Asks about the pairs that are not held here, all at once. */
+async function addVersions(context: Context, { node_versions: items }: Bulk): Promise<Bulk | undefined> {
+  const missing = items.filter(({ status }) => status === 'not_found').map(({ identifier }) => identifier);
+  const foreign = await findForeign(
+    context,
+    missing.map(({ node_id }) => node_id),
+  );
+  const asked = missing.filter(({ node_id }) => foreign.has(node_id) && isAllowed(context, node_id));
+  if (asked.length === 0) return undefined;
+  const read = await readVersions(context, asked);
+  const found = new Map<Pair, Item>();
+  for (const identifier of asked) {
+    const { node_id, version } = identifier;
+    // What was served once stays what it was.
+    const node_version = (await findPinned(context, node_id, version)) ?? read?.get(toKey(identifier));
+    if (node_version)
+      found.set(identifier, {
+        identifier,
+        status: 'success',
+        node_version: toOwnVersion(context, node_id, node_version),
+      });
+    else if (!read)
+      found.set(identifier, {
+        identifier,
+        // Not an error, which would stop a publish of a name that is not held here.
+        status: 'not_found',
+        error_message: `There is no version ${version} of the node ${node_id} here, and the registry behind this one does not answer.`,
+      });
+  }
+  return { node_versions: items.map((item) => found.get(item.identifier) ?? item) };
+}
+
+/**
+ * Reads versions, also under their full spelling.
+ * @returns by `toKey` of the pairs; undefined if there is no answer
+ */
+async function readVersions(
+  context: Context,
+  pairs: readonly Pair[],
+): Promise<ReadonlyMap<string, VersionView> | undefined> {
+  const complete = (pair: Pair) => ({ ...pair, version: completeSpelling(context, pair.version) });
+  const all = new Map([...pairs, ...pairs.map(complete)].map((pair) => [toKey(pair), pair]));
+  const body = { node_versions: [...all.values()].slice(0, DEFAULT_LIMITS.bulkPairs) };
+  try {
+    const answer = (await requestRemote(context, 'version.bulk', { params: {}, body })) as Partial<Bulk>;
+    if (!Array.isArray(answer?.node_versions)) throw new FetchFailed('it answered in another form');
+    const found = new Map<string, VersionView>();
+    for (const item of answer.node_versions) {
+      if (findWrongKind(BulkItem, item)) continue;
+      const { identifier, node_version } = item;
+      if (node_version && isVersionOf(node_version, identifier.node_id))
+        found.set(toKey(identifier), node_version);
+    }
+    for (const pair of pairs) {
+      const version = found.get(toKey(pair)) ?? found.get(toKey(complete(pair)));
+      if (version) found.set(toKey(pair), version);
+    }
+    return found;
+  } catch (error) {
+    if (!(error instanceof FetchFailed)) throw error;
+    context.log('warn', 'The uplink did not answer.', { error: error.message });
+    return undefined;
+  }
+}
+
+function toKey({ node_id, version }: Pair): string {
+  return `${node_id}\n${version}`;
+}
