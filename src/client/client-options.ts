@@ -53,6 +53,8 @@ export interface Connection {
   raw(request: RawRequest): Promise<RawAnswer>;
   /** Sends a file to a signed URL, without a credential. */
   upload(url: string, options: UploadOptions): Promise<void>;
+  /** Reads the status and headers of a file, with the credential if it is a URL of this service. */
+  inspect(url: string, options?: Pick<CallOptions, 'signal'>): Promise<Pick<Answer, 'status' | 'headers'>>;
   /** Downloads a file, without a credential unless requested for a URL of this service. */
   download(url: string, options: DownloadOptions): Promise<Downloaded>;
   /** Closes all connections immediately. */

@@ -16,7 +16,7 @@ import {
   renameAnswer,
   renameRequest,
 } from './outlines.js';
-import { downloadFile, uploadFile } from './transfer.js';
+import { downloadFile, inspectFile, uploadFile } from './transfer.js';
 import type { Headers } from './transport.js';
 import { buildUrl, fillPath, listPathNames, parseBaseUrl, type Query } from './url.js';
 
@@ -121,6 +121,7 @@ export function createClient(options: ClientOptions): Client {
         (answer) => answer,
       );
     },
+    inspect: (url, options) => inspectFile(http, toOwnAddress(url, base, socket), options),
     upload: (url, upTo) => uploadFile(http, toOwnAddress(url, base, socket), upTo),
     download: (url, downTo) => downloadFile(http, toOwnAddress(url, base, socket), downTo),
     close: () => http.close(),

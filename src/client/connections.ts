@@ -1,8 +1,14 @@
 import type { Dispatcher } from 'undici';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
+import type { Lookup } from '../wire/checked-lookup.js';
+import { AddressRule } from './address-rule.js';
 import { InvalidRequestError } from './errors.js';
 
 export interface ConnectionOptions {
+  /** The service, whose answers may not lead to every address. Default: every address is used. */
+  readonly baseUrl?: URL;
+  /** Resolves names. Default: the system's resolver. */
+  readonly lookup?: Lookup | undefined;
   /** A Unix socket or named pipe that all requests to this origin take, instead of its port. */
   readonly socket?: { readonly origin: string; readonly path: string } | undefined;
   /** Environment with `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in either case. Default: no proxy. */
@@ -14,7 +20,8 @@ export interface ConnectionOptions {
 /** @internal */
 export interface Connections {
   readonly request: typeof import('../wire/undici.js').request;
-  getDispatcher(url: URL): Dispatcher;
+  /** @throws AddressRefused */
+  getDispatcher(url: URL): Promise<Dispatcher>;
   /** Finds the proxy that failed, without its credential; none if the connection did not use it. */
   findProxy(url: URL, error: unknown): string | undefined;
   close(): Promise<void>;
@@ -29,29 +36,38 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
   const agent = new Agent({ connect: { socketPath: socket.path } });
   return {
     ...network,
-    getDispatcher: (url) => (url.origin === socket.origin ? agent : network.getDispatcher(url)),
+    getDispatcher: async (url) => (url.origin === socket.origin ? agent : network.getDispatcher(url)),
     close: async () => void (await Promise.all([agent.destroy(), network.close()])),
   };
 }
 
-async function openNetwork({ env = {}, ca }: ConnectionOptions): Promise<Connections> {
-  const { Agent, loadProxyParts, request } = await import('../wire/undici.js');
+async function openNetwork(options: ConnectionOptions): Promise<Connections> {
+  const { env = {}, ca, baseUrl, lookup, socket } = options;
+  const { Agent, buildConnector, loadProxyAgent, request } = await import('../wire/undici.js');
   const trust =
     ca === undefined ? {} : { ca: [...(await loadBuiltInCertificates()), await requireCertificates(ca)] };
-  const direct = new Agent({ connect: trust });
   const httpProxy = readProxyUrl(env, 'http_proxy');
   const httpsProxy = readProxyUrl(env, 'https_proxy');
-  if (!httpProxy && !httpsProxy) {
+  const isProxied = httpProxy !== '' || httpsProxy !== '';
+  const rule = baseUrl && new AddressRule(baseUrl, { lookup, isLocal: socket !== undefined, isProxied });
+  const connectToService = buildConnector({ ...trust, lookup: rule?.ownLookup });
+  const connectToOther = buildConnector({ ...trust, lookup: rule?.lookup });
+  const connectDirectly: typeof connectToOther = (to, callback) =>
+    (rule?.isOwn(`${to.protocol}//${to.host}`) ? connectToService : connectToOther)(to, callback);
+  const direct = new Agent({ connect: connectDirectly });
+  if (!isProxied) {
     return {
       request,
-      getDispatcher: () => direct,
+      getDispatcher: async (url) => {
+        await rule?.check(url);
+        return direct;
+      },
       findProxy: () => undefined,
       close: () => direct.destroy(),
     };
   }
-  const { EnvHttpProxyAgent, buildConnector } = await loadProxyParts();
+  const EnvHttpProxyAgent = await loadProxyAgent();
   const withoutProxy = new WeakSet<object>();
-  const connectDirectly = buildConnector(trust);
   const proxied = new EnvHttpProxyAgent({
     // Empty instead of absent: otherwise undici reads the environment of the process.
     httpProxy,
@@ -71,7 +87,10 @@ async function openNetwork({ env = {}, ca }: ConnectionOptions): Promise<Connect
   });
   return {
     request,
-    getDispatcher: (url) => (isLoopbackHost(url.hostname) ? direct : proxied),
+    getDispatcher: async (url) => {
+      await rule?.check(url);
+      return isLoopbackHost(url.hostname) ? direct : proxied;
+    },
     findProxy: (url, error) => {
       if (isLoopbackHost(url.hostname) || withoutProxy.has(error as object)) return undefined;
       const { protocol, host } = new URL(

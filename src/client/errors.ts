@@ -57,14 +57,8 @@ export class ServiceError extends ClientError {
 }
 
 export type NetworkCode =
-  | 'refused'
-  | 'dns'
-  | 'unreachable'
-  | 'reset'
-  | 'tls'
-  | 'proxy'
-  | 'timeout'
-  | 'failed';
+  /** The service led to an address that it may not name. */
+  'address' | 'refused' | 'dns' | 'unreachable' | 'reset' | 'tls' | 'proxy' | 'timeout' | 'failed';
 
 /** No complete response arrived. */
 export class NetworkError extends ClientError {

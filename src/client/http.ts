@@ -248,9 +248,9 @@ export function mayRepeat(idempotent: boolean, error: ClientError): boolean {
     return (idempotent ? TRANSIENT_STATUSES : BUSY_STATUSES).includes(error.status);
   }
   if (!(error instanceof NetworkError)) return false;
-  // Repeating does not help with an untrusted certificate, a refusing proxy or a request that cannot be
+  // Repeating does not help with a refused address, an untrusted certificate, a refusing proxy or a request that cannot be
   // written.
-  if (['timeout', 'tls', 'proxy', 'failed'].includes(error.code)) return false;
+  if (['address', 'timeout', 'tls', 'proxy', 'failed'].includes(error.code)) return false;
   return idempotent || error.sent === false;
 }
 

@@ -1,6 +1,7 @@
+import { AddressRefused } from './address-rule.js';
 import { type NetworkCode, NetworkError } from './errors.js';
 
-const NETWORK_CODES: Record<string, NetworkCode> = {
+const NETWORK_CODES: Record<string, Exclude<NetworkCode, 'address'>> = {
   ECONNREFUSED: 'refused',
   // A socket that does not exist.
   ENOENT: 'refused',
@@ -24,7 +25,7 @@ const NETWORK_CODES: Record<string, NetworkCode> = {
 const UNTRUSTED =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(VERIFY|GET)_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-const SENTENCES: Record<NetworkCode, (host: string) => string> = {
+const SENTENCES: Record<Exclude<NetworkCode, 'address'>, (host: string) => string> = {
   refused: (host) => `Nothing is listening at ${host}. Is the service running, and is the address right?`,
   dns: (host) => `The host name of ${host} cannot be resolved. Check the spelling and the network.`,
   unreachable: (host) => `${host} cannot be reached from this network.`,
@@ -54,6 +55,7 @@ export function toNetworkError(
   proxy?: string,
 ): NetworkError {
   const root = findRootCause(cause);
+  if (root instanceof AddressRefused) return new NetworkError('address', root.message, false, { cause });
   const code = classifyCause(root);
   const unreachable = proxy !== undefined && sent === false && PROXY_SENTENCES[code];
   if (unreachable) {
@@ -90,7 +92,7 @@ function findRootCause(cause: unknown): Error & { code?: string } {
   return error;
 }
 
-function classifyCause(error: Error & { code?: string }): NetworkCode {
+function classifyCause(error: Error & { code?: string }): Exclude<NetworkCode, 'address'> {
   const code = error.code ?? '';
   if (UNTRUSTED.test(code)) return 'tls';
   if (/^Proxy (response|Authentication)/.test(error.message)) return 'proxy';

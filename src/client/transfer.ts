@@ -57,6 +57,21 @@ async function* notifyOfParts(stream: Readable, onPart: (bytes: number) => void)
   }
 }
 
+/** Reads the status, whichever it is, and the headers of a file. */
+export function inspectFile(
+  http: Http,
+  url: string,
+  limits: TransferOptions = {},
+): Promise<Pick<Answer, 'status' | 'headers'>> {
+  return http.send(
+    { ...toTransferRequest(url, limits), method: 'HEAD', credential: true, anyStatus: true },
+    async (answer) => {
+      await answer.discard();
+      return answer;
+    },
+  );
+}
+
 export interface DownloadOptions extends TransferOptions {
   /** Ended when the file is complete, destroyed on failure. */
   readonly to: Writable;

@@ -61,14 +61,16 @@ export function createTransport(options: ConnectionOptions = {}): Transport {
           ? limit.error(origin, sent)
           : toNetworkError(error, origin, sent, findProxy(exchange.url, error));
       };
-      const dispatcher = getDispatcher(exchange.url).compose(
-        notifyOnStart(() => {
-          sent = 'unknown';
-        }),
-      );
+      const watchStart = notifyOnStart(() => {
+        sent = 'unknown';
+      });
+      const dispatcher = await getDispatcher(exchange.url).catch((error) => {
+        limit.end();
+        throw toError(error);
+      });
       const body = await openBody(exchange.body, limit);
       try {
-        const answering = request(dispatcher, exchange.url, {
+        const answering = request(dispatcher.compose(watchStart), exchange.url, {
           method: exchange.method as Dispatcher.HttpMethod,
           headers: { ...exchange.headers, ...describeSize(exchange.body) },
           body: body ?? null,

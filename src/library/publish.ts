@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client as ContractClient, createClient } from '../client/client.js';
+import type { Client as ContractClient } from '../client/client.js';
 import { checkCode, readPack } from '../flows/publish/pack.js';
 import { publishPack } from '../flows/publish/publish-pack.js';
 import type { NodeVersion } from './api.generated.js';
@@ -47,12 +47,8 @@ export async function publish(folder: string, options: PublishOptions): Promise<
   const pack = await readPack('.', folder, report, { publisher, allowSecrets, naming });
   await checkCode(pack, report, progress, allowFindings);
   const registry = { url: client.baseUrl, client, isSignedIn: true, token };
-  const others: ContractClient[] = [];
-  const connect = async (baseUrl: string) => {
-    const other = createClient({ baseUrl });
-    others.push(other);
-    return other;
-  };
+  // The client has a credential, so no other one is needed.
+  const connect = async () => client;
   const scratch = await mkdtemp(join(tmpdir(), 'regen-publish-'));
   try {
     const openRegistry = async () => registry;
@@ -60,6 +56,5 @@ export async function publish(folder: string, options: PublishOptions): Promise<
     return await publishPack({ ...context, skipExisting, signal }, pack);
   } finally {
     await rm(scratch, { recursive: true, force: true });
-    for (const other of others) await other.close();
   }
 }

@@ -1,17 +1,31 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Ranges that no public service has: private, shared, link-local, documentation, multicast and reserved. */
-const RESERVED_IPV4 = [
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
-  ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24'],
-  ...['203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-];
-/** Only 2000::/3 of IPv6 is public, except these ranges in it, which embed IPv4 addresses or are reserved. */
-const PUBLIC_IPV6 = '2000::/3';
-const RESERVED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+/** Where an address is. Whoever is at a private one is not thereby at a shared or link-local one. */
+export type AddressKind = 'public' | 'reserved' | 'link-local' | 'shared' | 'private' | 'loopback';
 
-const privateAddresses = createBlockList([...RESERVED_IPV4, ...RESERVED_IPV6]);
+/** Ranges that no public service has. The unspecified addresses reach this machine too. */
+const RANGES: Readonly<Record<Exclude<AddressKind, 'public'>, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '0.0.0.0/32', '::1/128', '::/128'],
+  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+  shared: ['100.64.0.0/10'],
+  'link-local': ['169.254.0.0/16', 'fe80::/10'],
+  reserved: [
+    ...['0.0.0.0/8', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15', '198.51.100.0/24'],
+    ...['203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+    // These embed IPv4 addresses or are reserved.
+    ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+  ],
+};
+/** Only this part of IPv6 is public. */
+const PUBLIC_IPV6 = '2000::/3';
+/** Of networks without IPv4: an IPv4 address in IPv6 (RFC 6052). */
+const NAT64 = '64:ff9b::';
+
+const kinds = Object.entries(RANGES).map(
+  ([kind, ranges]) => [kind as AddressKind, createBlockList(ranges)] as const,
+);
 const publicIpv6 = createBlockList([PUBLIC_IPV6]);
+const nat64 = createBlockList([`${NAT64}/96`]);
 const loopback = createBlockList(['127.0.0.0/8', '::1/128']);
 
 function createBlockList(ranges: readonly string[]): BlockList {
@@ -19,6 +33,7 @@ function createBlockList(ranges: readonly string[]): BlockList {
   for (const range of ranges) {
     const [net, prefix] = range.split('/') as [string, string];
     list.addSubnet(net, Number(prefix), getFamily(net));
+    if (isIP(net) === 4) list.addSubnet(NAT64 + net, 96 + Number(prefix), 'ipv6');
   }
   return list;
 }
@@ -27,16 +42,23 @@ function getFamily(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 
+/** Classifies an IP address. What is embedded in IPv6 counts as the IPv4 address that it is, or as reserved. */
+export function classifyAddress(address: string): AddressKind {
+  const [bare = ''] = address.split('%');
+  const family = getFamily(bare);
+  const found = isIP(bare) === 0 ? ['reserved' as const] : kinds.find(([, list]) => list.check(bare, family));
+  if (found) return found[0];
+  const isPublic = family === 'ipv4' || publicIpv6.check(bare, family) || nat64.check(bare, family);
+  return isPublic ? 'public' : 'reserved';
+}
+
 export function isLoopbackAddress(address: string): boolean {
   return isIP(address) !== 0 && loopback.check(address, getFamily(address));
 }
 
 /** Whether users may make the service send requests to an address. IPv4 in IPv6 is not public. */
 export function isPublicAddress(address: string): boolean {
-  const kind = isIP(address);
-  if (kind === 0 || isLoopbackAddress(address) || privateAddresses.check(address, getFamily(address)))
-    return false;
-  return kind === 4 || publicIpv6.check(address, 'ipv6');
+  return classifyAddress(address) === 'public' && !nat64.check(address, getFamily(address));
 }
 
 /**

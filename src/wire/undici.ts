@@ -2,23 +2,24 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';
 import type { Dispatcher as AnyDispatcher } from 'undici';
 import send from 'undici/lib/api/api-request.js';
-import buildConnector from 'undici/lib/core/connect.js';
+import connector from 'undici/lib/core/connect.js';
 import symbols, { type Parser } from 'undici/lib/core/symbols.js';
 import DirectAgent from 'undici/lib/dispatcher/agent.js';
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
 
 // The part of undici that a direct connection needs, loaded with the first request: the whole of it takes longer than most.
 export const Agent = DirectAgent;
+export const buildConnector = connector;
 
-/** What connections through a proxy need besides. */
-export async function loadProxyParts() {
+/** Loads the agent for connections through the proxies of the environment. */
+export async function loadProxyAgent() {
   const [{ default: EnvHttpProxyAgent }, { default: connect }] = await Promise.all([
     import('undici/lib/dispatcher/env-http-proxy-agent.js'),
     import('undici/lib/api/api-connect.js'),
   ]);
   // Only the index of undici, which is not loaded, gives dispatchers the method that opens a tunnel.
   Object.assign(Dispatcher.prototype, { connect });
-  return { EnvHttpProxyAgent, buildConnector };
+  return EnvHttpProxyAgent;
 }
 
 type RequestOptions = Omit<AnyDispatcher.RequestOptions, 'origin' | 'path' | 'method'> & {

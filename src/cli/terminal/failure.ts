@@ -37,7 +37,7 @@ export const failureCodes = {
   7: [
     ...(['issuer_unusable', 'digest_missing', 'digest_mismatch', 'refused', 'dns', 'unreachable'] as const),
     ...(['reset', 'tls', 'proxy', 'timeout', 'failed', 'not_json', 'empty', 'too_deep', 'redirect'] as const),
-    ...(['changed', 'local_service_unavailable', 'not_running', 'port_taken', 'busy'] as const),
+    ...(['changed', 'address', 'local_service_unavailable', 'not_running', 'port_taken', 'busy'] as const),
     ...(['out_of_resources', 'unexpected'] as const),
   ],
   8: ['still_running', 'status_unreadable', 'version_pending'],

@@ -47,6 +47,7 @@ export const failureMeanings: Readonly<Record<FailureCode, string>> = {
   too_deep: 'The response is nested too deeply.',
   redirect: 'The service redirects to another address.',
   changed: 'The file changed while it was transferred.',
+  address: 'The service led to an address that it may not name.',
   local_service_unavailable: 'The embedded service could not be started.',
   not_running: 'No service runs on the data folder.',
   not_started: 'The command of `admin exec` was not found or cannot be run.',

@@ -42,8 +42,6 @@ export async function publishPack(context: PublishContext, pack: Pack): Promise<
   const registry = await context.openRegistry(manifest.publisher);
   const subject: VersionContext = {
     client: await chooseClient(connect, registry, registry.token),
-    serviceUrl: registry.url,
-    connect,
     nodeId: manifest.node.id,
     version: manifest.version.version,
     signal,

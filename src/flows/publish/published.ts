@@ -14,9 +14,6 @@ export type NodeVersion = z.output<typeof NodeVersionSchema>;
 /** A version, and the client that reads it. */
 export interface VersionContext {
   readonly client: Client;
-  readonly serviceUrl: string;
-  /** Creates a client without a credential, for archives on another host. */
-  readonly connect: (origin: string) => Promise<Client>;
   readonly nodeId: string;
   readonly version: string;
   readonly signal: AbortSignal;
@@ -110,30 +107,18 @@ export async function compareUploaded(
   scratch: string,
 ): Promise<UploadState> {
   if (!downloadUrl) return 'nothing';
-  const client = await chooseClient(subject, downloadUrl);
-  const { status, headers, body } = await client.raw({
-    method: 'HEAD',
-    path: downloadUrl,
-    signal: subject.signal,
-  });
-  for await (const _ of body);
+  const { client, signal } = subject;
+  const { status, headers } = await client.inspect(downloadUrl, { signal });
   if (status === 404) return 'nothing';
   const tree = /sha256=([0-9a-f]{64})/.exec(headers['x-archive-tree'] ?? '')?.[1];
   if (tree) return tree === archive.tree ? 'same' : 'other';
   const digest = /sha-256=:([^:]+):/.exec(headers['repr-digest'] ?? '')?.[1];
   if (digest && Buffer.from(digest, 'base64').toString('hex') === archive.sha256) return 'same';
-  return (await downloadTree(subject, client, downloadUrl, scratch)) === archive.tree ? 'same' : 'other';
-}
-
-/** The credential is sent to the origin of the service only. */
-async function chooseClient({ client, serviceUrl, connect }: VersionContext, url: string): Promise<Client> {
-  const { origin } = new URL(url);
-  return origin === new URL(serviceUrl).origin ? client : connect(origin);
+  return (await downloadTree(subject, downloadUrl, scratch)) === archive.tree ? 'same' : 'other';
 }
 
 async function downloadTree(
-  { signal }: VersionContext,
-  client: Client,
+  { client, signal }: VersionContext,
   url: string,
   scratch: string,
 ): Promise<string | undefined> {

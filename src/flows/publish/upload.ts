@@ -57,15 +57,15 @@ export async function registerAndUpload(
   const { manifest, archive, path } = registration;
   const { progress, signal } = context;
   await progress.stage(`Registering ${manifest.node.id} ${manifest.version.version}`);
-  const { node_version, signedUrl } = await registerVersion(context, registry, registration);
+  const { client, answer } = await registerVersion(context, registry, registration);
   await progress.stage(`Uploading ${formatBytes(archive.size)}`);
-  await registry.client.upload(signedUrl, {
+  await client.upload(answer.signedUrl, {
     openStream: () => createReadStream(path),
     size: archive.size,
     onProgress: (done, total) => progress.transferred(done, total),
     signal,
   });
-  return node_version;
+  return answer.node_version;
 }
 
 async function registerVersion(
@@ -80,7 +80,7 @@ async function registerVersion(
     const answer = await client.version.publish({ publisherId, nodeId: node.id, body }, { signal });
     const { version } = registration.manifest.version;
     requireVersion(client, { nodeId: node.id, version }, answer.node_version);
-    return answer;
+    return { client, answer };
   };
   try {
     return await send(registry.token);

@@ -1,20 +1,13 @@
-import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import type { Agent } from 'undici';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { isLoopbackAddress, isPublicAddress } from '../../wire/addresses.js';
+import { createCheckedLookup, type Lookup } from '../../wire/checked-lookup.js';
 
 /** Why a URL that a user chose is not requested; the message continues its name. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
-
-/** Resolves a name to all of its addresses, as Node's own `lookup` does. */
-export type Lookup = (
-  hostname: string,
-  options: LookupAllOptions,
-  done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
-) => void;
 
 /** Where the service is, which decides what it requests for its users. */
 export interface OwnOrigin {
@@ -47,7 +40,7 @@ export async function createGuardedAgent(
   const isAllowed = (address: string) => isOwn || isAllowedAddress(address, loopbackAllowed);
   // Loaded with the first request: a service may never send one.
   const { Agent } = await import('../../wire/undici.js');
-  return new Agent({ connect: { lookup: createCheckedLookup(isAllowed, lookup) }, connections: 1 });
+  return new Agent({ connect: { lookup: createCheckedLookup(isAllowed, refuse, lookup) }, connections: 1 });
 }
 
 /**
@@ -56,27 +49,11 @@ export async function createGuardedAgent(
  */
 export function refuseLiteral({ hostname }: URL, loopbackAllowed: boolean): void {
   const literal = isLoopbackHost(hostname) ? '127.0.0.1' : hostname.replace(/^\[|\]$/g, '');
-  if (isIP(literal) && !isAllowedAddress(literal, loopbackAllowed))
-    throw new AddressRefused('its address is not public');
+  if (isIP(literal) && !isAllowedAddress(literal, loopbackAllowed)) throw refuse();
 }
+
+const refuse = () => new AddressRefused('its address is not public');
 
 function isAllowedAddress(address: string, loopbackAllowed: boolean): boolean {
   return isPublicAddress(address) || (loopbackAllowed && isLoopbackAddress(address));
-}
-
-/** Creates a resolver that drops addresses which are not allowed. */
-function createCheckedLookup(
-  isAllowed: (address: string) => boolean,
-  resolve: Lookup = systemLookup,
-): LookupFunction {
-  return (hostname, options, done) => {
-    resolve(hostname, { ...options, all: true }, (error, found) => {
-      const usable = error ? [] : found.filter(({ address }) => isAllowed(address));
-      const [first] = usable;
-      if (error) done(error, '', 0);
-      else if (!first) done(new AddressRefused('its address is not public'), '', 0);
-      else if (options.all) done(null, usable);
-      else done(null, first.address, first.family);
-    });
-  };
 }

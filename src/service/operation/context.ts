@@ -1,10 +1,11 @@
 import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { PackReader } from '../../python/reader-process.js';
+import type { Lookup } from '../../wire/checked-lookup.js';
 import { type Configuration, isExposed } from '../configuration/configuration.js';
 import type { Count, Log } from '../configuration/log.js';
 import type { Database } from '../database/database.js';
-import type { Lookup, OwnOrigin } from '../network/guarded-agent.js';
+import type { OwnOrigin } from '../network/guarded-agent.js';
 import type { Queue } from '../queue/queue.js';
 import type { Storage } from '../storage/storage.js';
 import type { Engines } from './engine.js';

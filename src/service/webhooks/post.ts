@@ -1,6 +1,7 @@
+import type { Lookup } from '../../wire/checked-lookup.js';
 import { parseRetryAfter } from '../../wire/retry-after.js';
 import { describeUnreachable } from '../network/fetch-media.js';
-import { AddressRefused, createGuardedAgent, type Lookup, type OwnOrigin } from '../network/guarded-agent.js';
+import { AddressRefused, createGuardedAgent, type OwnOrigin } from '../network/guarded-agent.js';
 import { runWithin, TimedOut } from '../network/run-within.js';
 
 export interface PostWebhookOptions extends OwnOrigin {

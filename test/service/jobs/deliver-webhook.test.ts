@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Lookup } from '../../../src/service/network/guarded-agent.js';
 import { EngineFailure } from '../../../src/service/operation/engine.js';
+import type { Lookup } from '../../../src/wire/checked-lookup.js';
 import { copyingEngine } from '../../support/copying-engine.js';
 import { filmingEngine } from '../../support/filming-engine.js';
 import { pixel, startedTask, startPaths, taskAt } from '../../support/generation.js';
