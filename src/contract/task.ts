@@ -9,6 +9,7 @@ export const TaskAccount = defineObject('TaskAccount', {
   operation: z.string().describe('Operation that started it, such as image.relight'),
   status: z.string().describe('Status, as the status operation of its kind spells it'),
   credits: z.number().describe('Cost in credits; 0 if it was refunded'),
+  refunded: z.number().optional().describe('Credits that were given back'),
   seed: z.number().describe('Random seed that was used'),
   reason: z.string().optional().describe('Why it failed'),
   created_at: DateTime,
@@ -22,7 +23,7 @@ export const task = {
     extension: 'credits, seed and failure of a task of any kind',
   }),
   cancel: operation('POST /users/tasks/{task_id}/cancel', {
-    summary: 'Cancel a task that has not ended, and refund its credits',
+    summary: 'Cancel a task that has not ended; its credits are refunded if it was not started',
     // Decided: who started a task may cancel it, with the credential that started it.
     who: 'bearer',
     response: TaskAccount,

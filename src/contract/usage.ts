@@ -41,7 +41,9 @@ const UsageRow = defineObject('UsageRow', {
   model: z.string().optional().describe('Model of a video'),
   tasks: z.int().describe('Tasks that were started'),
   charged: z.number().describe('Credits charged'),
-  refunded: z.number().describe('Credits refunded for tasks that failed'),
+  refunded: z
+    .number()
+    .describe('Credits given back for tasks that failed, or were cancelled before they started'),
   credits: z.number().describe('Credits charged and not refunded'),
 });
 

@@ -261,7 +261,7 @@ test('task forget removes ended tasks from the list, and others only with --forc
 
 test('task cancel ends tasks on the service and in the list; one that has ended does not stop the others', async () => {
   const service = await serviceForTest(
-    {},
+    { prices: { image: { relight: 7 } } },
     {
       engines: {
         image: copyingEngine((_, signal) => once(signal, 'abort').then(() => signal.throwIfAborted())),
@@ -287,6 +287,14 @@ test('task cancel ends tasks on the service and in the list; one that has ended 
     { task_id: first, status: 'FAILED', reason: 'The task was cancelled.' },
     { task_id: second, status: 'FAILED' },
   ]);
+  // Which of them had started by then depends on the machine.
+  for (const [at, { task_id, refunded }] of JSON.parse(both.stdout).entries()) {
+    expect(both.stderr.split('\n')[at]).toBe(
+      refunded === 7
+        ? `Refunded 7 credits for task ${task_id}.`
+        : `Task ${task_id} was already started, so its 7 credits are not refunded.`,
+    );
+  }
   expect(JSON.parse((await run('task', 'list', '--state', 'failed', '--json')).stdout)).toHaveLength(2);
   expect((await run('task', 'cancel', '00000000-0000-4000-8000-000000000000')).exit).toBe(3);
 

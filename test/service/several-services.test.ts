@@ -209,7 +209,7 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
         begun.push(name);
         await once(gates, name);
         if (name === 'b') memories.push(await memory.read());
-        else await memory.write('late').catch((error) => memories.push(error.name));
+        else await memory.write('late', false).catch((error) => memories.push(error.name));
         if (name === 'a') throw new EngineFailure('too late');
         return engine.run(job, signal, progress, memory);
       };

@@ -1,3 +1,4 @@
+import type { Client } from '../../client/client.js';
 import { getOutline } from '../../client/outlines.js';
 import { findTask, serviceKey, type Target } from '../../flows/tasks/task.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
@@ -5,6 +6,9 @@ import { combineExits } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { formatCount } from '../terminal/text.js';
+
+type Cancelled = Awaited<ReturnType<Client['task']['cancel']>>;
 
 /** Cancels tasks. One that cannot be cancelled does not stop the others. */
 export async function run(context: CommandContext): Promise<number> {
@@ -19,7 +23,7 @@ export async function run(context: CommandContext): Promise<number> {
     });
     return exitCodes.done;
   }
-  const answers: object[] = [];
+  const answers: Cancelled[] = [];
   const exits: number[] = [];
   const changed = new Map<string, Target>();
   for (const { id, entry, target } of tasks) {
@@ -39,9 +43,20 @@ export async function run(context: CommandContext): Promise<number> {
     }
   }
   if (answers.length > 0 || output.mode.json) await output.answer(answers, command.shape);
+  for (const answer of answers) await reportRefund(output, answer);
   for (const target of changed.values()) {
     services.use(target);
     await services.announce();
   }
   return combineExits(exits);
+}
+
+/** Says what became of the credits of a task that had a price. A service may not tell. */
+async function reportRefund(output: CommandContext['output'], task: Cancelled): Promise<void> {
+  const { task_id, credits, refunded = 0 } = task;
+  if (refunded > 0) return output.note(`Refunded ${formatCount(refunded, 'credit')} for task ${task_id}.`);
+  if (credits === 0) return;
+  await output.note(
+    `Task ${task_id} was already started, so its ${formatCount(credits, 'credit')} ${credits === 1 ? 'is' : 'are'} not refunded.`,
+  );
 }

@@ -64,7 +64,7 @@ export const taskViews: readonly View[] = [
     usage: 'task cancel <task_id...>',
     module: 'task-cancel',
     changes: true,
-    summary: 'Cancel tasks that have not ended; their credits are refunded',
+    summary: 'Cancel tasks that have not ended; credits of tasks that were not started are refunded',
     explain: taskExplain,
     flags: [],
     shape: { columns: ['task_id', 'status', 'credits', 'reason'] },

@@ -294,7 +294,8 @@ export const migrations: readonly Migration[] = [
     rolling: true,
     statements: ['create table storages (number integer primary key, id text not null, place text not null)'],
   },
-  // Memberships that a person accepts. Invitations were users without an issuer, with the membership already.
+  // Memberships that a person accepts: invitations were users without an issuer, with the membership already. And tasks
+  // that a vendor may charge although they were cancelled.
   {
     number: 17,
     statements: [
@@ -310,6 +311,10 @@ export const migrations: readonly Migration[] = [
         from members join users on users.id = user_id where issuer is null and email is not null`,
       'delete from members where user_id in (select id from users where issuer is null and email is not null)',
       'delete from users where issuer is null and email is not null',
+      // A vendor may have been asked for what runs.
+      'alter table tasks add column asked_at text',
+      "update tasks set asked_at = created_at where status in ('IN_PROGRESS', 'processing')",
+      "create index tasks_cancelled on tasks (creator, asked_at) where error_code = 'cancelled'",
     ],
   },
 ];

@@ -37,15 +37,18 @@ export interface TaskTable {
   error_code: string | null;
   /** What its engine stores about it. */
   memory: string | null;
+  /** Since when a vendor may have started it, and may charge for it; null if none was asked. */
+  asked_at: Time | null;
   /** The last callback of a vendor about it. */
   callback: Json | null;
   created_at: Fixed<Time>;
 }
 
-/** Append-only: the costs of tasks, which outlast them. A task has at most one entry of each kind. */
+/** Append-only: the costs of tasks, which outlast them. A task has a charge, and at most one of the others. */
 export interface CreditTable {
   task_id: Fixed<string>;
-  kind: Fixed<'charge' | 'refund'>;
+  /** A waiver is given back to the user like a refund, but not to a budget, because a vendor may have charged it. */
+  kind: Fixed<'charge' | 'refund' | 'waiver'>;
   user_id: Fixed<string>;
   /** 0 or more; a refund has the amount of the charge. */
   amount: Fixed<number>;

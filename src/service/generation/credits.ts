@@ -24,7 +24,7 @@ interface Charge extends Spending {
   readonly model: string | undefined;
 }
 
-// Decided: the price is fixed when a task is created and refunded when it fails.
+// Decided: the price is fixed when a task is created.
 /**
  * Charges the price of a new task.
  * @throws Refused quota_exceeded if that is more than what is left of a budget
@@ -49,17 +49,25 @@ export async function chargeCredits(
   });
 }
 
-/** Refunds the price of a task; a second call does nothing. */
-export async function refundCredits(tx: Tx, taskId: string, now: number): Promise<void> {
+/** Why a task failed: its user cancelled it, its maker said so, or the service gave it up. */
+export type FailureCause = 'user' | 'maker' | 'service';
+
+// Decided: a cancelled task is refunded if its maker was not asked to begin: no vendor was, or for an engine of this
+// machine, previews included, it did not run yet. A task that failed is refunded. But what a vendor may have charged
+// stays in the budgets, so that no sequence of starts, cancels and crashes makes vendors begin more than they allow.
+/** Gives back the price of a task that failed. */
+export async function settleCredits(
+  tx: Tx,
+  taskId: string,
+  { cause, isAsked, now }: { readonly cause: FailureCause; readonly isAsked: boolean; readonly now: number },
+): Promise<void> {
+  if (cause === 'user' && isAsked) return;
   const paid = await getRow(tx, 'credits', { task_id: taskId, kind: 'charge' });
-  await tx
-    .insertInto('credits')
-    .values({ ...paid, kind: 'refund', at: new Date(now).toISOString() })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  const kind = cause === 'service' && isAsked ? 'waiver' : 'refund';
+  await insertRow(tx, 'credits', { ...paid, kind, at: new Date(now).toISOString() });
 }
 
-/** The credits that a task has cost: 0 if they were refunded, unless `isBeforeRefund`. */
+/** The credits that a task has cost: 0 if they were given back, unless `isBeforeRefund`. */
 export async function sumCredits(
   database: Database,
   taskId: string,

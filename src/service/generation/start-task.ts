@@ -121,6 +121,7 @@ async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: readon
     reason: null,
     error_code: null,
     memory: null,
+    asked_at: null,
     created_at: createdAt,
   });
   const model = task.request.model as string | undefined;
@@ -159,18 +160,22 @@ function wrapPrepared<Call, Answer>(
 
 const CANCELLED = 'cancelled';
 
-/** Ends a task as failed, and refunds it. Repeating it changes nothing. */
+/** Ends a task as failed. Repeating it changes nothing. */
 const cancelTask: Write<'task.cancel'> = async (call, tx) => {
   const { caller, context } = call;
   const task = await getVisibleTask(call, tx);
   // Decided: an admin sees the tasks of others, but only cancels their own, and not with an admin token.
   if (task.creator !== caller.userId || caller.kind === 'admin_token')
     throw new Refused('forbidden', 'Only the user who started a task can cancel it.');
+  const kind = getTaskKind(task.operation);
+  const isRunning = task.status === TASK_STATUSES[kind].running;
   const step = {
     to: 'failed',
     reason: 'The task was cancelled.',
     code: CANCELLED,
+    cause: 'user',
     actor: task.creator,
+    isAsked: task.asked_at !== null || (isRunning && !context.engines[kind].isRemote),
   } as const;
   const isCancelled = await advanceTask(tx, context, task, step);
   if (!isCancelled && task.error_code !== CANCELLED)

@@ -1,11 +1,11 @@
 import type { TaskOperation } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
 import { recordEvent } from '../database/audit-log.js';
-import { deleteRows, type Tx, updateRows } from '../database/database.js';
+import { deleteRows, getRow, type Tx, updateRows } from '../database/database.js';
 import type { TaskStatus } from '../database/task-tables.js';
 import type { Context } from '../operation/context.js';
 import { enqueueDelivery } from '../webhooks/deliveries.js';
-import { refundCredits } from './credits.js';
+import { type FailureCause, settleCredits } from './credits.js';
 import type { TaskResult } from './results.js';
 import { getTaskKind } from './task-files.js';
 
@@ -55,8 +55,11 @@ export type TaskStep =
       readonly to: 'failed';
       readonly reason: string;
       readonly code: string;
+      readonly cause: FailureCause;
       /** The user who ended it; absent: the service. */
       readonly actor?: string;
+      /** Whether its maker began; absent: whether a vendor was asked. */
+      readonly isAsked?: boolean;
     };
 
 /** Identifies a task and its operation. */
@@ -93,7 +96,10 @@ export async function advanceTask(
   await recordTaskStatus(tx, now, { taskId: id, status, actor, reason });
   // Decided: webhooks do not report that a task is queued.
   if (step.to !== 'queued') await enqueueDelivery(tx, { queue, now }, id, status);
-  if (step.to === 'failed') await refundCredits(tx, id, now());
+  if (step.to === 'failed') {
+    const isAsked = step.isAsked ?? (await getRow(tx, 'tasks', { id })).asked_at !== null;
+    await settleCredits(tx, id, { cause: step.cause, isAsked, now: now() });
+  }
   if (ACTIVE_STATUSES.includes(status)) return true;
   const forget = { kind: 'forget-inputs', key: id };
   if (removesInputs) await deleteRows(tx, 'jobs', forget);

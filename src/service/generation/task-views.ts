@@ -85,11 +85,16 @@ const getAccount: Read<'task.get'> = async (call, database) => {
 };
 
 export async function viewAccount(database: Database, task: TaskRow): Promise<z.output<typeof TaskAccount>> {
+  const [credits, charged] = await Promise.all([
+    sumCredits(database, task.id),
+    sumCredits(database, task.id, { isBeforeRefund: true }),
+  ]);
   return {
     task_id: task.id,
     operation: task.operation,
     status: task.status,
-    credits: await sumCredits(database, task.id),
+    credits,
+    refunded: charged - credits,
     seed: Number(task.seed),
     ...(task.reason !== null && { reason: task.reason }),
     created_at: task.created_at,

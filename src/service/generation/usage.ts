@@ -27,7 +27,7 @@ async function readUsage({ query, context }: UsageCall, database: Database, user
   const hasUsers = by.has('user') && userId === undefined;
   const day = sql<string>`substr(credits.at, 1, 10)`;
   const charged = sql<number>`sum(case when credits.kind = 'charge' then credits.amount else 0 end)`;
-  const refunded = sql<number>`sum(case when credits.kind = 'refund' then credits.amount else 0 end)`;
+  const refunded = sql<number>`sum(case when credits.kind <> 'charge' then credits.amount else 0 end)`;
   const rows = await database
     .selectFrom('credits')
     .leftJoin('users', 'users.id', 'credits.user_id')

@@ -163,8 +163,11 @@ export class Metrics {
       .where('month', '=', new Date(now()).toISOString().slice(0, 7))
       .groupBy('kind')
       .execute();
-    for (const entry of ['charge', 'refund'])
-      this.#credits.set({ entry }, Number(rows.find(({ kind }) => kind === entry)?.amount ?? 0));
+    for (const entry of ['charge', 'refund']) {
+      const some = rows.filter(({ kind }) => (kind === 'charge') === (entry === 'charge'));
+      const sum = some.reduce((all, { amount }) => all + Number(amount), 0);
+      this.#credits.set({ entry }, sum);
+    }
   }
 
   async #readDisk({ scratch }: ScrapedStore): Promise<void> {

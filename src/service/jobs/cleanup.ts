@@ -46,7 +46,12 @@ export function expireTask(context: Context): JobHandler {
       const task = await findRow(tx, 'tasks', { id: key });
       if (!task) return;
       const reason = 'The task did not finish within the time limit for off-peak tasks.';
-      await advanceTask(tx, context, task, { to: 'failed', reason, code: 'off_peak_expired' });
+      await advanceTask(tx, context, task, {
+        to: 'failed',
+        reason,
+        code: 'off_peak_expired',
+        cause: 'service',
+      });
     });
   };
 }

@@ -7,14 +7,14 @@ import { changeVersionStatus } from '../registry/version-states.js';
 
 type Quarantine = NonNullable<JobKind['quarantine']>;
 
-/** Fails a task and refunds it. */
+/** Fails a task and gives its credits back. */
 export function failQuarantinedTask(context: Context): Quarantine {
   return ({ key: taskId, commit }) =>
     commit(async (tx) => {
       const task = await getRow(tx, 'tasks', { id: taskId });
       const reason = `The service ended unexpectedly ${MAX_CRASHES} times while it generated this.`;
       await advanceTask(tx, context, task, { to: 'running' });
-      await advanceTask(tx, context, task, { to: 'failed', reason, code: 'quarantined' });
+      await advanceTask(tx, context, task, { to: 'failed', reason, code: 'quarantined', cause: 'service' });
     });
 }
 

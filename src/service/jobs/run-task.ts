@@ -31,7 +31,12 @@ export function runTask(context: Context): JobHandler {
     if (!task) return removeUnusedFiles(context, taskId);
     if (attempts >= MAX_ATTEMPTS) {
       const reason = `The task did not finish in ${attempts} attempts.`;
-      await failTask(context, job, task, new EngineFailure(reason, { code: 'attempts_exhausted' }));
+      await failTask(
+        context,
+        job,
+        task,
+        new EngineFailure(reason, { code: 'attempts_exhausted', mayBeCharged: true }),
+      );
       return;
     }
     const isWatched = kind === getWatchKind(task.operation);
@@ -149,7 +154,7 @@ async function runEngine(
       folder,
     };
     const abort = AbortSignal.any([signal, silence.signal, end.signal]);
-    return await engine.run(job, abort, silence.reset, createMemory(context, task.id, commit));
+    return await engine.run(job, abort, silence.reset, createMemory(context, task, commit));
   } catch (error) {
     throw [end, silence].find((watch) => watch.signal.aborted)?.signal.reason ?? error;
   } finally {
@@ -159,15 +164,25 @@ async function runEngine(
   }
 }
 
-function createMemory({ database }: Context, taskId: string, commit: RunningJob['commit']): EngineMemory {
+function createMemory(
+  { database, now }: Context,
+  { id, operation }: OpenTask,
+  commit: RunningJob['commit'],
+): EngineMemory {
+  const { running: status } = TASK_STATUSES[getTaskKind(operation)];
   return {
     read: async () => {
-      const row = await findRow(database, 'tasks', { id: taskId });
+      const row = await findRow(database, 'tasks', { id });
       return row?.memory ?? undefined;
     },
-    write: async (memory) => {
-      await commit((tx) => updateRows(tx, 'tasks', { id: taskId }, { memory }));
-    },
+    write: (memory, isAsked) =>
+      commit(async (tx) => {
+        const task = await findRow(tx, 'tasks', { id, status });
+        // What a cancelled task has cost is settled, so no vendor may be asked for it any more.
+        if (!task) throw new TaskEnded('The task was ended.');
+        const asked_at = isAsked ? (task.asked_at ?? new Date(now()).toISOString()) : null;
+        await updateRows(tx, 'tasks', { id }, { memory, asked_at });
+      }),
   };
 }
 
@@ -227,9 +242,10 @@ async function failTask(
   context: Context,
   { commit }: RunningJob,
   task: OpenTask,
-  { message, code }: EngineFailure,
+  { message, code, mayBeCharged }: EngineFailure,
 ): Promise<void> {
-  const step = { to: 'failed', reason: message, code } as const;
+  const cause = mayBeCharged ? 'service' : 'maker';
+  const step = { to: 'failed', reason: message, code, cause } as const;
   await commit((tx) => advanceTask(tx, context, task, step, { removesInputs: true }));
   await removeUnusedFiles(context, task.id);
 }

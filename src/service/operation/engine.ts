@@ -29,8 +29,12 @@ export function getWatchKind(operation: TaskOperation): string {
 export interface EngineMemory {
   /** @returns undefined if nothing was written */
   read(): Promise<string | undefined>;
-  /** Replaces the text; durable when it returns. */
-  write(text: string): Promise<void>;
+  /**
+   * Replaces the text; durable when it returns.
+   * @param isAsked whether a vendor may have started the task, or may do so from now on
+   * @throws an error if the task has ended, so that no vendor is asked for it any more
+   */
+  write(text: string, isAsked: boolean): Promise<void>;
 }
 
 /** Generates results. An interrupted attempt starts again from nothing, with the same seed and memory. */
@@ -66,18 +70,26 @@ export interface Engines {
   readonly video: Engine<VideoOperation>;
 }
 
-/** Ends the task as failed and refunds its credits. */
+/** Ends the task as failed and gives its credits back. */
 export class EngineFailure extends Error {
   override readonly name = 'EngineFailure';
 
   /** Short and stable, for programs: the `err_code` of a video task. */
   readonly code: string;
 
+  /** Whether a vendor may charge for the task nevertheless: its failure is not what the vendor reported. */
+  readonly mayBeCharged: boolean;
+
   constructor(
     message: string,
-    { code = 'generation_failed', ...options }: ErrorOptions & { code?: string | undefined } = {},
+    {
+      code = 'generation_failed',
+      mayBeCharged = false,
+      ...options
+    }: ErrorOptions & { code?: string | undefined; mayBeCharged?: boolean } = {},
   ) {
     super(message, options);
     this.code = code;
+    this.mayBeCharged = mayBeCharged;
   }
 }

@@ -19,13 +19,20 @@ export interface TaskDemand {
 /** @throws Refused quota_exceeded if a user has too many tasks or webhooks that have not ended */
 export async function requireTaskQuota(
   database: Database,
-  { configuration: { quotas } }: Pick<Context, 'configuration'>,
+  { configuration: { quotas }, now }: QuotaContext,
   { userId, hasWebhook }: TaskDemand,
 ): Promise<void> {
   if (!hasQuotas(userId)) return;
-  if ((await countTasks(database, userId)) >= quotas.tasksInFlight) {
+  const unfinished = await countTasks(database, userId);
+  if (unfinished >= quotas.tasksInFlight) {
     throw quotaExceeded(
       `You have ${quotas.tasksInFlight} unfinished tasks, which is the limit per user; start more when some have ended.`,
+    );
+  }
+  const cancelled = await countCancelled(database, userId, now());
+  if (unfinished + cancelled >= quotas.tasksInFlight) {
+    throw quotaExceeded(
+      `You have ${unfinished} unfinished tasks, and a vendor may still work on ${cancelled} that you cancelled within an hour; the limit per user is ${quotas.tasksInFlight}.`,
     );
   }
   if (hasWebhook) await requireWebhookQuota(database, quotas, userId);
@@ -109,6 +116,8 @@ export async function requireKeyQuota(
   );
 }
 
+const TASK_JOBS = ['run-image-task', 'run-video-task', 'watch-image-task', 'watch-video-task'];
+
 /** Counts the jobs of a user that have not ended: unlike tasks, they are few. */
 function createJobCount(kinds: readonly string[]): (database: Database, userId: string) => Promise<number> {
   const count = compileOnce((database, userId: string) =>
@@ -121,12 +130,29 @@ function createJobCount(kinds: readonly string[]): (database: Database, userId: 
   return async (database, userId) => Number((await count(database, userId))[0]?.count);
 }
 
-const countTasks = createJobCount([
-  'run-image-task',
-  'run-video-task',
-  'watch-image-task',
-  'watch-video-task',
-]);
+// Decided: a cancelled task counts for an hour after a vendor was asked for it, because the vendor goes on.
+const CANCELLED_COUNTS_MS = 60 * 60_000;
+
+const findCancelledCount = compileOnce((database, userId: string, since: string) =>
+  database
+    .selectFrom('tasks')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('creator', '=', userId)
+    .where('asked_at', '>', since)
+    // As the index of these tasks is declared.
+    .where(sql<boolean>`error_code = 'cancelled'`)
+    // One whose job has not ended is counted by it.
+    .where('id', 'not in', (of) =>
+      of.selectFrom('jobs').select('key').where('owner', '=', userId).where('kind', 'in', TASK_JOBS),
+    ),
+);
+
+async function countCancelled(database: Database, userId: string, now: number): Promise<number> {
+  const since = new Date(now - CANCELLED_COUNTS_MS).toISOString();
+  return Number((await findCancelledCount(database, userId, since))[0]?.count);
+}
+
+const countTasks = createJobCount(TASK_JOBS);
 const countWebhooks = createJobCount(['deliver-webhook']);
 
 /** @throws Refused quota_exceeded if a user owns too many publishers */

@@ -10,7 +10,7 @@ const engines = { image: copyingEngine(), video: filmingEngine() };
 const registry = registryForFile({ prices: { image: { relight: 5 } } }, { engines });
 
 const steps: readonly TaskStep[] = [
-  { to: 'failed', reason: 'Too late.', code: 'late' },
+  { to: 'failed', reason: 'Too late.', code: 'late', cause: 'service' },
   { to: 'done', results: [] },
   { to: 'running' },
 ];

@@ -166,7 +166,7 @@ describe('a video task', () => {
     const read: (string | undefined)[] = [];
     const video = filmingEngine(async (_, __, memory) => {
       read.push(await memory.read());
-      await memory.write(`attempt ${read.length}`);
+      await memory.write(`attempt ${read.length}`, false);
       if (read.length < 3) throw new Error('cut');
     });
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { video } });

@@ -67,7 +67,10 @@ async function downloadFiles(
   { files: vendorFiles }: Extract<VendorStatus, { state: 'done' }>,
 ): Promise<EngineFile[] | RetryReason> {
   if (vendorFiles.length === 0)
-    throw new EngineFailure('The vendor reported success without any result.', { code: 'vendor_empty' });
+    throw new EngineFailure('The vendor reported success without any result.', {
+      code: 'vendor_empty',
+      mayBeCharged: true,
+    });
   const files: EngineFile[] = [];
   for (const file of vendorFiles) {
     const fetched = await downloadFile(task, file);

@@ -66,7 +66,10 @@ export async function waitForRetry(
   }
   const failingMs = now() - failingSince;
   if (failingMs > timeoutMs && failures >= MIN_FAILURES)
-    throw new EngineFailure(`The vendor is not available: ${why}.`, { code: 'vendor_unavailable' });
+    throw new EngineFailure(`The vendor is not available: ${why}.`, {
+      code: 'vendor_unavailable',
+      mayBeCharged: true,
+    });
   const waitMs = Math.max(getPauseMs(task, failingMs), Math.min(askedMs, MAX_ASKED_MS));
   return { waitMs, isStarted: state.taskId !== undefined };
 }

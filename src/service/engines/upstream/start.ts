@@ -13,7 +13,7 @@ const MAX_REFUSED_KEYS = 5;
 
 // Decided: a vendor that honours Idempotency-Key, as its answers show or the configuration says, is asked
 // until it answers; the key is this service's task id, so that repeated requests start one task. Any other
-// vendor is not asked again once it may have started: better a refund here than two charges there.
+// vendor is not asked again once it may have started: better a failure here than two charges there.
 /**
  * Asks the vendor to start the task, at most once across failures, restarts and crashes.
  * @returns the state of the started task
@@ -26,6 +26,8 @@ export async function startVendorTask(
   if (state.asked && !state.asked.keyHonoured && !vendor.honoursKeys)
     throw answerLost('this service was interrupted');
   const { refusedKeys = 0, failingSince, failures } = state;
+  // An earlier answer was lost.
+  const mayBeCharged = state.asked !== undefined;
   const added = state.added ?? (await buildAddedFields(task));
   const body = await createRequestBody(job, added);
   const asking = { added, refusedKeys, failingSince, failures, asked: { keyHonoured: vendor.honoursKeys } };
@@ -37,25 +39,34 @@ export async function startVendorTask(
     return started;
   }
   if (outcome.kind === 'refused')
-    throw new EngineFailure(`The vendor refused the request: ${outcome.why}`, { code: 'vendor_refused' });
+    throw new EngineFailure(`The vendor refused the request: ${outcome.why}`, {
+      code: 'vendor_refused',
+      mayBeCharged,
+    });
   const isKeyRefused = outcome.kind === 'key refused';
-  if (isKeyRefused && refusedKeys + 1 === MAX_REFUSED_KEYS) throw credentialRefused(task, outcome.why);
+  if (isKeyRefused && refusedKeys + 1 === MAX_REFUSED_KEYS)
+    throw credentialRefused(task, outcome.why, mayBeCharged);
   if (outcome.kind === 'unclear' && !vendor.honoursKeys) throw answerLost(outcome.why);
   // Without `asked`: nothing was started, and this state still says so after a crash.
   const unasked = { added, refusedKeys: refusedKeys + Number(isKeyRefused), failingSince, failures };
-  const next = vendor.honoursKeys ? { ...unasked, asked: { keyHonoured: true } } : unasked;
+  const isAsked = vendor.honoursKeys && (mayBeCharged || outcome.kind === 'unclear');
+  const next = isAsked ? { ...unasked, asked: { keyHonoured: true } } : unasked;
   return await waitForRetry(task, next, { ...outcome, timeoutMs: START_TIMEOUT_MS });
 }
 
 function answerLost(why: string): EngineFailure {
   const message = `The vendor's answer was lost (${why}), and starting the task again might be charged twice.`;
-  return new EngineFailure(message, { code: 'vendor_answer_lost' });
+  return new EngineFailure(message, { code: 'vendor_answer_lost', mayBeCharged: true });
 }
 
-function credentialRefused({ log, vendor }: UpstreamTask, reason: string): EngineFailure {
+function credentialRefused(
+  { log, vendor }: UpstreamTask,
+  reason: string,
+  mayBeCharged: boolean,
+): EngineFailure {
   log('error', "A vendor refuses this service's key.", { vendor: new URL(vendor.baseUrl).host, reason });
   const message = "The vendor refused this service's credential; contact the operator of this service.";
-  return new EngineFailure(message, { code: 'vendor_credential_refused' });
+  return new EngineFailure(message, { code: 'vendor_credential_refused', mayBeCharged });
 }
 
 /** The result of one request to start a task. */

@@ -31,5 +31,5 @@ export function parseState(text: string | undefined): UpstreamState {
 }
 
 export async function saveState(memory: EngineMemory, state: UpstreamState): Promise<void> {
-  await memory.write(JSON.stringify(state));
+  await memory.write(JSON.stringify(state), state.asked !== undefined || state.taskId !== undefined);
 }
