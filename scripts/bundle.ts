@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type OutputOptions, type RolldownOptions, rolldown } from 'rolldown';
 import { minifySync } from 'rolldown/experimental';
 import { GRAMMAR_MODULE } from '../src/python/definitions/grammar.js';
+import { breakLines } from './break-lines.js';
 import { writeCommands } from './commands.js';
 import { writeLibraryTypes } from './library-api.js';
 import { writeManifestOutlines, writeOperations } from './operations.js';
@@ -227,7 +228,7 @@ async function writeBundle(
   await build.close();
   return written.output.flatMap((file) => {
     if (file.type === 'asset') throw new Error(`Unexpected file ${file.fileName}.`);
-    const code = escapeWide(isSmall ? deferBuiltins(file.code) : file.code);
+    const code = breakLines(escapeWide(isSmall ? deferBuiltins(file.code) : file.code));
     writeIfChanged(join(folder, file.fileName), code);
     return file.moduleIds;
   });
