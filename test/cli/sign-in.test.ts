@@ -347,3 +347,135 @@ test('a token of the issuer for another service is neither sent nor kept', async
   expect(login.stderr).toContain(`is for https://registry.example.com instead of ${url}; it was not sent.`);
   expect(existsSync(join(home, '.config', 'regen', 'credentials'))).toBe(false);
 });
+
+/** A service of others that names an issuer, and what it was sent as credentials. */
+async function serviceNaming(named: { issuer: string; clientId: string; scopes?: readonly string[] }) {
+  const seen: string[] = [];
+  const { url, close } = await listenOn((request, response) => {
+    if (request.headers.authorization) seen.push(request.headers.authorization);
+    const metadata = {
+      resource: url,
+      authorization_servers: [named.issuer],
+      bearer_methods_supported: ['header'],
+      scopes_supported: named.scopes ?? ['openid', 'offline_access'],
+      regen_client_id: named.clientId,
+    };
+    const isMetadata = request.url?.includes('oauth-protected-resource');
+    const me = { id: 'ann', admin: false, publishers: [], credential: { kind: 'identity_provider' } };
+    const body = isMetadata ? metadata : me;
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  onTestFinished(close);
+  return { url, seen };
+}
+
+/** Lets the issuer give out this access token in place of its own. */
+function issueInstead(issuer: TestIssuer, create: (resource: string) => string | Promise<string>): void {
+  issuer.instead = (request, response) => {
+    if (request.url !== '/token' || request.headers['x-inner']) return false;
+    const parts: Buffer[] = [];
+    request
+      .on('data', (part) => parts.push(part))
+      .on('end', async () => {
+        const headers = { 'content-type': request.headers['content-type'] as string, 'x-inner': '1' };
+        const body = Buffer.concat(parts);
+        const answer = await fetch(`${issuer.url}/token`, { method: 'POST', headers, body });
+        const resource = new URLSearchParams(body.toString()).get('resource') as string;
+        const tokens = { ...((await answer.json()) as object), access_token: await create(resource) };
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(tokens));
+      });
+    return true;
+  };
+}
+
+test.each([
+  ['other services', ['https://registry.example.com']],
+  ['an account at the issuer, by name', ['account']],
+  ['a service whose address begins like the issuer', ['ISSUER.example']],
+])('a token that is also for %s is neither sent nor kept', async (_, others) => {
+  const issuer = await issuerForTest();
+  const service = await serviceNaming({ issuer: issuer.url, clientId: issuer.clientId });
+  const named = others.map((one) => one.replace('ISSUER', issuer.url));
+  issueInstead(issuer, (resource) => issuer.sign({ sub: 'ann', aud: [resource, ...named] }));
+  const home = homeForTest();
+  const surroundings = { home, env: { REGEN_BASE_URL: service.url, BROWSER: 'true' } };
+  const login = await regen(['auth', 'login'], { ...surroundings, onSaid: withBrowser().onSaid });
+  expect(login.stderr).toContain(`is also for ${named.join(', ')}; it was not sent.`);
+  expect([login.exit, service.seen]).toEqual([4, []]);
+  const both = ['auth', 'login', '--audience', [service.url, ...named].join(' ')];
+  expect((await regen(both, { ...surroundings, onSaid: withBrowser().onSaid })).exit).toBe(0);
+});
+
+test('a token may also be for addresses of its issuer', async () => {
+  const issuer = await issuerForTest();
+  const service = await serviceNaming({ issuer: issuer.url, clientId: issuer.clientId });
+  issueInstead(issuer, (resource) =>
+    issuer.sign({ sub: 'ann', aud: [`${resource}/`, `${issuer.url}/userinfo`, issuer.url] }),
+  );
+  const env = { REGEN_BASE_URL: service.url, BROWSER: 'true' };
+  const login = await regen(['auth', 'login'], { env, onSaid: withBrowser().onSaid });
+  expect(login.exit, login.stderr).toBe(0);
+});
+
+const unreadable: readonly (readonly [string, (issuer: TestIssuer) => Promise<string>])[] = [
+  ['is opaque', async () => 'b3BhcXVl-1234'],
+  ['is encrypted', async () => 'eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..aaaa.bbbb.cccc'],
+  ['has no audience', (issuer) => issuer.sign({ sub: 'ann' })],
+  ['has an empty list of audiences', (issuer) => issuer.sign({ sub: 'ann', aud: [] })],
+];
+
+test.each(unreadable)('a token that %s is sent only once the user agrees', async (_, create) => {
+  const issuer = await issuerForTest();
+  const named = { issuer: issuer.url, clientId: issuer.clientId, scopes: ['openid', 'offline_access'] };
+  const service = await serviceNaming(named);
+  issueInstead(issuer, () => create(issuer));
+  const home = homeForTest();
+  const login = (flags: readonly string[] = [], more: Surroundings = {}) => {
+    const env = { REGEN_BASE_URL: service.url, BROWSER: 'true' };
+    return regen(['auth', 'login', ...flags], { home, env, onSaid: withBrowser().onSaid, ...more });
+  };
+  const script = await login();
+  expect(script.exit).toBe(4);
+  expect(script.stderr).toContain(`asks for the scopes openid offline_access.`);
+  expect(script.stderr).toContain(
+    `does not say which service it is for. Nothing was sent to ${service.url}.`,
+  );
+  expect(script.stderr).toContain(`regen auth login --issuer ${issuer.url}`);
+  const refused = await login([], { answers: [false] });
+  expect(refused.exit).toBe(2);
+  const wrong = await login(['--issuer', 'https://login.example.com']);
+  expect(wrong.stderr).toContain(`signs in with ${issuer.url} instead of https://login.example.com.`);
+  expect(service.seen).toEqual([]);
+
+  expect((await login([], { answers: [true] })).exit).toBe(0);
+  // It is asked once, until more is wanted.
+  expect((await login()).exit).toBe(0);
+  named.scopes.push('admin:everything');
+  service.seen.length = 0;
+  expect((await login()).exit).toBe(4);
+  expect(service.seen).toEqual([]);
+  expect((await login(['--issuer', issuer.url])).exit).toBe(0);
+});
+
+test('another issuer than before is noticed before anything is sent to it, also after signing out', async () => {
+  const [first, second] = [await issuerForTest(), await issuerForTest()];
+  const named = { issuer: first.url, clientId: first.clientId };
+  const service = await serviceNaming(named);
+  const home = homeForTest();
+  const run = (argv: readonly string[], more: Surroundings = {}) => {
+    const env = { REGEN_BASE_URL: service.url, BROWSER: 'true' };
+    return regen(argv, { home, env, onSaid: withBrowser().onSaid, ...more });
+  };
+  expect((await run(['auth', 'login'])).exit).toBe(0);
+  named.issuer = second.url;
+  for (const _ of ['signed in', 'signed out']) {
+    const login = await run(['auth', 'login']);
+    expect(login.exit).toBe(4);
+    expect(login.stderr).toContain(`${service.url} signed in with ${first.url} before.`);
+    expect((await run(['auth', 'login'], { answers: [false] })).exit).toBe(2);
+    expect(second.asked).toEqual([]);
+    expect((await run(['auth', 'logout'])).exit).toBe(0);
+  }
+  expect((await run(['auth', 'login'], { answers: [true] })).exit).toBe(0);
+  expect((await run(['auth', 'login'])).exit).toBe(0);
+});

@@ -4,6 +4,7 @@ import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { chooseTarget } from '../connect/target.js';
 import { signInByBrowser, signInByDevice, supportsDevices } from '../sign-in/browser.js';
+import { ProviderConfirmation } from '../sign-in/confirm-provider.js';
 import { discoverSignIn, type SignInConfiguration } from '../sign-in/discovery.js';
 import { hasBrowser } from '../sign-in/opener.js';
 import { openProvider } from '../sign-in/provider.js';
@@ -66,20 +67,26 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
     );
   }
   const place = await discoverSignIn(context, url);
-  const signIn = await toSignIn(place, await fetchTokens(context, place), system.now());
+  const { issuer, scope } = place;
+  const store = context.services.openCredentialStore();
+  const confirmation = new ProviderConfirmation(context, url, place, await store.read());
+  await confirmation.requireKnownIssuer();
+  await output.tell(`${url} signs in with ${issuer} and asks for the scopes ${scope}.`);
+  const tokens = await fetchTokens(context, place);
+  const signIn = await toSignIn(place, tokens, system.now());
+  await confirmation.requireOwnToken(tokens.access_token);
   const who = await readIdentity(context, url, signIn.access_token).catch((error) => {
     throw error instanceof ServiceError && error.status === 401
-      ? toRejectedFailure(url, place.issuer, error)
+      ? toRejectedFailure(url, issuer, error)
       : error;
   });
-  const store = context.services.openCredentialStore();
-  const kept = await store.keepSignIn(signIn);
+  const kept = await store.keepSignIn(signIn, { issuer, scope });
   await output.note(
     `Signed in to ${target.name}${who ? ` as ${who}` : ''}. The sign-in is saved in ${store.describeStorage(kept)}.`,
   );
   await keepProfile(context);
   if (!signIn.refresh_token && signIn.expires_at)
-    await output.warn(`${place.issuer} gave no refresh token; the sign-in expires at ${signIn.expires_at}.`);
+    await output.warn(`${issuer} gave no refresh token; the sign-in expires at ${signIn.expires_at}.`);
 }
 
 async function fetchTokens(

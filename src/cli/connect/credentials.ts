@@ -25,12 +25,14 @@ export interface SignIn {
 export interface Credentials {
   /** The address, so that people can recognise the file. */
   readonly service?: string | undefined;
+  /** The identity provider of the latest sign-in, and what was asked for; kept after signing out. */
+  readonly provider?: { readonly issuer: string; readonly scope: string };
   /** A token that the user stored. */
   readonly token?: string;
   readonly sign_in?: SignIn;
   /** Personal access tokens by publisher id. */
   readonly publish_tokens?: Readonly<Record<string, string>>;
-  /** Where everything except `service` is stored. Absent: in the file. */
+  /** Where everything except `service` and `provider` is stored. Absent: in the file. */
   readonly kept_in?: 'keychain' | undefined;
 }
 
@@ -83,9 +85,9 @@ export class CredentialStore {
     return this.#keep(({ sign_in: _, ...values }) => ({ ...values, token }));
   }
 
-  keepSignIn(sign_in: SignIn): Promise<Credentials> {
+  keepSignIn(sign_in: SignIn, provider: Credentials['provider']): Promise<Credentials> {
     this.#store = this.#own;
-    return this.#keep(({ token: _, ...values }) => ({ ...values, sign_in }));
+    return this.#keep(({ token: _, ...values }) => ({ ...values, sign_in, ...(provider && { provider }) }));
   }
 
   keepPublishToken(publisherId: string, token: string): Promise<Credentials> {
@@ -109,8 +111,9 @@ export class CredentialStore {
 
   async forget(): Promise<void> {
     await this.#store.change(async (values) => {
-      if (checkCredentials(values).kept_in) await this.#removeFromKeychain();
-      return {};
+      const { kept_in, provider } = checkCredentials(values);
+      if (kept_in) await this.#removeFromKeychain();
+      return provider ? { service: this.service, provider } : {};
     });
   }
 
@@ -160,15 +163,15 @@ export class CredentialStore {
   }
 
   /** @returns what to write to the file: everything, if the keychain cannot be used */
-  async #writeToKeychain({ kept_in, service, ...secrets }: Credentials): Promise<Credentials> {
+  async #writeToKeychain({ kept_in, service, provider, ...secrets }: Credentials): Promise<Credentials> {
     try {
       const secret = JSON.stringify(secrets);
       await this.system.keychain({ action: 'write', account: this.path, secret });
-      return { service, kept_in };
+      return { service, kept_in, ...(provider && { provider }) };
     } catch (error) {
       if (!(error instanceof KeychainError)) throw error;
       this.warn(`Could not use the keychain: ${error.message}. The credentials are stored in ${this.path}.`);
-      return { service, ...secrets };
+      return { service, ...(provider && { provider }), ...secrets };
     }
   }
 
@@ -184,14 +187,20 @@ export class CredentialStore {
 
 /** Selects the valid fields of a file, which may have been edited by hand. */
 function checkCredentials(values: Record<string, unknown>): Credentials {
-  const { service, token, sign_in, publish_tokens, kept_in } = values;
+  const { service, provider, token, sign_in, publish_tokens, kept_in } = values;
   return {
     ...(typeof service === 'string' && { service }),
+    ...(isProvider(provider) && { provider }),
     ...(typeof token === 'string' && { token }),
     ...(isSignIn(sign_in) && { sign_in }),
     ...(publish_tokens !== undefined && { publish_tokens: selectTexts(publish_tokens) }),
     ...(kept_in === 'keychain' && { kept_in }),
   };
+}
+
+function isProvider(value: unknown): value is NonNullable<Credentials['provider']> {
+  const { issuer, scope } = (value ?? {}) as Partial<NonNullable<Credentials['provider']>>;
+  return typeof issuer === 'string' && typeof scope === 'string';
 }
 
 function isSignIn(value: unknown): value is SignIn {

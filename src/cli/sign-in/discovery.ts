@@ -44,6 +44,10 @@ export async function discoverSignIn(context: DiscoveryContext, url: string): Pr
       `The identity provider ${issuer} ${problem}, so it is not safe to sign in there.`,
     );
   }
+  const expected = readText(context.flags, 'issuer');
+  if (expected !== undefined && !isSameAddress(expected, issuer)) {
+    throw toUnusableFailure(`${url} signs in with ${issuer} instead of ${expected}.`);
+  }
   const clientId = readText(context.flags, 'client-id') ?? metadata.regen_client_id;
   if (!clientId) {
     throw toUnusableFailure(

@@ -34,27 +34,41 @@ async function updateTokens(signIn: SignIn, tokens: TokenEndpointResponse, now: 
 }
 
 /**
- * Refuses to store or send a token for another service: a malicious service could name the issuer and client of another
- * one. Tokens that are not JWTs have no readable audience.
+ * Refuses to store or send a token that another service would accept: a malicious service could name the issuer and
+ * client of another one. What belongs to the issuer itself, such as its list of claims, is not another service.
  */
 async function requireAudience({ issuer, audience }: SignIn, token: string): Promise<void> {
   const given = audience === undefined ? undefined : await readAudience(token);
-  if (audience === undefined || given === undefined || given.some((one) => isSameAddress(one, audience)))
-    return;
-  throw new Failure(
-    `The token from ${issuer} is for ${given.join(', ')} instead of ${audience}; it was not sent.`,
-    {
+  if (audience === undefined || given === undefined) return;
+  const named = audience.split(/[\s,]+/);
+  const isNamed = (one: string) => named.some((name) => isSameAddress(one, name));
+  const others = given.filter((one) => !isNamed(one) && !isWithin(one, issuer));
+  if (!given.some(isNamed)) {
+    throw new Failure(
+      `The token from ${issuer} is for ${given.join(', ')} instead of ${audience}; it was not sent.`,
+      {
+        code: 'wrong_audience',
+        hint: 'If the service operator confirms this audience, pass it with --audience.',
+      },
+    );
+  }
+  if (others.length > 0) {
+    throw new Failure(`The token from ${issuer} is also for ${others.join(', ')}; it was not sent.`, {
       code: 'wrong_audience',
-      hint: 'If the service operator confirms this audience, pass it with --audience.',
-    },
-  );
+      hint: `Ask the service operator for tokens of this service alone. If it may act for you there, pass --audience "${[...named, ...others].join(' ')}".`,
+    });
+  }
 }
 
-async function readAudience(token: string): Promise<string[] | undefined> {
+const isWithin = (address: string, issuer: string) =>
+  address === issuer || address.startsWith(`${issuer.replace(/\/$/, '')}/`);
+
+/** The services that a token is for; undefined if that cannot be read: it is encrypted, no JWT, or does not say. */
+export async function readAudience(token: string): Promise<string[] | undefined> {
   const { decodeJwt } = await import('jose');
   try {
-    const { aud } = decodeJwt(token);
-    return aud === undefined ? undefined : [aud].flat();
+    const given = [decodeJwt(token).aud ?? []].flat().map(String);
+    return given.length > 0 ? given : undefined;
   } catch {
     return undefined;
   }

@@ -13,6 +13,10 @@ export const authViews: readonly View[] = [
         'Client id of this program at the identity provider, if the service does not name one',
       ),
       flag(
+        '--issuer <url>',
+        'Identity provider to sign in with; confirms it where its tokens cannot be read, or where it has changed',
+      ),
+      flag(
         '--audience <name>',
         "Audience of the identity provider's tokens (default: the address of the service)",
       ),

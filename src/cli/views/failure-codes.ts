@@ -21,6 +21,7 @@ export const failureMeanings: Readonly<Record<FailureCode, string>> = {
   sign_in_timeout: 'The sign-in was not completed in time.',
   sign_in_unavailable: 'The service has no browser sign-in.',
   wrong_audience: 'The identity provider issued a token for another service.',
+  provider_unconfirmed: 'The user has not confirmed the identity provider of the service.',
   issuer_unusable: 'The identity provider of the service cannot be used.',
   keychain_unavailable: 'The keychain of this machine cannot be used.',
   batch_running: 'Another process is running the same batch.',
