@@ -37,8 +37,8 @@ export interface TestIssuer {
   instead?: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Signs in through the browser flow. @returns an access token for the resource */
   signIn(person: Person, resource: string): Promise<string>;
-  /** Signs any claims with the newest key; iss, iat and an hour to exp are there unless given. */
-  sign(claims: Claims): Promise<string>;
+  /** Signs any claims with the newest key, as an access token; iss, iat and an hour to exp are there unless given. */
+  sign(claims: Claims, header?: { readonly typ?: string }): Promise<string>;
   /** Puts a new signing key in the place of the old one. */
   rotate(): Promise<void>;
   stop(): Promise<void>;
@@ -63,7 +63,7 @@ export async function startIssuer(): Promise<TestIssuer> {
     tokenSeconds: 3600,
     asked: [],
     signIn: (person, resource) => signIn(issuer, person, resource),
-    sign: (claims) => sign(url, key, claims),
+    sign: (claims, header = { typ: 'at+jwt' }) => sign(url, key, claims, header),
     rotate: async () => {
       key = await newKey();
       provider = newProvider(issuer, key);
@@ -96,10 +96,15 @@ async function newKey(): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid: randomUUID(), alg: 'ES256', use: 'sig' };
 }
 
-async function sign(issuer: string, key: JWK, claims: Claims): Promise<string> {
+async function sign(
+  issuer: string,
+  key: JWK,
+  claims: Claims,
+  header: { readonly typ?: string },
+): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   return new SignJWT({ iss: issuer, iat: now, exp: now + 3600, ...claims } as JWTPayload)
-    .setProtectedHeader({ alg: 'ES256', kid: key.kid as string, typ: 'at+jwt' })
+    .setProtectedHeader({ alg: 'ES256', kid: key.kid as string, ...header })
     .sign(await importJWK(key));
 }
 

@@ -59,7 +59,8 @@ export function requireYes(context: DestroyContext, names: Names): void {
 
 /** Says what a command destroyed: `Deleted version 1.0.0 of hello-nodes`. Undefined if it destroys nothing. */
 export function reportDestruction({ destroys }: Command, names: Names): string | undefined {
-  return destroys && fillNames(destroys.action.replace(/^\w+e\b/, '$&d'), names);
+  // Actions begin with a verb that ends in e.
+  return destroys && fillNames(destroys.action.replace(' ', 'd '), names);
 }
 
 function fillNames(text: string, names: Names): string {

@@ -311,6 +311,12 @@ export const migrations: readonly Migration[] = [
         from members join users on users.id = user_id where issuer is null and email is not null`,
       'delete from members where user_id in (select id from users where issuer is null and email is not null)',
       'delete from users where issuer is null and email is not null',
+      // Of existing ids that look alike, one holds the form that new ones are compared with; all keep working.
+      ...['nodes', 'publishers'].flatMap((table) => [
+        `update ${table} set plain_id = null`,
+        `update ${table} set plain_id = ${toLikenessSql('id')}
+          where id in (select min(id) from ${table} group by ${toLikenessSql('id')})`,
+      ]),
       // A vendor may have been asked for what runs.
       'alter table tasks add column asked_at text',
       "update tasks set asked_at = created_at where status in ('IN_PROGRESS', 'processing')",
@@ -326,6 +332,12 @@ function toSpacesSql(column: string): string {
 }
 
 /** As `toPlainId` of registry/names.ts. */
+function toLikenessSql(column: string): string {
+  const letters = ["'0', 'o'", "'1', 'l'", "'i', 'l'", "'rn', 'm'", "'vv', 'w'"];
+  return letters.reduce((text, pair) => `replace(${text}, ${pair})`, toPlainSql(column));
+}
+
+/** As `toPlainId` did before letters that look alike. */
 function toPlainSql(column: string): string {
   return `replace(replace(replace(lower(${column}), '-', ''), '_', ''), '.', '')`;
 }

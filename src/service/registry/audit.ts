@@ -14,7 +14,10 @@ async function queryAuditPage(
   publisherId?: string,
 ): Promise<AuditPage> {
   let events = database.selectFrom('events');
-  if (publisherId !== undefined) events = events.where('events.publisher_id', '=', publisherId);
+  if (publisherId !== undefined) {
+    const begin = await findBegin(database, publisherId);
+    events = events.where('events.publisher_id', '=', publisherId).where('events.id', '>', begin);
+  }
   if (query.kind !== undefined) events = events.where('events.subject_kind', '=', query.kind);
   if (query.by !== undefined) events = events.where('events.actor', '=', query.by);
   const total = await countRows(events);
@@ -43,6 +46,18 @@ async function queryAuditPage(
     total,
     totalPages: countPages(total, query.limit),
   };
+}
+
+/** The event with which an earlier publisher of this id was deleted, whose events are not for the next owners; or 0. */
+async function findBegin(database: Database, publisherId: string): Promise<number> {
+  const deleted = await database
+    .selectFrom('events')
+    .select(({ fn }) => fn.max('id').as('id'))
+    .where('subject_kind', '=', 'publisher')
+    .where('subject_id', '=', publisherId)
+    .where('action', '=', 'publisher.delete')
+    .executeTakeFirst();
+  return Number(deleted?.id ?? 0);
 }
 
 export const auditHandlers = {

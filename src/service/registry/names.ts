@@ -1,20 +1,48 @@
 import type { Database } from '../database/database.js';
 import { invalidField, Refused } from '../operation/refused.js';
 
-/** An id without what is easily overlooked. `toPlainSql` of migrations.ts does the same in SQL. */
+/** What is easily overlooked or mistaken, and what stands for it. */
+const LOOK_ALIKES = Object.entries({
+  ...{ '-': '', _: '', '.': '' },
+  ...{ '0': 'o', '1': 'l', i: 'l', rn: 'm', vv: 'w' },
+});
+
+/** An id in the form in which it is compared with others. `toLikenessSql` of migrations.ts does the same in SQL. */
 export function toPlainId(id: string): string {
-  return id.toLowerCase().replace(/[-_.]/g, '');
+  return LOOK_ALIKES.reduce((text, [from, to]) => text.replaceAll(from, to), id.toLowerCase());
 }
 
-// Decided: only admins may register ids that speak for the service, or that are not valid folder names on Windows.
-const RESERVED_IDS = new Set([
+/** Ids that speak for the service, also several of them together. */
+const OFFICIAL_WORDS = [
   ...['admin', 'administrator', 'api', 'moderator', 'official', 'owner', 'regen', 'registry', 'root'],
   ...['security', 'service', 'staff', 'support', 'system'],
-  ...['aux', 'con', 'nul', 'prn', ...listNumbered('com'), ...listNumbered('lpt')],
-]);
+].map(toPlainId);
+/** Says nothing by itself. */
+const TEAM = toPlainId('team');
+const OFFICIAL = toPlainId('official');
+
+/** Names that are not valid for folders on Windows. */
+const DEVICES = new Set(
+  ['aux', 'con', 'nul', 'prn', ...listNumbered('com'), ...listNumbered('lpt')].map(toPlainId),
+);
 
 function listNumbered(device: string): string[] {
   return Array.from({ length: 9 }, (_, index) => `${device}${index + 1}`);
+}
+
+// Decided: only admins may register ids that speak for the service (`regen-security`, `support-team`), call something
+// official, or are not valid folder names on Windows.
+function isReserved(id: string): boolean {
+  const plain = toPlainId(id);
+  const hasOfficial = id.split(/[-_.]/).some((word) => toPlainId(word) === OFFICIAL);
+  return hasOfficial || DEVICES.has(plain) || (plain !== '' && isOfficial(plain.replaceAll(TEAM, '')));
+}
+
+/** Whether a plain id consists of official words. */
+function isOfficial(plain: string): boolean {
+  return OFFICIAL_WORDS.some(
+    (word) => plain === word || (plain.startsWith(word) && isOfficial(plain.slice(word.length))),
+  );
 }
 
 interface NewId {
@@ -23,12 +51,12 @@ interface NewId {
   readonly byAdmin: boolean;
 }
 
-// Decided: a new id must differ from every other in more than case and `-`, `_`, `.`; ids that did not before
-// this rule keep working.
+// Decided: a new id must differ from every other in more than case, `-`, `_`, `.` and letters that look alike; ids that
+// did not before this rule keep working.
 /** @throws Refused duplicate_node or duplicate_publisher; invalid_request if the id is reserved */
 export async function refuseLikeness(tx: Database, { kind, id, byAdmin }: NewId): Promise<void> {
   const plain = toPlainId(id);
-  if (RESERVED_IDS.has(plain) && !byAdmin) {
+  if (isReserved(id) && !byAdmin) {
     throw invalidField('id', 'is reserved; choose another', `The ${kind} id ${id}`);
   }
   const table = kind === 'node' ? 'nodes' : 'publishers';

@@ -104,8 +104,10 @@ describe('a token of a configured issuer', () => {
 
     const path = await stage({ rolesClaim: 'realm_access.roles' });
     expect(await admin(path, { realm_access: { roles: ['admin'] } })).toBe(true);
-    expect(await admin(path, { realm_access: { roles: 'user admin' } })).toBe(true);
+    expect(await admin(path, { realm_access: { roles: 'admin' } })).toBe(true);
     for (const realm_access of [
+      { roles: 'not an admin' },
+      { roles: 'user admin' },
       { roles: 'administrator' },
       { roles: { admin: true } },
       'admin',
@@ -151,6 +153,35 @@ describe('a token that claims to be from a configured issuer', () => {
       const { status, body } = await me(token);
       expect([title, status, body.error]).toEqual([title, 401, 'unauthenticated']);
     }
+  });
+
+  it('is refused if it is not an access token, although its audience is the right one', async () => {
+    const { issuer, service, status, sign } = await stage();
+    const typed = async (typ: string | undefined, claims: object = {}) =>
+      issuer.sign({ sub: 'ann', aud: service.url, ...claims }, typ === undefined ? {} : { typ });
+    const others = {
+      'a logout token': await typed('logout+jwt'),
+      'an older logout token': await sign({
+        events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+      }),
+      'a security event': await typed('application/secevent+jwt'),
+      'an ID token': await sign({ at_hash: 'abc', nonce: 'n' }),
+      'an ID token of the code flow': await sign({ nonce: 'n', azp: 'regen-cli' }),
+      "Keycloak's ID token": await sign({ typ: 'ID' }),
+      "Keycloak's refresh token": await sign({ typ: 'Refresh', scope: 'openid' }),
+    };
+    for (const [title, token] of Object.entries(others))
+      expect([title, await status(token)]).toEqual([title, 401]);
+    const accepted = {
+      'without a type': await typed(undefined),
+      'of RFC 9068': await typed('at+jwt', { client_id: 'regen-cli' }),
+      'of RFC 9068 in full': await typed('application/AT+JWT'),
+      "Keycloak's": await typed('JWT', { typ: 'Bearer', nonce: 'n', scope: 'openid email' }),
+      "Entra's": await typed('JWT', { scp: 'access_as_user', nonce: 'n', ver: '2.0' }),
+      "Auth0's": await typed('JWT', { scope: 'openid profile', azp: 'client' }),
+    };
+    for (const [title, token] of Object.entries(accepted))
+      expect([title, await status(token)]).toEqual([title, 200]);
   });
 
   it('is refused if its algorithm is not configured', async () => {

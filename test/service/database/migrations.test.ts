@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { fillWords } from '../../../src/service/database/migrate.js';
 import { migrations } from '../../../src/service/database/migrations.js';
 import { openSqlite, SQLITE_WORDS } from '../../../src/service/database/sqlite.js';
+import { toPlainId } from '../../../src/service/registry/names.js';
 import { startService } from '../../../src/service/serve.js';
 import { regen } from '../../support/cli.js';
 import { folderForTest } from '../../support/service.js';
@@ -136,7 +137,7 @@ it('step 12 keeps what tasks cost, with the model and the month of the charge, t
   expect(await read()).toEqual(expected);
 });
 
-it('step 17 keeps members, and makes invitations of addresses that never signed in', async () => {
+it('step 17 keeps members, makes invitations of addresses that never signed in, and folds ids that look alike', async () => {
   const file = join(folderForTest(), 'regen.db');
   const member = (publisher_id: string, user_id: string) => ({
     ...{ publisher_id, user_id, role: 'owner', created_at: at },
@@ -148,6 +149,7 @@ it('step 17 keeps members, and makes invitations of addresses that never signed 
     ],
     publishers: ['acme', 'bolt'].map(publisher),
     members: [member('acme', 'ann'), member('acme', 'ghost'), member('bolt', 'ghost')],
+    nodes: ['l1ght', 'light', 'modern'].map((id, at) => ({ ...node(id), plain_id: id, number: at + 1 })),
   });
   const database = await openSqlite({ file, durable: false });
   onTestFinished(() => database.destroy());
@@ -161,6 +163,13 @@ it('step 17 keeps members, and makes invitations of addresses that never signed 
   const days = (Date.parse(invitations[0]?.expires_at as string) - Date.now()) / 86_400_000;
   expect(Math.round(days)).toBe(30);
   expect(await database.selectFrom('users').select('id').execute()).toEqual([{ id: 'ann' }]);
+  // Of those that look alike, one holds the form that new ids are compared with.
+  const nodes = await database.selectFrom('nodes').select(['id', 'plain_id']).orderBy('id').execute();
+  expect(nodes.map(({ id, plain_id }) => [id, plain_id])).toEqual([
+    ['l1ght', toPlainId('light')],
+    ['light', null],
+    ['modern', toPlainId('modem')],
+  ]);
 });
 
 it('serve migrate says which steps are missing, takes them, and refuses a folder in use or of a newer release', async () => {

@@ -61,11 +61,46 @@ describe('a node', () => {
       expect(body.message).toContain('look-alike');
       await expect(publish(id, '1.0.0')).rejects.toThrow('duplicate_node');
     }
-    for (const id of ['regen', 'Security', 'NUL']) {
+    await ok('ann', 'POST', of, { id: 'modern-mill0', name: 'x' });
+    for (const id of ['modem-mill0', 'modern-mi11O', 'Modern.rnillo', 'mode_rn-MlLLo'])
+      expect([id, (await as('ann', 'POST', of, { id, name: 'x' })).body.error]).toEqual([
+        id,
+        'duplicate_node',
+      ]);
+    for (const id of ['regen', 'Security', 'NUL', 'regen-security', 'light-official', 'adm1n.Team']) {
       const { status, body } = await as('ann', 'POST', of, { id, name: 'x' });
       expect([id, status, body.error]).toEqual([id, 400, 'invalid_request']);
       await expect(publish(id, '1.0.0')).rejects.toThrow('reserved');
     }
+  });
+
+  it('may contain words that are reserved only by themselves', async () => {
+    const { ok } = registry();
+    for (const id of ['unofficial-light', 'service-mesh', 'api-client', 'team', 'regen-light']) {
+      expect(await ok('ann', 'POST', of, { id, name: 'x' })).toMatchObject({ id });
+      await ok('ann', 'DELETE', `${of}/${id}`);
+    }
+  });
+
+  it('that looks like another one, and is older than this rule, can be published and changed', async () => {
+    const { ok, publish, change } = registry();
+    await ok('ann', 'POST', of, { id: 'bright', name: 'x' });
+    // As the upgrade leaves the second of two that look alike.
+    await change(async (tx) => {
+      const { number: _, ...row } = await tx
+        .selectFrom('nodes')
+        .selectAll()
+        .where('id', '=', 'bright')
+        .executeTakeFirstOrThrow();
+      const other = { id: 'br1ght', folded_id: 'br1ght', plain_id: null, number: 1e6, search_key: null };
+      await tx
+        .insertInto('nodes')
+        .values({ ...row, ...other })
+        .execute();
+    });
+    expect((await publish('br1ght', '1.0.0')).node_version).toMatchObject({ version: '1.0.0' });
+    expect(await ok('ann', 'PUT', `${of}/br1ght`, { description: 'Mine' })).toMatchObject({ id: 'br1ght' });
+    for (const id of ['bright', 'br1ght']) await ok('ann', 'DELETE', `${of}/${id}`);
   });
 
   it('that was deleted is not revealed by another letter case', async () => {

@@ -51,13 +51,30 @@ describe('a publisher', () => {
     const similar = await create('ac-me');
     expect([similar.status, similar.body.error]).toEqual([400, 'duplicate_publisher']);
     expect(similar.body.message).toContain('too similar to acme');
-    for (const id of ['official', 'reg-en', 'com1']) {
+    for (const id of ['official', 'reg-en', 'com1', 'regen-official', 'security-team', 'acme-0fficial']) {
       const { status, body } = await create(id);
       expect([id, status, body.error, body.details[0].path]).toEqual([id, 400, 'invalid_request', 'id']);
     }
     const token = await service.signFor({ sub: 'another-admin', roles: ['admin'] });
     const json = { id: 'official', name: 'Official' };
     expect((await ask(`${service.url}/publishers`, { method: 'POST', token, json })).status).toBe(201);
+  });
+
+  it('that was deleted does not show its events to who registers the id next', async () => {
+    const { ok } = registry();
+    const events = async (who: 'eve' | 'bob') =>
+      (await ok(who, 'GET', '/publishers/passed-on/audit')).events.map(
+        ({ action }: { action: string }) => action,
+      );
+    await ok('eve', 'POST', '/publishers', { id: 'passed-on', name: 'Eve' });
+    const { id } = await ok('eve', 'POST', '/publishers/passed-on/tokens', { name: 'ci' });
+    expect(await events('eve')).toEqual(['token.create', 'publisher.create']);
+    await ok('eve', 'DELETE', '/publishers/passed-on');
+    await ok('bob', 'POST', '/publishers', { id: 'passed-on', name: 'Bob' });
+    expect(await events('bob')).toEqual(['publisher.create']);
+    const all = await ok('admin', 'GET', '/admin/audit?kind=token');
+    expect(all.events[0]).toMatchObject({ id });
+    await ok('bob', 'DELETE', '/publishers/passed-on');
   });
 
   it('is created once by two concurrent requests', async () => {
