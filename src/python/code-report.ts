@@ -10,7 +10,6 @@ export interface Unreadable {
 
 /** The definitions and findings of a pack's code. */
 export interface CodeReport extends Definitions {
-  /** False where following the definitions took too much; `nodes` is empty then. */
   readonly followed: boolean;
   readonly unreadable: Unreadable[];
   /** By file and line. */

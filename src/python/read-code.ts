@@ -128,7 +128,7 @@ class CodeReader implements FileReader {
     this.reading.onStep?.('definitions');
     const definitions = extractDefinitions(this.#modules, this.parse);
     this.reading.onStep?.(undefined);
-    return { ...definitions, followed: true, ...rest };
+    return { followed: true, ...definitions, ...rest };
   }
 }
 

@@ -23,4 +23,16 @@ export interface Unresolved {
 export interface Definitions {
   readonly nodes: FoundNode[];
   readonly unresolved: Unresolved[];
+  /** False where following the definitions took too much; `nodes` is empty then. */
+  readonly followed?: boolean;
 }
+
+// Decided: the definitions of a version take at most 4 MB together, far more than those of any published pack.
+export const MAX_DEFINITION_BYTES = 4 * 1024 ** 2;
+
+/** Bytes of a definition as it is stored. */
+export function measureDefinition(definition: HostNodeFields): number {
+  return Buffer.byteLength(JSON.stringify(definition));
+}
+
+export const DEFINITIONS_TOO_LARGE = `they take more than ${MAX_DEFINITION_BYTES / 1024 ** 2} MB together`;

@@ -1,5 +1,12 @@
 import { defineFromAttributes, defineFromSchema } from './define-node.js';
-import type { Definitions, FoundNode, Unresolved } from './definitions.js';
+import {
+  DEFINITIONS_TOO_LARGE,
+  type Definitions,
+  type FoundNode,
+  MAX_DEFINITION_BYTES,
+  measureDefinition,
+  type Unresolved,
+} from './definitions.js';
 import type { ParsePython } from './grammar.js';
 import { Interpreter } from './interpreter.js';
 import { listItems } from './items.js';
@@ -45,8 +52,16 @@ export function extractDefinitions(
   budget = createBudget(),
 ): Definitions {
   if (!modules.file(ROOT)) return { nodes: [], unresolved: [] };
-  return new Extraction(new Interpreter(modules, parse), budget).run();
+  try {
+    return new Extraction(new Interpreter(modules, parse), budget).run();
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+    return { nodes: [], unresolved: [{ file: ROOT, line: 1, what: DEFINITIONS_TOO_LARGE }], followed: false };
+  }
 }
+
+/** Thrown once the definitions are too large together, before the next one is written. */
+class TooLarge extends Error {}
 
 type Place = Pick<FoundNode, 'class' | 'file' | 'line'>;
 
@@ -59,6 +74,7 @@ function locate(value: Value): Place {
 class Extraction {
   readonly #nodes = new Map<string, FoundNode>();
   readonly #unresolved: Unresolved[] = [];
+  #written = 0;
 
   constructor(
     readonly interpreter: Interpreter,
@@ -135,7 +151,14 @@ class Extraction {
   #addBare(name: string, place: Place): void {
     const { fields, unknown } = new Definition(name, this.interpreter);
     unknown.push('category', 'function', 'input_types', 'return_types');
-    this.#nodes.set(name, { name, ...place, definition: fields, unknown });
+    this.#keep({ name, ...place, definition: fields, unknown });
+  }
+
+  #keep(node: FoundNode): void {
+    // What is not known of a definition is part of the report.
+    this.#written += measureDefinition(node.definition) + node.unknown.join().length;
+    if (this.#written > MAX_DEFINITION_BYTES) throw new TooLarge();
+    this.#nodes.set(node.name, node);
   }
 
   #add(name: string | undefined, node: ClassValue): void {
@@ -148,7 +171,7 @@ class Extraction {
     const found = definition?.fields.host_node_name;
     if (definition && found !== undefined) {
       const { fields, unknown } = definition;
-      this.#nodes.set(found, { name: found, ...place, definition: fields, unknown: [...new Set(unknown)] });
+      this.#keep({ name: found, ...place, definition: fields, unknown: [...new Set(unknown)] });
       return;
     }
     const what = `what class ${node.name} defines cannot be followed: it is computed at run time`;

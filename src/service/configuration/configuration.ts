@@ -157,7 +157,10 @@ export const Configuration = z.strictObject({
         ),
       publishers: positiveInt(20, 'Publishers that a user owns'),
       versionsPerDay: positiveInt(200, 'New versions of a publisher per day, in UTC'),
-      bytesPerDay: positiveInt(10 * 1024 ** 3, 'Bytes that a publisher uploads per day, in UTC'),
+      bytesPerDay: positiveInt(
+        10 * 1024 ** 3,
+        'Bytes that a publisher uploads per day, with those of its node definitions, in UTC',
+      ),
       nodes: positiveInt(1_000, 'Nodes of a publisher, deleted ones too'),
       members: positiveInt(200, 'Members and invitations of a publisher'),
       invitationsPerDay: positiveInt(200, 'Invitations that a user sends within a day'),

@@ -1,4 +1,5 @@
 import type { NotNull } from 'kysely';
+import { MAX_DEFINITION_BYTES } from '../../python/definitions/definitions.js';
 import type { PackInspection } from '../../python/reader-process.js';
 import type { Finding } from '../../python/scan/finding.js';
 import { compileOnce, type Database, getRow, type Tx, updateRows } from '../database/database.js';
@@ -6,7 +7,7 @@ import type { VersionRow } from '../database/schema.js';
 import type { Context } from '../operation/context.js';
 import type { ArchiveName } from '../operation/signed-urls.js';
 import type { JobHandler, RunningJob } from '../queue/queue.js';
-import { storeDefinitions } from '../registry/definitions.js';
+import { chargeDefinitions, measureDefinitions, storeDefinitions } from '../registry/definitions.js';
 import { changeVersionStatus, explainPending } from '../registry/version-states.js';
 
 /** Larger archives are slow without a look at them. */
@@ -118,7 +119,7 @@ async function settleVersion(
   verdict: PackInspection,
 ): Promise<void> {
   const { id: versionId, nodeId } = version;
-  const status = await commit((tx) => recordVerdict(tx, context.now(), version, verdict));
+  const status = await commit((tx) => recordVerdict(tx, context, version, verdict));
   context.log('info', 'verdict', { versionId, nodeId, status });
 }
 
@@ -126,8 +127,8 @@ async function settleVersion(
 // it Flagged, and status_reason says what and where. Other findings are listed there too.
 async function recordVerdict(
   tx: Tx,
-  now: number,
-  { id, nodeId }: Unchecked,
+  context: Context,
+  { id, nodeId, publisherId }: Unchecked,
   verdict: PackInspection,
 ): Promise<string> {
   const current = await getRow(tx, 'versions', { id });
@@ -136,7 +137,10 @@ async function recordVerdict(
   }
   // Decided: a failed extraction alone leaves the version Active, with the extract status `failed`.
   const code = verdict.ok ? verdict.code : undefined;
-  await storeDefinitions(tx, { versionId: id, nodeId, nodes: code?.followed ? code.nodes : undefined });
+  const isFollowed = code?.followed && measureDefinitions(code.nodes) <= MAX_DEFINITION_BYTES;
+  const nodes = isFollowed ? code.nodes : undefined;
+  if (await storeDefinitions(tx, { versionId: id, nodeId, nodes }))
+    await chargeDefinitions(tx, context, { publisherId, nodes });
   // The owner or an admin has already changed the status.
   if (current.status !== 'NodeVersionStatusPending') return current.status;
   const findings = code?.findings ?? [];
@@ -150,7 +154,7 @@ async function recordVerdict(
     ...(reason && { reason }),
     right: 'service',
     actor: 'service',
-    now,
+    now: context.now(),
   });
   return to;
 }

@@ -208,6 +208,15 @@ export async function takeDailyQuota(tx: Tx, context: QuotaContext, demand: Dail
   await addUsage(tx, publisher_id, quota, day, amount);
 }
 
+/** Counts what a publisher has used up already, even beyond the quota. */
+export async function chargeDailyQuota(
+  tx: Tx,
+  { now }: Pick<Context, 'now'>,
+  { publisherId, quota, amount }: DailyDemand,
+): Promise<void> {
+  await addUsage(tx, publisherId, quota, toDay(now()), amount);
+}
+
 const addUsage = compileOnce((tx, publisher_id: string, quota: string, day: string, amount: number) =>
   tx
     .insertInto('quota_usage')

@@ -1,23 +1,47 @@
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
 import { isRecord, parseJson } from '../../contract/json.js';
-import type { FoundNode } from '../../python/definitions/definitions.js';
+import {
+  DEFINITIONS_TOO_LARGE,
+  type FoundNode,
+  MAX_DEFINITION_BYTES,
+  measureDefinition,
+} from '../../python/definitions/definitions.js';
 import { type Tx, updateRows } from '../database/database.js';
 import type { Handlers, OperationCall, Write } from '../operation/call.js';
+import type { Context } from '../operation/context.js';
+import { chargeDailyQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused, type RefusedDetail } from '../operation/refused.js';
 import { getVisibleVersion, openAccess, versionNotFound } from './access.js';
 import { refreshListing, removeDefinitions } from './listed-host-nodes.js';
 
+type NamedDefinition = Pick<FoundNode, 'name' | 'definition'>;
+
 interface FoundDefinitions {
   readonly versionId: string;
   readonly nodeId: string;
   /** Absent if extraction failed. */
-  readonly nodes: readonly Pick<FoundNode, 'name' | 'definition'>[] | undefined;
+  readonly nodes: readonly NamedDefinition[] | undefined;
 }
 
 /** The limit of a path parameter: a definition with a longer name could not be requested. */
 const MAX_NAME_CHARACTERS = 1024;
+
+/** Bytes of definitions as they are stored. */
+export function measureDefinitions(nodes: readonly NamedDefinition[] = []): number {
+  return nodes.reduce((sum, { definition }) => sum + measureDefinition(definition), 0);
+}
+
+// Decided: the bytes of definitions count as uploaded by the publisher, because few bytes of an archive can make many.
+export async function chargeDefinitions(
+  tx: Tx,
+  context: Pick<Context, 'now'>,
+  { publisherId, nodes }: { readonly publisherId: string; readonly nodes: FoundDefinitions['nodes'] },
+): Promise<void> {
+  const amount = measureDefinitions(nodes);
+  if (amount > 0) await chargeDailyQuota(tx, context, { publisherId, quota: 'bytesPerDay', amount });
+}
 
 /**
  * Stores the definitions of a version and sets its extract status.
@@ -74,11 +98,14 @@ const defineHostNodes: Write<'hostNodes.define'> = async (call, tx) => {
   const nodes = body.success
     ? Object.entries(body.nodes).map(([name, definition]) => ({ name, definition }))
     : undefined;
+  if (measureDefinitions(nodes) > MAX_DEFINITION_BYTES)
+    throw new Refused('too_large', `The definitions cannot be stored: ${DEFINITIONS_TOO_LARGE}.`);
   if (!(await storeDefinitions(tx, { versionId: version.id, nodeId: node.id, nodes })))
     throw new Refused(
       'definitions_already_set',
       `The definitions of version ${version.version} of the node ${node.id} are already stored.`,
     );
+  await chargeDefinitions(tx, call.context, { publisherId: node.publisher_id, nodes });
   const reason = body.reason || undefined;
   const event = { kind: 'version', id: version.id, publisherId: node.publisher_id } as const;
   await recordAction(call, tx, { ...event, action: 'version.definitions', reason });
