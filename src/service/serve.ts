@@ -134,7 +134,7 @@ async function startInFolder(
     const maxDelayMs = Math.max(uploadAbandonedSeconds, offPeakSeconds) * 1000;
     const alone = notices === undefined;
     const queue = createLeasedTable({ database, now, log, count, instance, alone, notices, maxDelayMs });
-    const keys = await loadKeys(database, now, folder.ownerToken);
+    const keys = await loadKeys(database, now, folder, !alone);
     notices?.on(
       'keys',
       () => void keys.reload().catch((error) => log('warn', `Keys were not read: ${error}`)),
@@ -177,10 +177,7 @@ async function startInFolder(
       keys.token = await rotateSigningKey(database, now);
       return getSigningKey(keys.token).kid;
     };
-    const rotateToken = () => {
-      keys.owner = folder.rotateOwnerToken();
-    };
-    routeOwner(app, { keys, instance, version, stop: () => endSoon(), rotateKey, rotateToken });
+    routeOwner(app, { keys, instance, version, stop: () => endSoon(), rotateKey });
     const kinds = createJobKinds(context);
     const { token } = configuration.metrics;
     const metricsServer = await metrics?.route(app, {

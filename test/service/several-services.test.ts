@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -64,6 +64,30 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     expect(await statusOf(ask(`${b.url}/users/me`, { token }))).toBe(200);
     await waitFor(() => expect(kidsOf(c)).toEqual(kidsOf(a)));
     expect(await statusOf(ask(`${a.url}/users/me`, { token: await c.signFor({ sub: 'ann' }) }))).toBe(200);
+  });
+
+  it('have one owner: the token in the folder of each signs in at all, also of one with an earlier folder, and is rotated in all', async () => {
+    const database = (await databaseForFolder(folderForTest())).database as string;
+    const earlier = folderForTest();
+    const storage = folderForTest();
+    await (await serviceForTest({ data: earlier, database: undefined })).stop();
+    const [a, b] = (await servicesForTest(2, { database, storage })) as [RunningService, RunningService];
+    const c = await serviceForTest({ data: earlier, database, storage });
+    const readToken = ({ context }: RunningService) =>
+      readFileSync(join(context.configuration.data as string, 'owner.token'), 'utf8').trim();
+    const askAll = (token: string) =>
+      Promise.all([a, b, c].map(({ url }) => statusOf(ask(`${url}/admin/tokens`, { token }))));
+    const token = readToken(a);
+    expect([readToken(b), readToken(c), c.ownerToken]).toEqual([token, token, token]);
+    expect(await askAll(token)).toEqual([200, 200, 200]);
+    await ask(`${b.url}/.well-known/regen-owner/rotate-token`, { method: 'POST', token });
+    const rotated = readToken(b);
+    expect(rotated).not.toBe(token);
+    await waitFor(() => expect([readToken(a), readToken(c)]).toEqual([rotated, rotated]));
+    expect([await askAll(rotated), await askAll(token)]).toEqual([
+      [200, 200, 200],
+      [401, 401, 401],
+    ]);
   });
 
   it('have the same files: one with another storage is refused, also if it starts at the same time', async () => {

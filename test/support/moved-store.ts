@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import sharp from 'sharp';
 import { expect, onTestFinished } from 'vitest';
@@ -55,6 +55,9 @@ export async function moveStore(places: SharedPlaces, runCommand: RunCommand): P
   expect(await answer('serve', 'check', ...config)).toMatchObject(whole);
   const backup = join(home, 'team.zip');
   expect(await answer('serve', 'backup', backup, ...config)).toMatchObject(whole);
+  const token = join(home, 'team', 'owner.token');
+  await answer('auth', 'status', '--base-url', url, '--token-file', token);
+  expect(readFileSync(backup).includes(readFileSync(token, 'utf8').trim())).toBe(false);
   expect(await answer('serve', 'prune', '--dry-run', ...config)).toBeInstanceOf(Array);
   expect(await run('serve', 'stop', ...config)).toMatchObject({ exit: 0 });
 

@@ -2,39 +2,65 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
 import { recordEvent } from '../database/audit-log.js';
-import { type Database, insertRow, type Tx, updateRows } from '../database/database.js';
+import { type Database, deleteRows, insertRow, type Tx, updateRows } from '../database/database.js';
 import { sendNotice } from '../database/notices.js';
 import { openSqlite } from '../database/sqlite.js';
 import { OWNER_ID } from '../operation/caller.js';
 import type { Keys, SigningKey } from '../operation/identity.js';
-import { openDataFolder } from '../storage/data-folder.js';
+import { createOwnerToken, type DataFolder, openDataFolder } from '../storage/data-folder.js';
 import { getSigningKey, MAX_TOKEN_SECONDS } from './tokens.js';
 
-type KeyUse = 'token' | 'url';
+type KeyUse = 'token' | 'url' | 'owner';
 
 /**
  * Loads the service's own keys and creates missing ones.
- * @param owner the embedded owner's bearer token, if there is a data folder
+ * @param folder has the owner's bearer token
+ * @param isShared whether several services use the database, which then have the token of the first of them
  */
-export async function loadKeys(database: Database, now: () => number, owner?: string): Promise<Keys> {
+export async function loadKeys(
+  database: Database,
+  now: () => number,
+  folder?: Pick<DataFolder, 'ownerToken' | 'setOwnerToken'>,
+  isShared = false,
+): Promise<Keys> {
   const loaded = await database.transaction().execute(async (tx) => {
     const [url = await insertKey(tx, 'url', randomBytes(32).toString('base64url'), now())] =
       await listStoredKeys(tx, 'url');
     if (!(await listStoredKeys(tx, 'token')).some(({ retired_at }) => retired_at === null))
       await insertKey(tx, 'token', await generateSigningKey(), now());
-    return {
-      url: Buffer.from(url.secret, 'base64url'),
-      token: await listSigningKeys(tx),
-      ...(owner ? { owner } : {}),
-    };
+    if (folder && isShared && (await listStoredKeys(tx, 'owner')).length === 0)
+      await insertKey(tx, 'owner', folder.ownerToken, now());
+    return { url: Buffer.from(url.secret, 'base64url') };
   });
   const keys: Keys = {
     ...loaded,
+    token: [],
+    ...(folder && { owner: folder.ownerToken }),
     reload: async () => {
       keys.token = await listSigningKeys(database);
+      const [stored] = isShared ? await listStoredKeys(database, 'owner') : [];
+      if (folder && stored) setOwner(stored.secret);
+    },
+    rotateOwner: async () => {
+      const token = createOwnerToken();
+      if (isShared) await replaceOwnerToken(database, token, now());
+      setOwner(token);
     },
   };
+  const setOwner = (token: string) => {
+    keys.owner = token;
+    folder?.setOwnerToken(token);
+  };
+  await keys.reload();
   return keys;
+}
+
+async function replaceOwnerToken(database: Database, token: string, now: number): Promise<void> {
+  await database.transaction().execute(async (tx) => {
+    await deleteRows(tx, 'keys', { use: 'owner' });
+    await insertKey(tx, 'owner', token, now);
+    await sendNotice(tx, 'keys');
+  });
 }
 
 // Decided: a replaced key is accepted until the longest token it signed has expired.

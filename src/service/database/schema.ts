@@ -229,7 +229,7 @@ export interface RunningKeyTable {
 export interface KeyTable {
   id: Fixed<string>;
   /** `token` signs tokens (Ed25519, JWK text); `url` signs upload and download URLs (HMAC, base64url). */
-  use: Fixed<'token' | 'url'>;
+  use: Fixed<'token' | 'url' | 'owner'>;
   secret: Fixed<string>;
   created_at: Fixed<Time>;
   /** When it stops being accepted; null while it is the newest of its use. */

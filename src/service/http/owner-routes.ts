@@ -4,15 +4,13 @@ import type { Keys } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
 
 export interface OwnerRoutesOptions {
-  readonly keys: Pick<Keys, 'owner'>;
+  readonly keys: Pick<Keys, 'owner' | 'rotateOwner'>;
   readonly instance: string;
   readonly version: string;
   /** Begins a graceful shutdown. */
   readonly stop: () => void;
   /** Creates a new signing key. @returns its id */
   readonly rotateKey: () => Promise<string>;
-  /** Replaces the owner's token in the data folder. */
-  readonly rotateToken: () => void;
 }
 
 /** Adds the routes of the embedded owner: what runs, stopping it, and new secrets. */
@@ -35,7 +33,7 @@ export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): v
   }));
 
   app.post('/.well-known/regen-owner/rotate-token', { onRequest }, async (_, reply) => {
-    options.rotateToken();
+    await keys.rotateOwner();
     return reply.code(204).send();
   });
 }

@@ -3,11 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, st
 import { copyFile, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { sql } from 'kysely';
 import { hasCode } from '../../contract/has-code.js';
 import { type ConfigurationInput, parseConfiguration } from '../configuration/configuration.js';
 import type { Environment } from '../configuration/secret-source.js';
 import { DataUnusable } from '../database/data-unusable.js';
-import type { Database } from '../database/database.js';
+import { type Database, deleteRows } from '../database/database.js';
 import { openPostgres } from '../database/postgres.js';
 import { openSqlite, snapshotSqlite } from '../database/sqlite.js';
 import { requireDatabase } from '../storage/data-folder.js';
@@ -203,8 +204,12 @@ async function copyStore(store: Store, folder: string): Promise<StoreReport> {
     rmSync(join(folder, DATABASE), { force: true });
     await store.snapshot(join(folder, DATABASE));
     const report = await withCopy(folder, async (database, copy) => {
-      // The copy has its files beside it.
-      await database.transaction().execute((tx) => tx.deleteFrom('storages').execute());
+      await database.transaction().execute(async (tx) => {
+        // The copy has its files beside it, and gets an owner's token of its own. Nothing of the token stays in the file.
+        await sql`pragma secure_delete = on`.execute(tx);
+        await deleteRows(tx, 'keys', { use: 'owner' });
+        await tx.deleteFrom('storages').execute();
+      });
       return copyObjects(database, store.objects, copy);
     });
     // What is wrong twice is wrong in the data itself.

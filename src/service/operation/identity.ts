@@ -11,10 +11,12 @@ export interface Keys {
   readonly url: Buffer;
   /** One signs, all verify until they are retired. Replaced as a whole when a key is added. */
   token: readonly SigningKey[];
-  /** The embedded owner's bearer token, absent without a data folder. Replaced when it is rotated. */
+  /** The owner's bearer token, absent without a data folder. Replaced when it is rotated. */
   owner?: string;
-  /** Reads the signing keys again, because another service may have added one. */
+  /** Reads again what another service may have rotated. */
   reload(): Promise<void>;
+  /** Replaces the owner's token, in all services of the database. */
+  rotateOwner(): Promise<void>;
 }
 
 /** The identity that a signed token asserts. */

@@ -14,12 +14,12 @@ export interface DataFolder {
   readonly durable: boolean;
   /** The last service in it ended without releasing it. */
   readonly endedUncleanly: boolean;
-  /** The embedded owner's bearer token, created with the folder. */
+  /** The owner's bearer token, created with the folder. */
   readonly ownerToken: string;
   /** Where the owner's clients reach the service: a socket that only who owns the folder can create or open. */
   readonly socketPath: string;
-  /** Replaces the owner's token. @returns the new one */
-  rotateOwnerToken(): string;
+  /** Replaces the owner's token. */
+  setOwnerToken(token: string): void;
   /** Writes to `service.json` where this service listens. */
   announce(service: ServiceFile): void;
   /** Removes the announcement and unlocks the folder. */
@@ -52,11 +52,14 @@ export function openDataFolder(data: string | undefined, holdsDatabase = true): 
     path,
     durable: data !== undefined,
     endedUncleanly,
-    ownerToken: token,
-    socketPath: socket.path,
-    rotateOwnerToken: () => {
-      newestToken = createOwnerToken(tokenFile);
+    get ownerToken() {
       return newestToken;
+    },
+    socketPath: socket.path,
+    setOwnerToken: (newToken) => {
+      if (newToken === newestToken) return;
+      newestToken = newToken;
+      writePrivateFile(tokenFile, `${newToken}\n`);
     },
     announce: (service) => {
       announced = service;
@@ -118,7 +121,7 @@ function refuseLostDatabase(path: string): void {
 export function rotateOwnerTokenIn(data: string): void {
   const folder = openDataFolder(data);
   try {
-    folder.rotateOwnerToken();
+    folder.setOwnerToken(createOwnerToken());
   } finally {
     folder.release();
   }
@@ -178,13 +181,13 @@ function loadOwnerToken(path: string): string {
     if (OWNER_TOKEN_PATTERN.test(existing)) return existing;
     throw new OwnerTokenInvalid(path);
   }
-  return createOwnerToken(path);
-}
-
-function createOwnerToken(path: string): string {
-  const token = `regen_owner_${randomBytes(32).toString('base64url')}`;
+  const token = createOwnerToken();
   writePrivateFile(path, `${token}\n`);
   return token;
+}
+
+export function createOwnerToken(): string {
+  return `regen_owner_${randomBytes(32).toString('base64url')}`;
 }
 
 /** Unix limits the path of a socket to 104 bytes or a few more. */
