@@ -3,6 +3,7 @@ import { isDefinite, mergeAlternatives } from './operators.js';
 import {
   type Container,
   countLists,
+  createUnknown,
   type Ending,
   isKind,
   MAX_ITEMS,
@@ -88,7 +89,11 @@ export class Branches {
       else if (other instanceof Map)
         for (const [key, value] of other) {
           const known = start.get(key);
-          if (known === undefined || isKind(known, 'unknown')) (container as typeof other).set(key, value);
+          const isOpen = isKind(known, 'unknown') && known !== value;
+          const filled = isOpen
+            ? mergeAlternatives(known, value, createUnknown(known.text), this.machine)
+            : value;
+          if (known === undefined || isOpen) (container as typeof other).set(key, filled);
         }
     }
   }

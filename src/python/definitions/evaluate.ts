@@ -130,9 +130,9 @@ function evaluateEither(
   return results.reduce((first, second) => mergeAlternatives(first, second, choice, machine));
 }
 
-export function evaluateArguments(given: Argument[], text: string, context: EvaluationContext): Arguments {
+function evaluateArguments(given: Argument[], at: Expression, context: EvaluationContext): Arguments {
   const { machine } = context;
-  const result: Arguments = { list: [], named: new Map(), uncertain: false, text };
+  const result: Arguments = { list: [], named: new Map(), uncertain: false, text: showPlace(at), at };
   let uncertain = false;
   for (const argument of given) {
     const one = evaluate(argument.value, context);
@@ -162,7 +162,7 @@ function evaluateCall(
 ): Value | undefined {
   const { scope, machine } = context;
   const { callee } = expression;
-  const given = evaluateArguments(expression.args, showPlace(expression), context);
+  const given = evaluateArguments(expression.args, expression, context);
   if (callee.kind === 'name' && callee.id === 'super' && given.list.length !== 1) {
     const owner = lookUpName('__class__', scope);
     const self = lookUpName('__self__', scope);

@@ -152,6 +152,7 @@ function executeWhile(statement: Statement & { kind: 'while' }, frame: Frame): E
     if (ending === 'break') return undefined;
     if (ending && ending !== 'continue') return ending;
   }
+  frame.machine.giveUp('a loop is left after many rounds', statement.test);
   return undefined;
 }
 

@@ -10,9 +10,10 @@ import {
 import type { ParsePython } from './grammar.js';
 import { Interpreter } from './interpreter.js';
 import { listItems } from './items.js';
-import type { PackModules } from './pack-modules.js';
+import { PACK_NAME, type PackModules } from './pack-modules.js';
 import { Definition, describeValue } from './render.js';
 import { findLine } from './syntax.js';
+import { findUnregistered } from './unregistered.js';
 import {
   type ClassValue,
   createArguments,
@@ -51,7 +52,6 @@ export function extractDefinitions(
   parse: ParsePython,
   budget = createBudget(),
 ): Definitions {
-  if (!modules.file(ROOT)) return { nodes: [], unresolved: [] };
   try {
     return new Extraction(new Interpreter(modules, parse), budget).run();
   } catch (error) {
@@ -75,6 +75,8 @@ class Extraction {
   readonly #nodes = new Map<string, FoundNode>();
   readonly #unresolved: Unresolved[] = [];
   #written = 0;
+  /** Names of classes that are listed, or reported by themselves. */
+  readonly #mentioned = new Set<string>();
 
   constructor(
     readonly interpreter: Interpreter,
@@ -82,14 +84,44 @@ class Extraction {
   ) {}
 
   run(): Definitions {
+    const { modules } = this.interpreter;
+    if (modules.paths().length === 0) return { nodes: [], unresolved: [] };
+    if (modules.file(ROOT)) this.#follow();
+    else this.#report(ROOT, 1, 'the pack has no __init__.py in its root folder, so the host finds no nodes');
+    const nodes = [...this.#nodes.values()];
+    const [left, ...others] = findUnregistered(modules, this.#mentioned);
+    if (left) {
+      const all = [left, ...others].map(({ name, file, line }) => `${name} (${file}:${line})`);
+      const what = 'classes look like nodes and are not registered, as far as the code can be followed';
+      this.#report(
+        left.file,
+        left.line,
+        `${what}: ${all.slice(0, 10).join(', ')}${all.length > 10 ? ` and ${all.length - 10} more` : ''}`,
+      );
+    }
+    return { nodes, unresolved: this.#unresolved };
+  }
+
+  #follow(): void {
     const root = this.#load(ROOT);
     const mapping = root?.scope.names.get('NODE_CLASS_MAPPINGS');
     const entry = root?.scope.names.get('comfy_entrypoint');
     // The host looks for the mapping first, and for an extension only where there is none.
+    const listed = mapping === undefined || mapping === null ? entry && this.#listNodes(entry) : mapping;
+    // What is not followed in a definition shows there.
+    const gaps = [...this.interpreter.gaps];
     if (mapping !== undefined && mapping !== null) this.#fromMapping(mapping, ROOT);
-    else if (entry !== undefined) this.#fromExtension(entry);
-    if (this.#nodes.size === 0 && this.#unresolved.length > 0) this.#fromOtherModules();
-    return { nodes: [...this.#nodes.values()], unresolved: this.#unresolved };
+    else if (entry !== undefined) this.#fromList(listed);
+    for (const { key } of root?.scope.rest ?? []) this.#computed(key, 'names are set at run time');
+    const isOpen = this.#unresolved.length > 0;
+    for (const { file, line, what } of gaps) this.#report(file, line, what);
+    if (listed === undefined && entry === undefined)
+      this.#report(
+        ROOT,
+        1,
+        'it sets neither NODE_CLASS_MAPPINGS nor comfy_entrypoint, as far as it can be followed',
+      );
+    if (this.#nodes.size === 0 && isOpen) this.#fromOtherModules();
   }
 
   #load(path: string): ModuleValue | undefined {
@@ -122,15 +154,25 @@ class Extraction {
       this.#computed(mapping, `NODE_CLASS_MAPPINGS of ${path} is computed at run time`);
       return;
     }
+    const given = this.interpreter.handedOn.get(mapping.entries);
+    if (given)
+      this.#report(
+        given.at?.source.path ?? path,
+        given.at ? findLine(given.at) : 1,
+        `another package may register more nodes: ${given.text}`,
+      );
     for (const [key, value] of mapping.entries) {
       if (this.#nodes.size >= MAX_NODES) {
         this.#report(path, 1, `more than ${MAX_NODES} nodes are registered; the others are left out`);
         break;
       }
-      if (String(key).length <= MAX_NAME) this.#named(String(key), value);
+      if (String(key).includes(PACK_NAME))
+        this.#report(path, 1, 'a node has a name that depends on the place of the pack');
+      else if (String(key).length <= MAX_NAME) this.#named(String(key), value);
       else this.#report(path, 1, `a node has a name of more than ${MAX_NAME} characters; it is left out`);
     }
     for (const { key, value } of mapping.rest) {
+      if (isKind(value, 'class')) this.#mentioned.add(value.name);
       const name = isKind(value, 'class') && `class ${value.name} is registered under a computed name`;
       if (name) this.#report(value.path, value.line, `${name}: ${key.text}`);
       else this.#computed(key, 'nodes are registered at run time');
@@ -162,12 +204,13 @@ class Extraction {
   }
 
   #add(name: string | undefined, node: ClassValue): void {
+    this.#mentioned.add(node.name);
     const definition = this.#within(this.budget.forNode, () => {
       const isSchema = findAttribute(node, 'define_schema') !== undefined;
       if (isSchema) return defineFromSchema(name, node, this.interpreter);
       return name === undefined ? undefined : defineFromAttributes(name, node, this.interpreter);
     });
-    const place = { class: node.name, file: node.path, line: node.line };
+    const place = { class: node.name, file: node.path || ROOT, line: node.line || 1 };
     const found = definition?.fields.host_node_name;
     if (definition && found !== undefined) {
       const { fields, unknown } = definition;
@@ -179,12 +222,15 @@ class Extraction {
     if (name !== undefined) this.#addBare(name, place);
   }
 
-  #fromExtension(entry: Value): void {
-    const listed = this.#within(this.budget.forImport, () => {
+  #listNodes(entry: Value): Value | undefined {
+    return this.#within(this.budget.forImport, () => {
       const extension = this.interpreter.call(entry, createArguments([], 'comfy_entrypoint()'));
       const method = this.interpreter.attribute(extension, 'get_node_list', 'get_node_list');
       return this.interpreter.call(method, createArguments([], 'get_node_list()'));
     });
+  }
+
+  #fromList(listed: Value | undefined): void {
     const nodes = this.#within(this.budget.forNode, () => listItems(listed, this.interpreter));
     if (!nodes) {
       this.#computed(listed ?? null, 'the list of nodes is computed at run time');

@@ -41,7 +41,8 @@ export function callImitation(
 
 /** Ways to load a module by name or by file. */
 export const loaders: Record<string, Imitation> = {
-  'importlib.import_module': ({ list: [name, at], named }, machine) => {
+  'importlib.import_module': ({ list: [name, at], named, at: place }, machine) => {
+    if (typeof name !== 'string') machine.giveUp('a module is imported under a computed name', place);
     if (typeof name !== 'string') return undefined;
     const anchor = at ?? named.get('package');
     const from = typeof anchor === 'string' ? machine.importModule(anchor, undefined) : undefined;

@@ -1,5 +1,6 @@
 import { Branches } from './branches.js';
 import { builtins } from './builtins.js';
+import type { Unresolved } from './definitions.js';
 import { evaluate } from './evaluate.js';
 import { execute } from './execute.js';
 import type { ParsePython } from './grammar.js';
@@ -11,7 +12,7 @@ import type { PackModules } from './pack-modules.js';
 import { pathFunctions } from './paths.js';
 import { payLookup } from './reflection.js';
 import { readFunction } from './statements.js';
-import type { FunctionSyntax, ImportSyntax, Statement } from './syntax.js';
+import { type FunctionSyntax, findLine, type ImportSyntax, type Place, type Statement } from './syntax.js';
 import {
   type Arguments,
   type ClassValue,
@@ -35,12 +36,19 @@ export class OutOfSteps extends Error {}
 /** How deep expressions, statements and calls may nest together: well inside of the engine's stack. */
 const MAX_DEPTH = 800;
 const MAX_CALLS = 40;
+/** What is given to these is only shown or copied. */
+const HARMLESS = /^(?:logging|logger|log|json|copy|pprint|typing)\b/;
+const MAX_GAPS = 100;
+
 /** Follows a pack's code as far as it is plain, without running any of it. */
 export class Interpreter implements Machine {
   #steps = 0;
   #depth = 0;
   #calls = 0;
   readonly branches = new Branches(this);
+  readonly gaps: Unresolved[] = [];
+  /** Dicts that functions of other packages were given, which may add to them. */
+  readonly handedOn = new Map<unknown, Arguments>();
   readonly #running = new Set<FunctionValue['body']>();
   readonly #loaded = new Map<string, ModuleValue>();
   readonly #bodies = new WeakMap<FunctionSyntax, Statement[]>();
@@ -82,6 +90,11 @@ export class Interpreter implements Machine {
     }
   }
 
+  giveUp(what: string, at: Place | undefined): void {
+    const gap = { file: at?.source.path ?? '__init__.py', line: at ? findLine(at) : 1, what };
+    if (this.gaps.length < MAX_GAPS) this.gaps.push(gap);
+  }
+
   entries(folder: string): string[] {
     const found = this.modules.entries(folder);
     this.spend(10 + found.length);
@@ -113,19 +126,21 @@ export class Interpreter implements Machine {
   }
 
   /** `name` may begin with dots. Modules of other packages become externals. */
-  importModule(name: string, from: ModuleValue | undefined): Value {
+  importModule(name: string, from: ModuleValue | undefined, at?: Place): Value {
     this.spend(10);
     if (name.length > MAX_NAME) return createUnknown('a module with a long name');
     const level = /^\.*/.exec(name)?.[0].length ?? 0;
     const path = this.modules.resolve(level, name.slice(level), from?.folder ?? '');
     const module = path === undefined ? undefined : this.loadFile(path);
+    if (!module && level > 0)
+      this.giveUp(`the module ${name} is imported, and is not among the Python files of the pack`, at);
     return module ?? { kind: 'external', name: name.slice(level) };
   }
 
   runImport(syntax: ImportSyntax, scope: Scope): void {
     this.branches.touch(scope.names);
     const set = (name: string, value: Value) => scope.names.set(name, value);
-    const module = this.importModule('.'.repeat(syntax.level) + syntax.module, scope.module);
+    const module = this.importModule('.'.repeat(syntax.level) + syntax.module, scope.module, syntax.at);
     if (!syntax.names) {
       const [top = ''] = syntax.module.split('.');
       if (syntax.as) set(syntax.as, module);
@@ -207,6 +222,8 @@ export class Interpreter implements Machine {
       findImitation(patterns, callee.name) ??
       findImitation(loaders, callee.name);
     if (imitation) return callImitation(imitation, given, this, callee);
+    if (plain === '' && !HARMLESS.test(callee.name))
+      for (const one of given.list) if (isKind(one, 'dict')) this.handedOn.set(one.entries, given);
     return { kind: 'external', name: callee.name, called: given, of: callee };
   }
 
@@ -237,12 +254,14 @@ export class Interpreter implements Machine {
       },
     );
     this.#steps -= taken;
+    if (!result) this.giveUp(`${callee.name}() takes too many steps to follow`, given.at);
     return result?.value;
   }
 
   #enterFunction(callee: FunctionValue, given: Arguments, self?: Value): Value | undefined {
     const { body } = callee;
     const again = this.#running.has(body);
+    if (this.#calls >= MAX_CALLS) this.giveUp(`${callee.name}() is called too deep to follow`, given.at);
     // Recursion that nothing known will end would only multiply.
     if (this.#calls >= MAX_CALLS || (again && this.branches.isOpen)) return undefined;
     this.#calls++;

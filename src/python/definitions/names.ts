@@ -53,10 +53,11 @@ export function getModuleSpecial(module: ModuleValue, id: string): Value | undef
 
 /** `globals()` shares the module's names, so that `globals()[name] = value` can be seen. */
 export function shareNames(scope: Scope): DictValue {
+  scope.rest ??= [];
   return {
     kind: 'dict',
     entries: scope.names as Map<string | bigint | number | boolean | null, Value>,
-    rest: [],
+    rest: scope.rest,
   };
 }
 

@@ -17,7 +17,7 @@ export function readFunction(root: Node, source: Source): Statement[] {
 
 /** What an `import` or `from … import` says. */
 export function readImports(node: Node, source: Source): ImportSyntax[] {
-  const line = findNodeLine(node, source);
+  const at = { source, start: node.startIndex, end: node.endIndex };
   const named = node.childrenForFieldName('name').flatMap((child) => {
     if (!child) return [];
     const isAliased = child.type === 'aliased_import';
@@ -26,13 +26,13 @@ export function readImports(node: Node, source: Source): ImportSyntax[] {
   });
   const from = getField(node, 'module_name');
   if (!from)
-    return named.map(({ name, as }) => ({ kind: 'import', level: 0, module: name, line, ...(as && { as }) }));
+    return named.map(({ name, as }) => ({ kind: 'import', level: 0, module: name, at, ...(as && { as }) }));
   const text = readName(from);
   const [dots = ''] = /^[.\s]*/.exec(text) ?? [];
   const names = named.map(({ name, as = name }) => ({ name, as }));
   if (listParts(node).some((child) => child.type === 'wildcard_import')) names.push({ name: '*', as: '*' });
   const level = dots.replace(/\s/g, '').length;
-  return [{ kind: 'import', level, module: text.slice(dots.length), names, line }];
+  return [{ kind: 'import', level, module: text.slice(dots.length), names, at }];
 }
 
 function findNodeLine(node: Node, source: Source): number {

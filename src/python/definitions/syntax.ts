@@ -109,7 +109,7 @@ export interface ImportSyntax {
   /** Names taken out of the module; absent for a plain `import module`. */
   readonly names?: { readonly name: string; readonly as: string }[];
   readonly as?: string;
-  readonly line: number;
+  readonly at: Place;
 }
 
 export type Statement =

@@ -56,6 +56,8 @@ export interface Scope {
   readonly module: ModuleValue;
   /** Names that `global` and `nonlocal` bind in another scope. */
   readonly elsewhere: Map<string, Scope>;
+  /** Names that `globals()` is given under computed names. */
+  rest?: DictValue['rest'];
   /** What a generator has yielded. */
   yields?: ListValue;
 }
@@ -149,6 +151,7 @@ export interface Arguments {
   /** True when an argument's place or name is computed. */
   readonly uncertain: boolean;
   readonly text: string;
+  readonly at?: Place;
 }
 
 /** What can be changed in place: names, attributes, entries of a dict; items of a list, entries under computed keys. */
@@ -181,6 +184,8 @@ export interface Machine {
   loadFile(path: string, name?: string): ModuleValue | undefined;
   loadSubmodule(module: ModuleValue, name: string): Value | undefined;
   readonly modules: PackModules;
+  /** Remembers that something could not be followed, by which nodes may be lost. */
+  giveUp(what: string, at: Place | undefined): void;
   /** The names in a folder of the pack, paid by their number. */
   entries(folder: string): string[];
   runImport(syntax: ImportSyntax, scope: Scope): void;
