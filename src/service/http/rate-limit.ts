@@ -55,6 +55,11 @@ export function nameByAddress(address: string | undefined): string {
   return `address:${toClientNetwork(address ?? '127.0.0.1')}`;
 }
 
+/** Who takes turns with others: a user, with all of their credentials, or a network. */
+export function nameCaller({ userId }: Caller, ip: string | undefined): string {
+  return userId ?? nameByAddress(ip);
+}
+
 /**
  * Authenticates a caller, and counts the request against their limit. Callers without a valid credential, who may be
  * guessing one, are counted by their network.
@@ -74,6 +79,6 @@ export async function admitCaller(
     take(nameByAddress(ip));
     throw error;
   });
-  if (caller.kind !== 'owner') take(caller.userId ?? nameByAddress(ip));
+  if (caller.kind !== 'owner') take(nameCaller(caller, ip));
   return caller;
 }

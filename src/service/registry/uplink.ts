@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { getOperation, type OperationName } from '../../contract/index.js';
 import { removeNulls } from '../../contract/json.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { findJsonExcess, MAX_JSON_DEPTH } from '../../wire/json-limits.js';
 import { findRow } from '../database/database.js';
-import { FetchFailed, fetchMedia } from '../network/fetch-media.js';
+import { FetchFailed, type FetchMediaOptions, fetchMedia } from '../network/fetch-media.js';
 import type { OperationCall } from '../operation/call.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -87,8 +88,9 @@ function getUplinkUrl({ configuration: { uplink } }: Context): string {
   return (uplink as NonNullable<typeof uplink>).url.replace(/\/+$/, '');
 }
 
-const UPLINK_LIMITS = { bytes: 16 * 1024 ** 2, seconds: 20 };
-const MAX_ANSWER_VALUES = 1_000_000;
+/** Whoever runs the other registry is a stranger: their answers have the limits of a stranger's body. */
+const UPLINK_LIMITS = { bytes: 4 * 1024 ** 2, seconds: 20 };
+const MAX_ANSWER_VALUES = 20_000;
 
 /** @throws FetchFailed */
 async function readRemote(
@@ -117,10 +119,14 @@ async function readRemote(
     const file = join(folder.path, 'answer.json');
     await fetchFromUplink(context, url, file, { ...UPLINK_LIMITS, media: 'json' });
     const data = removeNulls(parseAnswer(await readFile(file)));
+    // Each step may take tens of milliseconds; other requests come in between.
+    await letOthersRun();
     const outline = operation.response && createOutline(operation.response, 'output');
     const ours = naming ? naming.renameBody(name, outline, data, 'ours') : data;
+    if (naming) await letOthersRun();
     if (!operation.response?.safeParse(ours).success)
       throw new FetchFailed('it answered in another form than a registry');
+    await letOthersRun();
     requireSameNode(name, ours, params.nodeId as string);
     return ours;
   } finally {
@@ -145,7 +151,7 @@ export function fetchFromUplink(
   context: Context,
   url: URL,
   path: string,
-  options: { readonly bytes: number; readonly seconds: number; readonly media: 'json' | 'archive' },
+  options: Pick<FetchMediaOptions, 'bytes' | 'seconds' | 'media' | 'minSpeed' | 'signal'>,
 ): Promise<void> {
   const { loopbackAllowed } = getOwnOrigin(context);
   const serviceOrigin = new URL(getUplinkUrl(context)).origin;
