@@ -24,6 +24,8 @@ const LIMITS_DESCRIBED: Readonly<Record<LimitName, string>> = {
   offPeakSeconds: 'Seconds after which an off-peak task is given up',
   jsonBody: 'Bytes of any other JSON body',
   anonymousBody: 'Bytes of the body of a request without a credential',
+  resultFiles: 'Files that a vendor may return for one task',
+  resultBytes: 'Bytes of these files together',
   archive: 'Bytes of an archive',
   archiveEntries: 'Files in an archive',
   archiveUnpacked: 'Bytes of an archive, unpacked',

@@ -47,6 +47,13 @@ export class FetchFailed extends Error {
   }
 }
 
+/** Fetching it again would find the same. */
+export class FileTooLarge extends FetchFailed {
+  constructor(bytes: number) {
+    super(`it is larger than ${Math.floor(bytes / 1024 ** 2)} MB`);
+  }
+}
+
 /**
  * Fetches a URL into a new file. At every redirect the resolved address is checked, and no other is used.
  * @throws FetchFailed; the signal's reason if the caller aborted; the system's error if the machine is short of something
@@ -184,7 +191,7 @@ function checkHeaders(
   const { noun, types } = MEDIA[media];
   if (type && !types.test(type) && !/^(application|binary)\/octet-stream$/.test(type))
     throw new FetchFailed(`its content type is ${type.slice(0, 60)}, not ${noun}`);
-  if (Number(headers['content-length']) > bytes) throw fileTooLarge(bytes);
+  if (Number(headers['content-length']) > bytes) throw new FileTooLarge(bytes);
 }
 
 async function writeBody(body: Readable, path: string, { bytes, signal, onBytes }: OneFetch): Promise<void> {
@@ -193,13 +200,9 @@ async function writeBody(body: Readable, path: string, { bytes, signal, onBytes 
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
       onBytes(chunk.length);
-      if (size > bytes) done(fileTooLarge(bytes));
+      if (size > bytes) done(new FileTooLarge(bytes));
       else done(null, chunk);
     },
   });
   await pipeline(body, measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
-}
-
-function fileTooLarge(bytes: number): FetchFailed {
-  return new FetchFailed(`it is larger than ${Math.floor(bytes / 1024 ** 2)} MB`);
 }
