@@ -151,7 +151,8 @@ async function startInFolder(
     let local = '';
     const baseUrl = () => configuration.publicUrl?.replace(/\/+$/, '') ?? local;
     const callbacks = new VendorCallbacks({ configuration, database, queue, keys, baseUrl });
-    const engineOptions = { env: process.env, database, callbacks, now, log, count };
+    const { limits } = configuration;
+    const engineOptions = { env: process.env, database, callbacks, limits, now, log, count };
     const making = { ...createEngines(configuration.generation, engineOptions), ...given };
     const engines = scenario?.disturbEngines(making) ?? making;
     const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));

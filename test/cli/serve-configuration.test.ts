@@ -244,3 +244,30 @@ it('serve init writes a file in which every setting can be uncommented, and keep
   expect((await regen(['serve', '--config', path, '--check'])).exit).toBe(0);
   expect((await regen(['serve', 'init'], { cwd: folder })).exit).toBe(5);
 });
+
+it.each([
+  ['publicUrl = "https://me:hunter2@registry.example.com"', 'publicUrl'],
+  ['publicUrl = "https://hunter2@registry.example.com"', 'publicUrl'],
+  ['publicUrl = "https://registry.example.com/?token=hunter2"', 'publicUrl'],
+  ['publicUrl = "https://registry.example.com/#hunter2"', 'publicUrl'],
+  ['publicUrl = "ftp://registry.example.com/hunter2"', 'publicUrl'],
+  ['[s3]\nendpoint = "https://me:hunter2@s3.example.com"', 's3.endpoint'],
+  ['[cors]\norigins = ["https://me:hunter2@web.example.com"]', 'cors.origins.0'],
+])('an address that others see has no secret in it: %s', async (text, path) => {
+  const { exit, stderr } = await regen(['serve', '--config', fileOf('regen.toml', `${text}\n`)]);
+  expect(exit).toBe(2);
+  expect(stderr).toContain(
+    `${path} must be an http or https URL without a user name, password, query or fragment`,
+  );
+  expect(stderr).not.toContain('hunter2');
+});
+
+it.each([
+  'issuers = [{ issuer = "https://me:hunter2@login.example.com" }]',
+  '[uplink]\nurl = "https://me:hunter2@registry.example.com"',
+  '[generation.image]\nengine = "upstream"\nbaseUrl = "https://me:hunter2@vendor.example.com"\nkey = { env = "K" }',
+])('an address of another service has no secret in it: %s', async (text) => {
+  const { exit, stderr } = await regen(['serve', '--config', fileOf('regen.toml', `${text}\n`)]);
+  expect([exit, stderr]).toEqual([2, expect.stringContaining('without credentials, query or fragment')]);
+  expect(stderr).not.toContain('hunter2');
+});

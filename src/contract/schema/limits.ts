@@ -10,6 +10,9 @@ export const DEFAULT_LIMITS = {
   videoSeconds: 50,
   /** When an off-peak task is given up: service.md says "generated within 48 hours". */
   offPeakSeconds: 48 * 60 * 60,
+  /** What a vendor may return for one task: files, and their bytes together. */
+  resultFiles: 20,
+  resultBytes: 4 * 1024 ** 3,
   jsonBody: 20 * 1024 ** 2,
   /** The body of a request without a credential. */
   anonymousBody: 1024 ** 2,

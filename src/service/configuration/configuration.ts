@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { MAX_TIMER_MS } from '../../wire/backoff.js';
-import { SecureUrl } from '../network/secure-url.js';
+import { SecureUrl, ServerUrl } from '../network/secure-url.js';
 import { checkVendorKeys, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
 import { JOB_KINDS } from './job-kinds.js';
@@ -24,6 +24,8 @@ const LIMITS_DESCRIBED: Readonly<Record<LimitName, string>> = {
   offPeakSeconds: 'Seconds after which an off-peak task is given up',
   jsonBody: 'Bytes of any other JSON body',
   anonymousBody: 'Bytes of the body of a request without a credential',
+  resultFiles: 'Files that a vendor may return for one task',
+  resultBytes: 'Bytes of these files together',
   archive: 'Bytes of an archive',
   archiveEntries: 'Files in an archive',
   archiveUnpacked: 'Bytes of an archive, unpacked',
@@ -75,10 +77,9 @@ export const Configuration = z.strictObject({
   port: port()
     .default(0)
     .describe('The port to listen on; 0 for any free one; `regen serve` has 7717 as its default'),
-  publicUrl: z
-    .url()
-    .optional()
-    .describe('Where clients reach the service, if not at its host and port: https://registry.example.com'),
+  publicUrl: ServerUrl.optional().describe(
+    'Where clients reach the service, if not at its host and port: https://registry.example.com',
+  ),
   /** The version of the software, for `service.json` and the OpenAPI document. */
   version: z.string().default('0.0.0'),
   issuers: z
@@ -140,7 +141,7 @@ export const Configuration = z.strictObject({
   generation: GenerationSettings.prefault({}).describe('What generates images and videos'),
   cors: z
     .strictObject({
-      origins: z.array(z.url()).default([]).describe('Origins of web pages that may call the service'),
+      origins: z.array(ServerUrl).default([]).describe('Origins of web pages that may call the service'),
     })
     .prefault({}),
   limits: Limits.prefault({}).describe('Sizes and times of requests'),

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Problem } from '../../contract/schema/schema-types.js';
+import { ServerUrl } from '../network/secure-url.js';
 import { checkSecret, createSecretSource, type Environment, readSecret } from './secret-source.js';
 
 export const S3Settings = z
   .strictObject({
-    endpoint: z
-      .url({ protocol: /^https?$/ })
-      .optional()
-      .describe('Where the buckets are, if not at Amazon: https://s3.example.com'),
+    endpoint: ServerUrl.optional().describe(
+      'Where the buckets are, if not at Amazon: https://s3.example.com',
+    ),
     region: z.string().min(1).default('us-east-1').describe('The region of the bucket'),
     accessKeyId: z
       .string()

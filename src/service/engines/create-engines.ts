@@ -8,11 +8,13 @@ import type { Engine, EngineJob, Engines, ImageOperation, VideoOperation } from 
 import { createImagePreviewEngine, createVideoPreviewEngine } from './preview.js';
 import type { VendorCallbacks } from './upstream/callbacks.js';
 import { createUpstreamEngine } from './upstream/engine.js';
+import type { ResultLimits } from './upstream/retry.js';
 import { parseState } from './upstream/state.js';
 import { Vendor } from './upstream/vendor.js';
 
 interface EngineOptions extends Pick<Context, 'database' | 'now' | 'log' | 'count'> {
   readonly callbacks: VendorCallbacks;
+  readonly limits: ResultLimits;
   /** Environment variables, which may hold the keys of vendors. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -6,10 +6,12 @@ import { isUrl } from '../../contract/schema/values.js';
 import { inspectArchive } from '../../pack/read-archive.js';
 import { findRow } from '../database/database.js';
 import { FetchFailed } from '../network/fetch-media.js';
+import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { fetchFromUplink, mayAsk, readForArchive } from '../registry/uplink.js';
+import { nameCaller } from './rate-limit.js';
 import { requireFreeDisk } from './readiness.js';
 import { type ArchiveFile, sendArchiveFile } from './send-file.js';
 
@@ -22,41 +24,87 @@ interface ArchiveOfUplink {
 export function routeUplinkArchives(
   app: FastifyInstance,
   context: Context,
-  admit: (request: FastifyRequest) => Promise<unknown>,
+  admit: (request: FastifyRequest) => Promise<Caller>,
 ): void {
   if (!context.configuration.uplink) return;
-  const running = new Map<string, Promise<void>>();
+  const fetches = new ArchiveFetches(context);
   app.route<{ Params: ArchiveOfUplink }>({
     method: ['GET', 'HEAD'],
     exposeHeadRoute: false,
     url: '/uplink/:nodeId/:version/node.zip',
     config: { countsCallers: true },
     handler: async (request, reply) => {
-      await admit(request);
-      return sendArchive(context, running, request, reply);
+      const who = nameCaller({ caller: await admit(request), ip: request.ip });
+      return sendArchive(context, fetches, who, request, reply);
     },
   });
 }
 
 /** Fetches that run at the same time; each holds a file. */
-const MAX_FETCHES = 4;
+const MAX_FETCHES = 8;
+/** Decided: how many of them are of one user or network. */
+const MAX_FETCHES_EACH = 2;
+/** How long a fetch runs before it gives way to another one, if there are too many. */
+const TURN_MS = 30_000;
+/** Decided: a slower server is given up. */
+const MIN_SPEED = { bytesPerSecond: 64 * 1024, windowMs: 20_000 };
+
+interface ArchiveFetch {
+  readonly who: string;
+  readonly startedAt: number;
+  readonly controller: AbortController;
+  readonly done: Promise<void>;
+}
+
+/** The fetches that are running, by archive. A slow server must not keep everybody from the archives of others. */
+class ArchiveFetches {
+  readonly #context: Context;
+  readonly #running = new Map<string, ArchiveFetch>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /**
+   * Fetches an archive, or waits for the fetch of it that is running, and for those of the same user.
+   * @throws Refused not_found, unavailable
+   */
+  async run(name: ArchiveOfUplink, who: string): Promise<void> {
+    const key = `${name.nodeId}@${name.version}`;
+    for (;;) {
+      const running = this.#running.get(key);
+      if (running) return running.done;
+      const own = [...this.#running.values()].filter((one) => one.who === who);
+      if (own.length < MAX_FETCHES_EACH) break;
+      await Promise.race(own.map(({ done }) => done.catch(() => undefined)));
+    }
+    if (this.#running.size >= MAX_FETCHES) this.#endOldest();
+    const controller = new AbortController();
+    const done = keepArchive(this.#context, name, controller.signal).finally(() => this.#running.delete(key));
+    this.#running.set(key, { who, startedAt: this.#context.now(), controller, done });
+    await done;
+  }
+
+  /** @throws Refused unavailable if all of them may still run */
+  #endOldest(): void {
+    // The order is that of their beginning.
+    const oldest = [...this.#running.values()].find(({ controller }) => !controller.signal.aborted);
+    if (!oldest || this.#context.now() - oldest.startedAt < TURN_MS)
+      throw new Refused('unavailable', 'The service is fetching other archives; try again soon.');
+    oldest.controller.abort(new FetchFailed('other archives waited for it'));
+  }
+}
 
 async function sendArchive(
   context: Context,
-  running: Map<string, Promise<void>>,
+  fetches: ArchiveFetches,
+  who: string,
   request: FastifyRequest<{ Params: ArchiveOfUplink }>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { nodeId, version } = request.params;
+  const { nodeId } = request.params;
   if (!(await mayAsk(context, nodeId))) throw new Refused('not_found', 'Archive not found.');
-  if (!(await findArchive(context, request.params))) {
-    const key = `${nodeId}@${version}`;
-    if (!running.has(key) && running.size >= MAX_FETCHES)
-      throw new Refused('unavailable', 'The service is fetching other archives; try again soon.');
-    const fetching = running.get(key) ?? keepArchive(context, request.params);
-    running.set(key, fetching);
-    await fetching.finally(() => running.delete(key));
-  }
+  if (!(await findArchive(context, request.params))) await fetches.run(request.params, who);
   const archive = await findArchive(context, request.params);
   if (!archive) throw new Refused('not_found', 'Archive not found.');
   return sendArchiveFile(context, request, reply, archive);
@@ -76,7 +124,7 @@ async function findArchive(
  * Fetches an archive and records its bytes, which are those of this version from now on.
  * @throws Refused not_found, unavailable
  */
-async function keepArchive(context: Context, name: ArchiveOfUplink): Promise<void> {
+async function keepArchive(context: Context, name: ArchiveOfUplink, signal: AbortSignal): Promise<void> {
   const { database, storage, now, log } = context;
   const { limits } = context.configuration;
   // Strangers choose what is kept.
@@ -88,7 +136,8 @@ async function keepArchive(context: Context, name: ArchiveOfUplink): Promise<voi
     if (!isUrl(version.downloadUrl)) throw new FetchFailed('its archive has no valid URL');
     const path = join(folder.path, 'node.zip');
     const url = new URL(version.downloadUrl);
-    await fetchFromUplink(context, url, path, { bytes: limits.archive, seconds: 600, media: 'archive' });
+    const limited = { bytes: limits.archive, seconds: 600, minSpeed: MIN_SPEED, signal };
+    await fetchFromUplink(context, url, path, { ...limited, media: 'archive' });
     const inspection = await inspectArchive(path, limits);
     if (!inspection.ok) throw new FetchFailed('its archive cannot be read');
     const key = `uplink/${name.nodeId}/${name.version}/${randomUUID()}.zip`;

@@ -19,7 +19,14 @@ export interface FetchMediaOptions extends OwnOrigin {
   readonly media: keyof typeof MEDIA;
   /** Sent as the body of a POST. */
   readonly json?: string | undefined;
+  /** Refuses a server that sends less than this, on average over each window. */
+  readonly minSpeed?: MinSpeed;
   readonly signal?: AbortSignal | undefined;
+}
+
+interface MinSpeed {
+  readonly bytesPerSecond: number;
+  readonly windowMs: number;
 }
 
 /** What is asked for, and the content types with which it may come; none is accepted as well. */
@@ -42,17 +49,26 @@ export class FetchFailed extends Error {
   }
 }
 
+/** Fetching it again would find the same. */
+export class FileTooLarge extends FetchFailed {
+  constructor(bytes: number) {
+    super(`it is larger than ${Math.floor(bytes / 1024 ** 2)} MB`);
+  }
+}
+
 /**
  * Fetches a URL into a new file. At every redirect the resolved address is checked, and no other is used.
  * @throws FetchFailed; the signal's reason if the caller aborted; the system's error if the machine is short of something
  */
 export async function fetchMedia(url: URL, path: string, options: FetchMediaOptions): Promise<void> {
   const agents: Agent[] = [];
+  const speed = new SpeedLimit(options.minSpeed);
   try {
-    await runWithin(options.seconds * 1000, options.signal, async (signal) => {
+    await runWithin(options.seconds * 1000, options.signal, async (withinTime) => {
+      const signal = AbortSignal.any([withinTime, speed.signal]);
       let target = url;
       for (let hop = 0; hop <= FETCH_LIMITS.redirects; hop++) {
-        const next = await fetchOnce(target, path, { ...options, signal }, agents);
+        const next = await fetchOnce(target, path, { ...options, signal, onBytes: speed.count }, agents);
         if (next === undefined) return;
         target = next;
       }
@@ -60,13 +76,51 @@ export async function fetchMedia(url: URL, path: string, options: FetchMediaOpti
     });
   } catch (error) {
     options.signal?.throwIfAborted();
+    speed.signal.throwIfAborted();
     if (error instanceof TimedOut) throw new FetchFailed(`it took longer than ${options.seconds} s`);
     const isOwn = (error as NodeJS.ErrnoException).path === path || isMachineTrouble(error);
     if (isOwn || error instanceof FetchFailed) throw error;
     throw new FetchFailed(error instanceof AddressRefused ? error.message : describeUnreachable(error));
   } finally {
+    speed.end();
     await Promise.all(agents.map((agent) => agent.destroy()));
   }
+}
+
+/** A window is counted in this many parts, of which a pause of this process takes up one at most. */
+const WINDOW_PARTS = 10;
+
+/** Aborts with FetchFailed what is too slow. */
+class SpeedLimit {
+  readonly #controller = new AbortController();
+  readonly signal = this.#controller.signal;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #bytes = 0;
+
+  constructor(limit: MinSpeed | undefined) {
+    if (!limit) return;
+    const { bytesPerSecond, windowMs } = limit;
+    let left = WINDOW_PARTS;
+    this.#timer = setInterval(() => {
+      left -= 1;
+      if (left > 0) return;
+      if (this.#bytes < (bytesPerSecond * windowMs) / 1000)
+        this.#controller.abort(new FetchFailed('it sent its file too slowly'));
+      [left, this.#bytes] = [WINDOW_PARTS, 0];
+    }, windowMs / WINDOW_PARTS).unref();
+  }
+
+  readonly count = (bytes: number): void => {
+    this.#bytes += bytes;
+  };
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+interface OneFetch extends FetchMediaOptions {
+  readonly onBytes: (bytes: number) => void;
 }
 
 /** Why a request got no answer, as a clause that continues the name of what was requested. */
@@ -88,7 +142,7 @@ const UNREACHABLE_REASONS: Record<string, string> = {
 async function fetchOnce(
   url: URL,
   path: string,
-  options: FetchMediaOptions,
+  options: OneFetch,
   agents: Agent[],
 ): Promise<URL | undefined> {
   const { serviceOrigin, loopbackAllowed } = options;
@@ -145,21 +199,18 @@ function checkHeaders(
   const { noun, types } = MEDIA[media];
   if (type && !types.test(type) && !/^(application|binary)\/octet-stream$/.test(type))
     throw new FetchFailed(`its content type is ${type.slice(0, 60)}, not ${noun}`);
-  if (Number(headers['content-length']) > bytes) throw fileTooLarge(bytes);
+  if (Number(headers['content-length']) > bytes) throw new FileTooLarge(bytes);
 }
 
-async function writeBody(body: Readable, path: string, { bytes, signal }: FetchMediaOptions): Promise<void> {
+async function writeBody(body: Readable, path: string, { bytes, signal, onBytes }: OneFetch): Promise<void> {
   let size = 0;
   const measure = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
-      if (size > bytes) done(fileTooLarge(bytes));
+      onBytes(chunk.length);
+      if (size > bytes) done(new FileTooLarge(bytes));
       else done(null, chunk);
     },
   });
   await pipeline(body, measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
-}
-
-function fileTooLarge(bytes: number): FetchFailed {
-  return new FetchFailed(`it is larger than ${Math.floor(bytes / 1024 ** 2)} MB`);
 }

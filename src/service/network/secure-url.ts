@@ -6,9 +6,17 @@ export const SecureUrl = z.url({ abort: true }).refine(isSecureUrl, {
   error: 'must be an https URL (http only on loopback) without credentials, query or fragment',
 });
 
-function isSecureUrl(text: string): boolean {
+/** The URL of a server, which answers, logs or other servers may show. */
+export const ServerUrl = z.url({ abort: true }).refine(isServerUrl, {
+  error: 'must be an http or https URL without a user name, password, query or fragment',
+});
+
+function isServerUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password, search, hash } = new URL(text);
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
-  return isSafe && !username && !password && !search && !hash;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && !username && !password && !search && !hash;
+}
+
+function isSecureUrl(text: string): boolean {
+  return isServerUrl(text) && (new URL(text).protocol === 'https:' || isLoopbackHost(new URL(text).hostname));
 }

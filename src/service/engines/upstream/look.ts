@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isLoopbackHost } from '../../../contract/schema/loopback.js';
 import { isUrl } from '../../../contract/schema/values.js';
+import { formatBytes } from '../../../wire/format-bytes.js';
 import { parseRetryAfter } from '../../../wire/retry-after.js';
-import { FetchFailed, fetchMedia } from '../../network/fetch-media.js';
+import { FetchFailed, FileTooLarge, fetchMedia } from '../../network/fetch-media.js';
 import {
   EngineFailure,
   type EngineFile,
@@ -71,11 +73,18 @@ async function downloadFiles(
       code: 'vendor_empty',
       mayBeCharged: true,
     });
+  const { resultFiles, resultBytes } = task.limits;
+  if (vendorFiles.length > resultFiles) {
+    const message = `The vendor returned ${vendorFiles.length} files; the limit is ${resultFiles}.`;
+    throw new EngineFailure(message, { code: 'vendor_oversized', mayBeCharged: true });
+  }
   const files: EngineFile[] = [];
+  let bytes = resultBytes;
   for (const file of vendorFiles) {
-    const fetched = await downloadFile(task, file);
+    const fetched = await downloadFile(task, file, bytes);
     if ('why' in fetched) return { ...fetched, timeoutMs: FILES_TIMEOUT_MS };
     files.push(fetched);
+    bytes -= (await stat(fetched.path)).size;
   }
   return files;
 }
@@ -98,8 +107,8 @@ function toEngineFailure(
   return new EngineFailure(`The task failed at the vendor${words && `: ${words}`}.`, { code: known });
 }
 
-/** Decided: limits on fetching a vendor's file. */
-const LIMITS = { bytes: 4 * 1024 ** 3, seconds: 600 } as const;
+/** Decided: how long fetching one file of a vendor may take. */
+const FETCH_SECONDS = 600;
 
 /** The types that this service can serve; TIFF is not one. */
 const ACCEPTED_TYPES = { image: /^image\/(?!tiff)/, video: /^video\// } as const;
@@ -107,19 +116,27 @@ const ACCEPTED_TYPES = { image: /^image\/(?!tiff)/, video: /^video\// } as const
 /**
  * Downloads one file of a vendor into the task's folder, because the vendor's URL will expire. Private
  * addresses other than the vendor's own are refused.
+ * @throws EngineFailure if it has more bytes
  */
 export async function downloadFile(
-  { job, kind, vendor, signal }: UpstreamTask,
+  task: UpstreamTask,
   { url, role }: VendorFile,
+  bytes: number,
 ): Promise<EngineFile | { readonly why: string }> {
+  const { job, kind, vendor, signal } = task;
   const media = kind === 'video' && role === 'video' ? 'video' : 'image';
   const path = join(job.folder, randomUUID());
   try {
     if (!isUrl(url)) throw new FetchFailed('its URL is invalid');
     const { baseUrl: serviceOrigin } = vendor;
     const origin = { serviceOrigin, loopbackAllowed: isLoopbackHost(new URL(serviceOrigin).hostname) };
-    await fetchMedia(new URL(url), path, { ...LIMITS, ...origin, httpsOnly: false, media, signal });
+    const limits = { bytes, seconds: FETCH_SECONDS };
+    await fetchMedia(new URL(url), path, { ...limits, ...origin, httpsOnly: false, media, signal });
   } catch (error) {
+    if (error instanceof FileTooLarge) {
+      const message = `The vendor returned files of more than ${formatBytes(task.limits.resultBytes)}.`;
+      throw new EngineFailure(message, { code: 'vendor_oversized', mayBeCharged: true });
+    }
     if (error instanceof FetchFailed) return { why: `a result could not be fetched: ${error.message}` };
     throw error;
   }

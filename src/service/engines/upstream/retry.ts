@@ -1,4 +1,5 @@
 import type { TaskKind } from '../../../contract/operation.js';
+import type { Limits } from '../../../contract/schema/limits.js';
 import { backoffMs } from '../../../wire/backoff.js';
 import type { VendorSettings } from '../../configuration/generation-settings.js';
 import type { Context } from '../../operation/context.js';
@@ -7,8 +8,12 @@ import type { VendorCallbacks } from './callbacks.js';
 import { saveState, type UpstreamState } from './state.js';
 import type { Vendor } from './vendor.js';
 
+/** What a vendor may return for one task. */
+export type ResultLimits = Pick<Limits, 'resultFiles' | 'resultBytes'>;
+
 /** What all tasks at one vendor share. */
 export interface UpstreamOptions {
+  readonly limits: ResultLimits;
   readonly settings: VendorSettings;
   readonly vendor: Vendor;
   readonly callbacks: VendorCallbacks;
