@@ -7,6 +7,9 @@ const algorithms = [
   ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
 ] as const;
 
+/** Also for people whose identity provider is not configured any more. */
+export const REST_DAYS = 90;
+
 /** One identity provider (OpenID Connect) whose access tokens the service accepts. */
 export const IssuerSettings = z.strictObject({
   issuer: SecureUrl.describe('Its exact `iss`; its discovery document is below it'),
@@ -20,6 +23,15 @@ export const IssuerSettings = z.strictObject({
     .default('roles')
     .describe("The claim that holds a user's roles; dots lead into objects: `realm_access.roles`"),
   adminRole: z.string().min(1).default('admin').describe('The role of admins'),
+  // Decided: without it, keys would outlast their person's account at the identity provider by up to a year.
+  restDays: z
+    .union([z.int().min(1).max(3650), z.literal(false)], {
+      error: 'must be a whole number from 1 to 3650, or false',
+    })
+    .default(REST_DAYS)
+    .describe(
+      'Days without a sign-in after which the API keys and personal access tokens of a person are refused until the next sign-in; false for never',
+    ),
   algorithms: z
     .array(z.enum(algorithms))
     .min(1)

@@ -6,7 +6,15 @@ import type { Schema } from './schema.js';
 /** What differs between engines. */
 export type EngineWords = Readonly<
   Record<
-    'begin' | 'services' | 'identity' | 'inAYear' | 'in30Days' | 'char' | 'searchIndex' | 'requestModel',
+    | 'begin'
+    | 'services'
+    | 'identity'
+    | 'now'
+    | 'inAYear'
+    | 'in30Days'
+    | 'char'
+    | 'searchIndex'
+    | 'requestModel',
     string
   >
 >;

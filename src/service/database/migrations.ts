@@ -295,7 +295,7 @@ export const migrations: readonly Migration[] = [
     statements: ['create table storages (number integer primary key, id text not null, place text not null)'],
   },
   // Memberships that a person accepts: invitations were users without an issuer, with the membership already. And tasks
-  // that a vendor may charge although they were cancelled.
+  // that a vendor may charge although they were cancelled, ids that look alike, and when people last signed in.
   {
     number: 17,
     statements: [
@@ -311,6 +311,8 @@ export const migrations: readonly Migration[] = [
         from members join users on users.id = user_id where issuer is null and email is not null`,
       'delete from members where user_id in (select id from users where issuer is null and email is not null)',
       'delete from users where issuer is null and email is not null',
+      'alter table users add column seen_at text',
+      'update users set seen_at = {now}',
       // Of existing ids that look alike, one holds the form that new ones are compared with; all keep working.
       ...['nodes', 'publishers'].flatMap((table) => [
         `update ${table} set plain_id = null`,

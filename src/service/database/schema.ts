@@ -18,6 +18,8 @@ export interface UserTable {
   /** The most credits of a month, in UTC; null: as the configuration says. */
   credits_per_month: Generated<number | null>;
   created_at: Fixed<Time>;
+  /** When the person last used a token of the issuer, to the day. */
+  seen_at: Generated<Time | null>;
 }
 
 export interface PublisherTable {

@@ -25,6 +25,7 @@ export const SQLITE_WORDS: EngineWords = {
   // The lock of the data folder keeps others away.
   services: 'null',
   identity: 'integer primary key autoincrement',
+  now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
   inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
   in30Days: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+30 days')",
   char: 'char',

@@ -8,7 +8,7 @@ import {
   parseTokenLimit,
   recordUse,
 } from '../auth/random-tokens.js';
-import { findOrCreateUser, getOwnerUser } from '../auth/users.js';
+import { findOrCreateUser, findRestDays, getOwnerUser } from '../auth/users.js';
 import type { Row } from '../database/database.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -101,13 +101,19 @@ async function toKeyCaller(context: Context, token: string): Promise<Caller> {
 
 /** Finds a token and records its use. @throws Refused unauthenticated */
 async function requireRandomToken<Table extends keyof typeof TOKEN_NAMES>(
-  { database, now }: Context,
+  context: Context,
   table: Table,
   token: string,
 ): Promise<Row<Table>> {
+  const { database, now } = context;
   const row = await findToken(database, table, token, now());
   if (!row) throw new Refused('unauthenticated', `The ${TOKEN_NAMES[table]} is unknown, expired or revoked.`);
-  const used = row as Row<keyof typeof TOKEN_NAMES>;
+  const used = row as Row<'personal_access_tokens'> | Row<'api_keys'>;
+  const days = await findRestDays(context, database, 'user_id' in used ? used.user_id : used.created_by);
+  if (days !== undefined) {
+    const why = `its owner has not signed in for ${days} days; it works again after a sign-in`;
+    throw new Refused('unauthenticated', `The ${TOKEN_NAMES[table]} rests, because ${why}.`);
+  }
   if (isUseOutdated(used, now()))
     await database.transaction().execute((tx) => recordUse(tx, table, used.id, now()));
   return row;

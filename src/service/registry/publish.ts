@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { findToken, parseTokenLimit, recordUse, refuseOtherNodes } from '../auth/random-tokens.js';
+import { findRestDays } from '../auth/users.js';
 import { findRow, getRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
@@ -78,15 +79,22 @@ function getActor({ caller }: PublishCall, token: PersonalAccessTokenRow): strin
 // Decided: besides the Authorization header, the body's token must be valid and for this publisher.
 async function requireToken({ params, body, context }: PublishCall, tx: Tx): Promise<PersonalAccessTokenRow> {
   const token = await findToken(tx, 'personal_access_tokens', body.personal_access_token, context.now());
-  if (token?.publisher_id === params.publisherId) {
+  const isResting = token && (await findRestDays(context, tx, token.created_by)) !== undefined;
+  if (token?.publisher_id === params.publisherId && !isResting) {
     refuseOtherNodes(parseTokenLimit(token.nodes), params.nodeId);
     await recordUse(tx, 'personal_access_tokens', token.id, context.now());
     return token;
   }
-  const message = token ? `is not for the publisher ${params.publisherId}` : 'is unknown, expired or revoked';
+  const message = isResting
+    ? 'rests until its owner signs in'
+    : token
+      ? `is not for the publisher ${params.publisherId}`
+      : 'is unknown, expired or revoked';
   throw new Refused(
     'invalid_personal_access_token',
-    `The personal access token ${message}; create one for the publisher ${params.publisherId}.`,
+    isResting
+      ? `The personal access token ${message}.`
+      : `The personal access token ${message}; create one for the publisher ${params.publisherId}.`,
     [{ path: 'personal_access_token', message }],
   );
 }

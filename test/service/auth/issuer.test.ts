@@ -118,6 +118,60 @@ describe('a token of a configured issuer', () => {
   });
 });
 
+describe('the API keys and personal access tokens of a person of a configured issuer', () => {
+  const days = (count: number) => count * 24 * 60 * 60_000;
+
+  /** Keys of Ann, who signed in once. */
+  async function withKeys(settings: Partial<IssuerInput> = {}) {
+    const { issuer, clock, service, me } = await stage(settings);
+    const later = () => ({ exp: inSeconds((clock.ahead + minutes(60)) / 1000) });
+    const signIn = async () => me(await issuer.sign({ sub: 'ann', aud: service.url, ...later() }));
+    const token = await issuer.sign({ sub: 'ann', aud: service.url });
+    const post = async (path: string, json: object) =>
+      (await ask(service.url + path, { method: 'POST', token, json })).body;
+    await post('/publishers', { id: 'anns', name: 'Ann' });
+    const { token: key } = await post('/users/keys', { name: 'script' });
+    const { token: pat } = await post('/publishers/anns/tokens', { name: 'ci' });
+    const owner = service.ownerToken;
+    const { body: someone } = await me(owner);
+    const membership = `${service.url}/admin/publishers/anns/members/${someone.id}`;
+    await ask(membership, { method: 'PUT', token: owner, json: { role: 'member' } });
+    // Someone else publishes with her token.
+    const publish = (version: string) =>
+      ask(`${service.url}/publishers/anns/nodes/anns-node/versions`, {
+        method: 'POST',
+        token: owner,
+        json: { node: {}, node_version: { version }, personal_access_token: pat },
+      });
+    const statuses = async () => [(await me(key)).status, (await me(pat)).status];
+    return { clock, me, key, signIn, publish, statuses };
+  }
+
+  it('rest when the person has not signed in for 90 days, until the next sign-in', async () => {
+    const { clock, me, key, signIn, publish, statuses } = await withKeys();
+    clock.ahead = days(89);
+    expect(await statuses()).toEqual([200, 200]);
+    expect((await publish('1.0.0')).status).toBe(201);
+    clock.ahead = days(91);
+    expect(await statuses()).toEqual([401, 401]);
+    expect((await me(key)).body.message).toContain('has not signed in for 90 days');
+    expect((await publish('1.0.1')).body.error).toBe('invalid_personal_access_token');
+    expect((await signIn()).status).toBe(200);
+    expect(await statuses()).toEqual([200, 200]);
+    expect((await publish('1.0.1')).status).toBe(201);
+  });
+
+  it('rest after the configured days, or never', async () => {
+    const short = await withKeys({ restDays: 7 });
+    await short.signIn();
+    short.clock.ahead = days(8);
+    expect(await short.statuses()).toEqual([401, 401]);
+    const never = await withKeys({ restDays: false });
+    never.clock.ahead = days(300);
+    expect(await never.statuses()).toEqual([200, 200]);
+  });
+});
+
 describe('a token that claims to be from a configured issuer', () => {
   it('is refused unless it has a valid signature of the issuer', async () => {
     const { issuer, clock, service, me } = await stage();
