@@ -3,6 +3,7 @@ import { createArguments, createHostileAnswers } from './commands.js';
 import { createPacks } from './packs.js';
 import { createPython } from './python.js';
 import { createRequests } from './requests.js';
+import { createSizes } from './sizes.js';
 import type { Target } from './target.js';
 import { createWebhooks } from './webhooks.js';
 
@@ -22,4 +23,5 @@ export const targets: Readonly<Record<string, () => Promise<Target>>> = {
   images: load(createMedia),
   webhooks: load(createWebhooks),
   answers: load(createHostileAnswers),
+  sizes: load(createSizes),
 };

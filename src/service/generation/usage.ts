@@ -56,7 +56,13 @@ async function readUsage({ query, context }: UsageCall, database: Database, user
     .where('credits.at', '>=', `${from}T00:00:00.000Z`)
     .where('credits.at', '<', `${toNextDay(to)}T00:00:00.000Z`)
     .$if(userId !== undefined, (of) => of.where('credits.user_id', '=', userId as string))
+    .limit(MAX_ROWS + 1)
     .execute();
+  if (rows.length > MAX_ROWS)
+    throw invalidField(
+      'by',
+      `must tell fewer things apart, or ask for fewer days: more than ${MAX_ROWS} rows`,
+    );
   const found = rows
     // Without a dimension there is one row, even for nothing.
     .filter(({ charged: some }) => some !== null)
@@ -75,6 +81,9 @@ async function readUsage({ query, context }: UsageCall, database: Database, user
     }));
   return { from, to, credits: found.reduce((sum, row) => sum + row.credits, 0), rows: found };
 }
+
+// Decided: usage has at most 30,000 rows, about 8 MB; a sum must not be cut.
+const MAX_ROWS = 30_000;
 
 const DAY_MS = 24 * 60 * 60_000;
 

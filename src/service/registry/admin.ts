@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { createAdminToken } from '../auth/admin-tokens.js';
 import { countRows, deleteRows, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, VersionRow } from '../database/schema.js';
@@ -8,7 +9,7 @@ import { getVisibleNode, getVisiblePublisher, getVisibleVersion, openAccess } fr
 import { type NodeDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import { findHostNode } from './host-nodes.js';
 import { refreshNode, refreshNodes } from './listed-host-nodes.js';
-import { countPages, requireReachablePage } from './paging.js';
+import { countPages, limitColumns, readPage, requireReachablePage } from './paging.js';
 import { getPublisherView } from './publishers.js';
 import { refreshSearch } from './search-index.js';
 import { changeVersionStatus } from './version-states.js';
@@ -170,14 +171,19 @@ const listForReview: Read<'admin.review'> = async (call, database) => {
     .innerJoin('nodes', 'nodes.id', 'versions.node_id')
     .where('versions.status', 'in', statuses)
     .$if(nodeId !== undefined, (all) => all.where('versions.node_id', '=', nodeId as string));
-  const rows = await waiting
-    .selectAll('versions')
-    .select('nodes.publisher_id')
+  const ordered = waiting
     .orderBy('versions.created_at')
     .orderBy('versions.id')
     .limit(pageSize)
-    .offset(offset)
-    .execute();
+    .offset(offset);
+  const rows = await readPage(pageSize, (part) => {
+    const { texts, bytes, isCut } = limitColumns([{ name: 'versions.details', most: sql`${part}` }]);
+    return ordered
+      .select(['versions.id', 'versions.node_id', 'versions.version', 'versions.status', 'status_reason'])
+      .select(['extract_status', 'archive_sha256', 'versions.created_at', 'nodes.publisher_id', bytes, isCut])
+      .select(texts.map((text) => text.as('details')))
+      .execute();
+  });
   const total = await countRows(waiting);
   return {
     versions: rows.map(({ publisher_id, ...row }) => viewVersion(access, row, publisher_id)),

@@ -113,6 +113,48 @@ describe('a rate limit', () => {
     }
   });
 
+  it.each([
+    ['GET', '/nope', 404],
+    ['GET', '/openapi.json', 200],
+    ['DELETE', '/nodes', 405],
+    ['GET', '/results/some-task/some-file', 403],
+    ['PUT', '/uploads/acme/pack/1.0.0/node.zip', 403],
+  ])('counts %s %s, which is no operation, and closes the connection', async (method, path, status) => {
+    const time = Date.now();
+    const { url } = await serviceForTest({ rateLimit: 1 }, { now: () => time });
+    const send = async () => fetch(url + path, { method });
+    const statuses = new Set<number>();
+    for (let at = 0; at < 120; at += 1) statuses.add((await send()).status);
+    expect([...statuses]).toEqual([status]);
+    const refused = await send();
+    expect([refused.status, refused.headers.get('connection')]).toEqual([429, 'close']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    for (const other of ['/health', '/ready', '/nodes']) expect((await fetch(url + other)).status).toBe(200);
+  });
+
+  it('counts requests whose headers or query are refused', async () => {
+    const time = Date.now();
+    const { url } = await serviceForTest({ rateLimit: 2 }, { now: () => time });
+    const statuses = [];
+    for (let at = 0; at < 121; at += 1) statuses.push((await fetch(`${url}/nodes?search=%00`)).status);
+    expect([statuses[0], statuses.at(-1)]).toEqual([400, 429]);
+  });
+
+  it('lets a load balancer ask every second whether the service is alive, whatever else it sends', async () => {
+    let time = Date.now();
+    const { url } = await serviceForTest({ rateLimit: 1 }, { now: () => time });
+    for (let at = 0; at < 130; at += 1) await fetch(`${url}/nope`);
+    const statuses = new Set<number>();
+    for (let second = 0; second < 200; second += 1) {
+      time += 1_000;
+      for (const path of ['/health', '/ready']) statuses.add((await fetch(url + path)).status);
+    }
+    expect([...statuses]).toEqual([200]);
+    let last = 0;
+    for (let at = 0; at < 130; at += 1) last = (await fetch(`${url}/health`)).status;
+    expect(last).toBe(429);
+  });
+
   it('counts requests with invalid credentials', async () => {
     const { url } = await serviceForTest({ rateLimit: 2 });
     const guess = async () =>

@@ -70,3 +70,31 @@ describe('a list whose items have long texts', () => {
     expect(nodes.every(({ latest_version }: Answered) => latest_version.changelog === long)).toBe(true);
   });
 });
+
+it('usage is refused rather than cut where it has too many rows', async () => {
+  const { as, ok, change } = registry();
+  const { id: user_id } = await ok('eve', 'GET', '/users/me');
+  const at = '2026-01-05T00:00:00.000Z';
+  const shared = {
+    user_id,
+    kind: 'charge' as const,
+    amount: 1,
+    at,
+    month: '2026-01',
+    operation: 'video.extend' as const,
+  };
+  await change(async (tx) => {
+    for (let start = 0; start < 30_001; start += 500) {
+      const rows = Array.from({ length: Math.min(500, 30_001 - start) }, (_, row) => {
+        const name = `${start + row}`;
+        return { ...shared, task_id: name, model: name, key_id: null };
+      });
+      await tx.insertInto('credits').values(rows).execute();
+    }
+  });
+  const days = 'from=2026-01-01&to=2026-01-31';
+  const refused = await as('eve', 'GET', `/users/usage?${days}`);
+  expect([refused.status, refused.body.details[0].path]).toEqual([400, 'by']);
+  const summed = await ok('eve', 'GET', `/users/usage?${days}&by=day`);
+  expect(summed.rows).toMatchObject([{ day: '2026-01-05', tasks: 30_001, credits: 30_001 }]);
+});
