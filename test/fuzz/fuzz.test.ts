@@ -14,6 +14,7 @@ const cases: Readonly<Record<string, number>> = {
   images: 100,
   webhooks: 300,
   answers: 40,
+  begun: 8,
 };
 
 it('has some cases of each target', () => {

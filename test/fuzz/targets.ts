@@ -1,3 +1,4 @@
+import { createBegun } from './begun.js';
 import { createArchives, createMedia } from './bytes.js';
 import { createArguments, createHostileAnswers } from './commands.js';
 import { createPacks } from './packs.js';
@@ -22,4 +23,5 @@ export const targets: Readonly<Record<string, () => Promise<Target>>> = {
   images: load(createMedia),
   webhooks: load(createWebhooks),
   answers: load(createHostileAnswers),
+  begun: load(createBegun),
 };

@@ -24,6 +24,8 @@ export interface LoadImageOptions extends OwnOrigin {
   /** Whose request it is. */
   readonly owner: string;
   readonly inspector: Pick<ImageInspector, 'inspect'>;
+  /** Reserves space for the file. @throws Refused unavailable */
+  readonly admit?: (bytes: number) => Promise<void>;
   /** Requires https, except for the service's own URLs. */
   readonly httpsOnly?: boolean;
   readonly signal?: AbortSignal;
@@ -51,6 +53,7 @@ const MAX_SENT_BYTES = 64 * 1024;
 export async function loadImage(value: string, options: LoadImageOptions): Promise<LoadedImage> {
   const isUrl = /^https?:/i.test(value);
   const bytes = isUrl ? undefined : decodeBase64(value, options);
+  if (bytes) await options.admit?.(bytes.length);
   if (bytes && bytes.length <= MAX_SENT_BYTES) {
     const size = await inspectContent({ base64: bytes.toString('base64') }, options);
     return { content: bytes, ...size };
@@ -68,8 +71,8 @@ export async function loadImage(value: string, options: LoadImageOptions): Promi
 }
 
 async function fetchImage(url: string, path: string, options: LoadImageOptions): Promise<void> {
-  const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal } = options;
-  const rules = { bytes: limits.imageBytes, seconds: FETCH_LIMITS.seconds, httpsOnly, signal };
+  const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal, admit } = options;
+  const rules = { bytes: limits.imageBytes, seconds: FETCH_LIMITS.seconds, httpsOnly, signal, admit };
   await fetchInput(field, url, path, { ...rules, serviceOrigin, loopbackAllowed, media: 'image' });
 }
 

@@ -10,7 +10,6 @@ import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { fetchFromUplink, mayAsk, readForArchive } from '../registry/uplink.js';
-import { requireFreeDisk } from './readiness.js';
 import { type ArchiveFile, sendArchiveFile } from './send-file.js';
 
 interface ArchiveOfUplink {
@@ -76,10 +75,11 @@ async function findArchive(
  * @throws Refused not_found, unavailable
  */
 async function keepArchive(context: Context, name: ArchiveOfUplink): Promise<void> {
-  const { database, storage, now, log } = context;
+  const { database, storage, now, log, disk } = context;
   const { limits } = context.configuration;
   // Strangers choose what is kept.
-  await requireFreeDisk(context);
+  const space = await disk.reserve('uplink');
+  const admit = (bytes: number) => space.grow(2 * bytes);
   const folder = createScratchFolder(context);
   try {
     const { node, version } = await readForArchive(context, name.nodeId, name.version);
@@ -87,7 +87,12 @@ async function keepArchive(context: Context, name: ArchiveOfUplink): Promise<voi
     if (!isUrl(version.downloadUrl)) throw new FetchFailed('its archive has no valid URL');
     const path = join(folder.path, 'node.zip');
     const url = new URL(version.downloadUrl);
-    await fetchFromUplink(context, url, path, { bytes: limits.archive, seconds: 600, media: 'archive' });
+    await fetchFromUplink(context, url, path, {
+      bytes: limits.archive,
+      seconds: 600,
+      media: 'archive',
+      admit,
+    });
     const inspection = await inspectArchive(path, limits);
     if (!inspection.ok) throw new FetchFailed('its archive cannot be read');
     const key = `uplink/${name.nodeId}/${name.version}/${randomUUID()}.zip`;
@@ -128,5 +133,6 @@ async function keepArchive(context: Context, name: ArchiveOfUplink): Promise<voi
     );
   } finally {
     await folder.remove();
+    space.release();
   }
 }

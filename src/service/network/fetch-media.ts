@@ -18,7 +18,12 @@ export interface FetchMediaOptions extends OwnOrigin {
   /** The expected content. */
   readonly media: keyof typeof MEDIA;
   readonly signal?: AbortSignal | undefined;
+  /** Called before bytes are stored, with how many; it throws if there is no space for them. */
+  readonly admit?: ((bytes: number) => Promise<void>) | undefined;
 }
+
+/** Bytes of a body without a length that are admitted at once. */
+const ADMITTED_BYTES = 4 * 1024 ** 2;
 
 /** What is asked for, and the content types with which it may come; none is accepted as well. */
 const MEDIA = {
@@ -46,11 +51,18 @@ export class FetchFailed extends Error {
  */
 export async function fetchMedia(url: URL, path: string, options: FetchMediaOptions): Promise<void> {
   const agents: Agent[] = [];
+  let refusal: unknown;
+  const admit = async (bytes: number) => {
+    await options.admit?.(bytes).catch((error) => {
+      refusal = error;
+      throw error;
+    });
+  };
   try {
     await runWithin(options.seconds * 1000, options.signal, async (signal) => {
       let target = url;
       for (let hop = 0; hop <= FETCH_LIMITS.redirects; hop++) {
-        const next = await fetchOnce(target, path, { ...options, signal }, agents);
+        const next = await fetchOnce(target, path, { ...options, admit, signal }, agents);
         if (next === undefined) return;
         target = next;
       }
@@ -58,6 +70,7 @@ export async function fetchMedia(url: URL, path: string, options: FetchMediaOpti
     });
   } catch (error) {
     options.signal?.throwIfAborted();
+    if (refusal !== undefined) throw refusal;
     if (error instanceof TimedOut) throw new FetchFailed(`it took longer than ${options.seconds} s`);
     const isOwn = (error as NodeJS.ErrnoException).path === path || isMachineTrouble(error);
     if (isOwn || error instanceof FetchFailed) throw error;
@@ -113,7 +126,7 @@ async function fetchOnce(
     body.destroy();
     throw error;
   }
-  await writeBody(body, path, options);
+  await writeBody(body, path, { ...options, announced: Number(headers['content-length'] ?? 0) });
   return undefined;
 }
 
@@ -140,13 +153,24 @@ function checkHeaders(
   if (Number(headers['content-length']) > bytes) throw fileTooLarge(bytes);
 }
 
-async function writeBody(body: Readable, path: string, { bytes, signal }: FetchMediaOptions): Promise<void> {
+async function writeBody(
+  body: Readable,
+  path: string,
+  { bytes, signal, admit, announced }: FetchMediaOptions & { readonly announced: number },
+): Promise<void> {
   let size = 0;
+  let admitted = 0;
+  const admitUpTo = async (most: number) => {
+    await admit?.(most - admitted);
+    admitted = most;
+  };
+  if (announced > 0) await admitUpTo(announced);
   const measure = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
       if (size > bytes) done(fileTooLarge(bytes));
-      else done(null, chunk);
+      else if (size <= admitted) done(null, chunk);
+      else admitUpTo(Math.min(bytes, size + ADMITTED_BYTES)).then(() => done(null, chunk), done);
     },
   });
   await pipeline(body, measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });

@@ -6,7 +6,7 @@ import { createOutline } from '../../contract/schema/create-outline.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { findJsonExcess, MAX_JSON_DEPTH } from '../../wire/json-limits.js';
 import { findRow } from '../database/database.js';
-import { FetchFailed, fetchMedia } from '../network/fetch-media.js';
+import { FetchFailed, type FetchMediaOptions, fetchMedia } from '../network/fetch-media.js';
 import type { OperationCall } from '../operation/call.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -145,7 +145,7 @@ export function fetchFromUplink(
   context: Context,
   url: URL,
   path: string,
-  options: { readonly bytes: number; readonly seconds: number; readonly media: 'json' | 'archive' },
+  options: Pick<FetchMediaOptions, 'bytes' | 'seconds' | 'media' | 'admit'>,
 ): Promise<void> {
   const { loopbackAllowed } = getOwnOrigin(context);
   const serviceOrigin = new URL(getUplinkUrl(context)).origin;
