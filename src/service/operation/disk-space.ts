@@ -45,7 +45,7 @@ export class DiskSpace {
   }
 
   /**
-   * Begins a reservation for a user, or for what strangers cause.
+   * Begins a reservation for a user, or for what strangers cause. It may begin empty, and then needs no free disk.
    * @throws Refused unavailable; StorageMissing
    */
   async reserve(owner: string, bytes = 0): Promise<ReservedSpace> {
@@ -53,7 +53,7 @@ export class DiskSpace {
     this.#shares.add(share);
     const release = () => void this.#shares.delete(share);
     try {
-      await this.#grow(share, bytes);
+      if (bytes > 0) await this.#grow(share, bytes);
     } catch (error) {
       release();
       throw error;
@@ -79,7 +79,7 @@ export class DiskSpace {
     const others = sum(this.#shares, 'reserved') - own;
     if (all < own + others + bytes) throw full('The disk of the service is almost full.');
     const isOperator = share.owner === OWNER_ID;
-    if (!isOperator && bytes > 0 && own + bytes > (all - others) / 2)
+    if (!isOperator && own + bytes > (all - others) / 2)
       throw full('What you are sending takes too much of the free disk of the service; try again later.');
     share.reserved += bytes;
   }

@@ -26,11 +26,10 @@ test('what one user has begun leaves half of the rest to others', async () => {
   await expect(space.reserve(OWNER_ID, 1)).rejects.toBeInstanceOf(Refused);
 });
 
-test('an empty reservation needs a disk that is not full', async () => {
+test('an empty reservation can begin on a full disk, and cannot grow there', async () => {
   const { space, disk } = createDisk(150);
-  await space.reserve('bob');
   disk.stored = 51;
-  await expect(space.reserve('bob')).rejects.toBeInstanceOf(Refused);
+  await expect((await space.reserve('bob')).grow(1)).rejects.toBeInstanceOf(Refused);
   await expect(space.requireFree()).rejects.toBeInstanceOf(Refused);
 });
 
