@@ -5,6 +5,9 @@ const RESOURCE_CODES =
 const RESOURCE_WORDS =
   /out of memory|insufficient memory|cannot allocate memory|allocation failed|no space left|too many open files|resource temporarily unavailable|^timeout: \d+% complete/i;
 
+/** Told to stop; a process that was ended from outside. */
+const ENDED_NAMES: ReadonlySet<string> = new Set(['AbortError', 'ChildInterrupted']);
+
 /**
  * Whether an error says something of this machine, and nothing of the file or request that was worked on: it is short of
  * memory, disk or file handles, too slow, or told to stop. Such an error is thrown on, so that the work is tried again, and
@@ -13,7 +16,7 @@ const RESOURCE_WORDS =
 export function isMachineTrouble(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, name, message, cause } = error as NodeJS.ErrnoException;
-  if (name === 'AbortError' || RESOURCE_CODES.test(String(code)) || RESOURCE_WORDS.test(message)) return true;
+  if (ENDED_NAMES.has(name) || RESOURCE_CODES.test(String(code)) || RESOURCE_WORDS.test(message)) return true;
   return isMachineTrouble(cause);
 }
 

@@ -42,7 +42,7 @@ export interface ImageToInspect {
 export interface ImageInspection {
   readonly width: number;
   readonly height: number;
-  readonly problem?: 'format' | 'pixels' | 'content';
+  readonly problem?: 'format' | 'pixels' | 'content' | 'effort';
 }
 
 /** What the process of images is asked for. */

@@ -34,9 +34,12 @@ import { createJobKinds } from './jobs/job-kinds.js';
 import { schedulePruning } from './jobs/prune.js';
 import { awaitWithin, TimedOut } from './network/run-within.js';
 import type { Context } from './operation/context.js';
+import { DiskSpace } from './operation/disk-space.js';
 import type { Engines } from './operation/engine.js';
 import type { TokenSubject } from './operation/identity.js';
 import { ImageInspector } from './operation/image-inspector.js';
+import { Reservations } from './operation/reservations.js';
+import { FairQueue } from './queue/fair-queue.js';
 import { watchIdle } from './queue/idle.js';
 import { createLeasedTable } from './queue/leased-table.js';
 import { InstallCounts } from './registry/install-counts.js';
@@ -102,6 +105,8 @@ export async function startService(
   }
 }
 
+const PREPARATIONS_OF_USER = 8;
+
 /** prom-client is loaded only where metrics are read. */
 async function createMetrics({ metrics: { port, token } }: Configuration) {
   if (port === undefined && token === undefined) return undefined;
@@ -163,9 +168,15 @@ async function startInFolder(
     };
     const installs = new InstallCounts({ database, now, log });
     const inspector = new ImageInspector();
+    const reservations = new Reservations({ database, now });
+    // No other service uses the database, so they are those of one that was killed.
+    if (alone) await reservations.removeAll();
     const shared = { configuration, ...names, database, storage, queue, installs, engines, packReaders };
     const context: Context = {
       ...{ ...shared, inspector, scratch, keys, verifiers, now, baseUrl, lookup, log, count },
+      reservations,
+      disk: new DiskSpace({ folder: path, minFreeBytes: configuration.minFreeDiskBytes }),
+      preparations: new FairQueue(Number.POSITIVE_INFINITY, PREPARATIONS_OF_USER),
     };
 
     const state = { ready: false };

@@ -15,6 +15,7 @@ const cases: Readonly<Record<string, number>> = {
   webhooks: 300,
   answers: 40,
   sizes: 3,
+  begun: 8,
 };
 
 it('has some cases of each target', () => {

@@ -1,3 +1,4 @@
+import { createBegun } from './begun.js';
 import { createArchives, createMedia } from './bytes.js';
 import { createArguments, createHostileAnswers } from './commands.js';
 import { createPacks } from './packs.js';
@@ -24,4 +25,5 @@ export const targets: Readonly<Record<string, () => Promise<Target>>> = {
   webhooks: load(createWebhooks),
   answers: load(createHostileAnswers),
   sizes: load(createSizes),
+  begun: load(createBegun),
 };

@@ -325,6 +325,16 @@ export const migrations: readonly Migration[] = [
       "create index tasks_cancelled on tasks (creator, asked_at) where error_code = 'cancelled'",
     ],
   },
+  // What users have begun and not ended, which counts for their quotas.
+  {
+    number: 18,
+    rolling: true,
+    statements: [
+      `create table reservations (
+        id text primary key, owner text not null, quota text not null, amount bigint not null, until text not null)`,
+      'create index reservations_owner on reservations (owner, quota)',
+    ],
+  },
 ];
 
 /** Puts a space for each separator of words. */

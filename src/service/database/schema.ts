@@ -247,6 +247,17 @@ export interface StorageTable {
   place: Fixed<string>;
 }
 
+/** What a user has begun and not ended. */
+export interface ReservationTable {
+  id: Fixed<string>;
+  /** The user or publisher whose quota it counts for. */
+  owner: Fixed<string>;
+  quota: Fixed<'tasksInFlight' | 'bytesPerDay'>;
+  amount: Fixed<number>;
+  /** Its service renews it; after this time, that was killed. */
+  until: Time;
+}
+
 export interface Schema {
   users: UserTable;
   publishers: PublisherTable;
@@ -269,6 +280,7 @@ export interface Schema {
   quota_usage: QuotaUsageTable;
   idempotency: IdempotencyTable;
   running_keys: RunningKeyTable;
+  reservations: ReservationTable;
   keys: KeyTable;
   storages: StorageTable;
 }

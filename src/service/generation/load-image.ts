@@ -24,6 +24,8 @@ export interface LoadImageOptions extends OwnOrigin {
   /** Whose request it is. */
   readonly owner: string;
   readonly inspector: Pick<ImageInspector, 'inspect'>;
+  /** Reserves space for the file. @throws Refused unavailable */
+  readonly admit?: (bytes: number) => Promise<void>;
   /** Requires https, except for the service's own URLs. */
   readonly httpsOnly?: boolean;
   readonly signal?: AbortSignal;
@@ -51,6 +53,7 @@ const MAX_SENT_BYTES = 64 * 1024;
 export async function loadImage(value: string, options: LoadImageOptions): Promise<LoadedImage> {
   const isUrl = /^https?:/i.test(value);
   const bytes = isUrl ? undefined : decodeBase64(value, options);
+  // A small one is not worth asking the disk: a user has only so many tasks.
   if (bytes && bytes.length <= MAX_SENT_BYTES) {
     const size = await inspectContent({ base64: bytes.toString('base64') }, options);
     return { content: bytes, ...size };
@@ -58,8 +61,10 @@ export async function loadImage(value: string, options: LoadImageOptions): Promi
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const path = join(options.folder, randomUUID());
   try {
-    if (bytes) await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
-    else await fetchImage(value, path, options);
+    if (bytes) {
+      await options.admit?.(bytes.length);
+      await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
+    } else await fetchImage(value, path, options);
     return { content: path, ...(await inspectContent({ path }, options)) };
   } catch (error) {
     await rm(path, { force: true });
@@ -68,8 +73,8 @@ export async function loadImage(value: string, options: LoadImageOptions): Promi
 }
 
 async function fetchImage(url: string, path: string, options: LoadImageOptions): Promise<void> {
-  const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal } = options;
-  const rules = { bytes: limits.imageBytes, seconds: FETCH_LIMITS.seconds, httpsOnly, signal };
+  const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal, admit } = options;
+  const rules = { bytes: limits.imageBytes, seconds: FETCH_LIMITS.seconds, httpsOnly, signal, admit };
   await fetchInput(field, url, path, { ...rules, serviceOrigin, loopbackAllowed, media: 'image' });
 }
 
@@ -94,6 +99,8 @@ async function inspectContent(
     const most = `${Math.floor(limits.imagePixels / 1e6)} megapixels`;
     throw invalidField(field, `must have at most ${most}; it has ${width} × ${height} pixels`);
   }
+  if (problem === 'effort')
+    throw invalidField(field, 'cannot be decoded with the time and memory for one image');
   if (problem) throw invalidField(field, 'is truncated or corrupt');
   return { width, height };
 }

@@ -12,6 +12,8 @@ interface LoadVideoOptions extends OwnOrigin {
   readonly limits: Pick<Limits, 'videoBytes' | 'videoSeconds'>;
   /** The folder of the new file; created if necessary. */
   readonly folder: string;
+  /** Reserves space for the file. @throws Refused unavailable */
+  readonly admit?: (bytes: number) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -20,10 +22,10 @@ interface LoadVideoOptions extends OwnOrigin {
  * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
  */
 export async function loadVideo(url: string, options: LoadVideoOptions): Promise<string> {
-  const { field, limits, serviceOrigin, loopbackAllowed, folder, signal } = options;
+  const { field, limits, serviceOrigin, loopbackAllowed, folder, admit, signal } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, randomUUID());
-  const rules = { bytes: limits.videoBytes, seconds: limits.videoSeconds, signal };
+  const rules = { bytes: limits.videoBytes, seconds: limits.videoSeconds, signal, admit };
   const origin = { serviceOrigin, loopbackAllowed };
   await fetchInput(field, url, path, { ...rules, ...origin, httpsOnly: false, media: 'video' });
   const file = await open(path);

@@ -4,7 +4,7 @@ import { type Context, getOwnOrigin } from '../operation/context.js';
 import { invalidField, Refused, type RefusedDetail } from '../operation/refused.js';
 import { nameScratchFolder } from '../operation/scratch-folder.js';
 import { findCreation } from './creations.js';
-import { type ImageSize, loadImage } from './load-image.js';
+import { type ImageSize, type LoadImageOptions, loadImage } from './load-image.js';
 import { loadVideo } from './load-video.js';
 import { getResultKey } from './results.js';
 import { copyObject, getInputKey, listImageFields, nameInput, storeFile, VIDEO_INPUT } from './task-files.js';
@@ -24,13 +24,21 @@ export interface StartCall {
  * @returns the names of the inputs
  * @throws Refused naming every field with a problem; unavailable
  */
-export async function stageInputs(call: StartCall, task: TaskRef): Promise<readonly string[]> {
+export function stageInputs(call: StartCall, task: TaskRef): Promise<readonly string[]> {
+  const { caller, context, signal } = call;
+  return context.preparations.run(caller.userId as string, () => storeInputs(call, task), signal);
+}
+
+async function storeInputs(call: StartCall, task: TaskRef): Promise<readonly string[]> {
   const folder = nameScratchFolder(call.context);
+  const space = await call.context.disk.reserve(call.caller.userId as string);
+  // A file is fetched into the folder, and copied from there.
+  const place = { folder: folder.path, admit: (bytes: number) => space.grow(2 * bytes) };
   const names: string[] = [];
   try {
     const problems: Refused[] = [];
     // One at a time, because each may be large.
-    for (const [name, store] of listInputs(call, task, folder.path)) {
+    for (const [name, store] of listInputs(call, task, place)) {
       try {
         await store();
         names.push(name);
@@ -46,17 +54,21 @@ export async function stageInputs(call: StartCall, task: TaskRef): Promise<reado
     throw error;
   } finally {
     await folder.remove();
+    space.release();
   }
   return names;
 }
 
 type Input = readonly [name: string, store: () => Promise<unknown>];
 
-function listInputs(call: StartCall, { id, operation }: TaskRef, folder: string): Input[] {
+/** Where inputs are fetched to. */
+type StagingPlace = Required<Pick<LoadImageOptions, 'folder' | 'admit'>>;
+
+function listInputs(call: StartCall, { id, operation }: TaskRef, place: StagingPlace): Input[] {
   const { body, caller, context, signal } = call;
   const { limits } = context.configuration;
   const owner = caller.userId as string;
-  const options = { limits, ...getOwnOrigin(context), folder, owner, inspector: context.inspector, signal };
+  const options = { limits, ...getOwnOrigin(context), ...place, owner, inspector: context.inspector, signal };
   const fields = listImageFields(operation).filter((field) => body[field] !== undefined);
   const images = fields.flatMap((field): Input[] => {
     const values = [body[field]].flat() as string[];
@@ -71,16 +83,20 @@ function listInputs(call: StartCall, { id, operation }: TaskRef, folder: string)
     ]);
   });
   if (operation !== 'video.extend') return images;
-  return [[VIDEO_INPUT, () => storeVideo(call, getInputKey(id, VIDEO_INPUT), folder)], ...images];
+  return [[VIDEO_INPUT, () => storeVideo(call, getInputKey(id, VIDEO_INPUT), place)], ...images];
 }
 
 // Decided: a creation of this service that the caller may see is read from storage, even if its URL has
 // expired. For any other creation id, the video is fetched from video_url.
-async function storeVideo({ body, caller, context, signal }: StartCall, key: string, folder: string) {
+async function storeVideo(call: StartCall, key: string, place: StagingPlace) {
+  const { body, caller, context, signal } = call;
   const creation = await findCreation(context.database, caller, body.video_creation_id as string);
-  if (creation) return copyObject(context, key, getResultKey(creation.taskId, creation.video));
+  if (creation) {
+    await place.admit(creation.video.size);
+    return copyObject(context, key, getResultKey(creation.taskId, creation.video));
+  }
   const { limits } = context.configuration;
-  const options = { field: 'video_url', limits, ...getOwnOrigin(context), folder, signal };
+  const options = { field: 'video_url', limits, ...getOwnOrigin(context), ...place, signal };
   return storeFile(context, key, await loadVideo(body.video_url as string, options));
 }
 

@@ -6,7 +6,7 @@ import { AddressRefused, refuseLiteral } from '../network/guarded-agent.js';
 import type { Handlers, PreparedWrite, Write } from '../operation/call.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
 import type { ImageOperation, VideoOperation } from '../operation/engine.js';
-import { requireTaskQuota, type TaskDemand } from '../operation/quota.js';
+import { requireTaskQuota, reserveTask, type TaskDemand } from '../operation/quota.js';
 import { invalidField, Refused } from '../operation/refused.js';
 import { chargeCredits, requireBudget, type Spending } from './credits.js';
 import { type NewTask, replaceImages, toNewTask } from './new-task.js';
@@ -43,21 +43,30 @@ function prepareTask<Answer>(
     const { context } = call;
     await requireEngine(context, operation);
     refuseWebhook(call);
-    await requireTaskQuota(context.database, context, toTaskDemand(call));
     const id = randomUUID();
     const { credits } = toNewTask(call, id, operation);
     // Before images are fetched; it counts when the task is charged.
     await requireBudget(context.database, context, { ...readSpender(call), amount: credits });
-    await enqueueForget(call, id);
-    const inputs = await stageInputs(call, { id, operation });
+    const { reservations } = context;
+    const reservation = await beginPreparation(call, id);
+    const cancel = () => reservation && reservations.cancel(reservation);
+    const inputs = await stageInputs(call, { id, operation }).catch(async (error) => {
+      await cancel();
+      throw error;
+    });
     const write = async (tx: Tx) => {
-      // Again, because other tasks may have started during the preparation.
+      if (reservation) await reservations.end(tx, reservation);
+      // Again, because webhooks may have been sent during the preparation.
       await requireTaskQuota(tx, context, toTaskDemand(call));
       const task = toNewTask(call, id, operation);
       await createTask(tx, call, task, inputs);
       return answer(context, task);
     };
-    return { write, undo: () => removeUnusedFiles(context, id) };
+    const undo = async () => {
+      await cancel();
+      await removeUnusedFiles(context, id);
+    };
+    return { write, undo, end: () => reservation && reservations.forget(reservation) };
   };
 }
 
@@ -92,12 +101,24 @@ async function requireEngine({ engines }: Context, operation: TaskOperation): Pr
   if (why !== undefined) throw new Refused('unavailable', why);
 }
 
-/** The job removes inputs without a row, which a crash between storing inputs and row would leave. */
-async function enqueueForget({ context, caller }: StartCall, id: string): Promise<void> {
-  const { database, queue, now } = context;
+/**
+ * Counts the task for the user's quota. The job removes inputs without a row, which a crash between storing inputs and row
+ * would leave.
+ * @returns its reservation, unless the user has no quotas
+ * @throws Refused quota_exceeded
+ */
+async function beginPreparation(call: StartCall, id: string): Promise<string | undefined> {
+  const { context, caller } = call;
+  const { database, queue, now, reservations } = context;
   const owner = caller.userId as string;
   const job = { kind: 'forget-inputs', key: id, owner, runAt: now() + ORPHANS_KEPT_MS };
-  await database.transaction().execute((tx) => queue.enqueue(tx, job));
+  const reservation = await database.transaction().execute(async (tx) => {
+    const id = await reserveTask(tx, context, toTaskDemand(call));
+    await queue.enqueue(tx, job);
+    return id;
+  });
+  if (reservation) reservations.keep(reservation);
+  return reservation;
 }
 
 /** Creates task, charge, history and jobs in one transaction. */
@@ -151,8 +172,8 @@ function wrapPrepared<Call, Answer>(
   prepare: (call: Call) => Promise<PreparedWrite<Answer>>,
 ): (call: Call) => Promise<PreparedWrite<{ data: Answer }>> {
   return async (call) => {
-    const { write, undo } = await prepare(call);
-    return { write: async (tx) => ({ data: await write(tx) }), undo };
+    const { write, ...rest } = await prepare(call);
+    return { write: async (tx) => ({ data: await write(tx) }), ...rest };
   };
 }
 

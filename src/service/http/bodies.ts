@@ -111,10 +111,11 @@ export function createBodyBudget(largest: number): BodyBudget {
       headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit;
     const size = announced > limit ? 0 : announced;
     if (size <= MAX_SMALL_BODY) return;
-    // One user, or all strangers, take half of it at most, because a body may take hours to arrive.
+    // One user, or all strangers, take half of what others leave at most, because a body may take hours to arrive.
     const user = caller.userId ?? caller.key;
-    const own = (held.get(user) ?? 0) + size;
-    if (size > left || own > (MAX_LARGE_BODIES / 2) * largest) {
+    const before = held.get(user) ?? 0;
+    const own = before + size;
+    if (own > (left + before) / 2) {
       throw new Refused('unavailable', 'The service is handling too many large requests; try again soon.');
     }
     // The client is gone, and nothing would give the memory back.

@@ -1,11 +1,9 @@
-import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { sql } from 'kysely';
 import { isPostgres } from '../database/postgres.js';
 import { awaitWithin, TimedOut } from '../network/run-within.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
-import { StorageAway, StorageMissing } from '../storage/storage.js';
+import { StorageAway } from '../storage/storage.js';
 
 /** How often it writes at most, so that anonymous requests cannot keep the disk busy. */
 const WRITE_INTERVAL_MS = 1_000;
@@ -34,7 +32,7 @@ export function createReadinessCheck(context: Context, isRunning: () => boolean)
   let writtenAt = Number.NEGATIVE_INFINITY;
   return async () => {
     if (!isRunning()) throw new Refused('unavailable', 'The service is starting or stopping.');
-    await requireFreeDisk(context);
+    await context.disk.requireFree();
     // Fails if the file is lost or locked.
     const writing = database.transaction().execute(async (tx) => {
       if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return;
@@ -55,21 +53,4 @@ export function createReadinessCheck(context: Context, isRunning: () => boolean)
       throw error instanceof TimedOut ? new StorageAway('The storage does not answer.') : error;
     });
   };
-}
-
-/**
- * Checks that the disk has space left after an archive is stored. The database needs some, too.
- * @param bytes of the archive
- * @throws Refused unavailable
- */
-export async function requireFreeDisk(
-  { configuration, scratch }: Pick<Context, 'configuration' | 'scratch'>,
-  bytes = 0,
-): Promise<void> {
-  const folder = dirname(scratch);
-  const { bavail, bsize } = await statfs(folder).catch((error) => {
-    throw error.code === 'ENOENT' ? new StorageMissing(`${folder} is missing.`) : error;
-  });
-  if (bavail * bsize - bytes < configuration.minFreeDiskBytes)
-    throw new Refused('unavailable', 'The disk of the service is almost full.');
 }

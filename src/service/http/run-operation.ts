@@ -105,12 +105,14 @@ async function prepareWrite(
   execute: (write: Write) => Promise<AnyAnswer>,
 ): Promise<AnyAnswer> {
   if ('write' in handler) return execute((tx) => handler.write(call, tx));
-  const { write, undo } = await handler.prepare(call);
+  const prepared = await handler.prepare(call);
   try {
-    return await execute(write);
+    return await execute((tx) => prepared.write(tx));
   } catch (error) {
     // After any other error the transaction may have been committed.
-    if (error instanceof Refused) await undo();
+    if (error instanceof Refused) await prepared.undo();
     throw error;
+  } finally {
+    prepared.end?.();
   }
 }

@@ -12,7 +12,6 @@ import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { fetchFromUplink, mayAsk, readForArchive } from '../registry/uplink.js';
 import { nameCaller } from './rate-limit.js';
-import { requireFreeDisk } from './readiness.js';
 import { type ArchiveFile, sendArchiveFile } from './send-file.js';
 
 interface ArchiveOfUplink {
@@ -125,10 +124,11 @@ async function findArchive(
  * @throws Refused not_found, unavailable
  */
 async function keepArchive(context: Context, name: ArchiveOfUplink, signal: AbortSignal): Promise<void> {
-  const { database, storage, now, log } = context;
+  const { database, storage, now, log, disk } = context;
   const { limits } = context.configuration;
   // Strangers choose what is kept.
-  await requireFreeDisk(context);
+  const space = await disk.reserve('uplink');
+  const admit = (bytes: number) => space.grow(2 * bytes);
   const folder = createScratchFolder(context);
   try {
     const { node, version } = await readForArchive(context, name.nodeId, name.version);
@@ -136,7 +136,7 @@ async function keepArchive(context: Context, name: ArchiveOfUplink, signal: Abor
     if (!isUrl(version.downloadUrl)) throw new FetchFailed('its archive has no valid URL');
     const path = join(folder.path, 'node.zip');
     const url = new URL(version.downloadUrl);
-    const limited = { bytes: limits.archive, seconds: 600, minSpeed: MIN_SPEED, signal };
+    const limited = { bytes: limits.archive, seconds: 600, minSpeed: MIN_SPEED, signal, admit };
     await fetchFromUplink(context, url, path, { ...limited, media: 'archive' });
     const inspection = await inspectArchive(path, limits);
     if (!inspection.ok) throw new FetchFailed('its archive cannot be read');
@@ -178,5 +178,6 @@ async function keepArchive(context: Context, name: ArchiveOfUplink, signal: Abor
     );
   } finally {
     await folder.remove();
+    space.release();
   }
 }

@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hasCode } from '../../contract/has-code.js';
-import { type Database, findRow } from '../database/database.js';
+import { type Database, findRow, type Tx } from '../database/database.js';
+import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
-import { requireDailyQuota, takeDailyQuota } from '../operation/quota.js';
+import { reserveUpload, takeDailyQuota } from '../operation/quota.js';
 import { invalidField, Refused } from '../operation/refused.js';
 import {
   type ArchiveName,
@@ -13,22 +14,23 @@ import {
   type UploadGrant,
   verifyUpload,
 } from '../operation/signed-urls.js';
+import { FairQueue } from '../queue/fair-queue.js';
 import { findRegistrant, getUploadTarget, markUploaded } from '../registry/version-states.js';
 import type { StoredObject } from '../storage/storage.js';
 import { wasRefused } from './errors.js';
-import { requireFreeDisk } from './readiness.js';
 
 const UPLOAD_PATH = '/uploads/:publisherId/:nodeId/:version/node.zip';
 
 /** Adds the PUT of signed upload URLs: the archive of a registered version in one request. */
 export async function routeUploads(app: FastifyInstance, context: Context): Promise<void> {
+  const uploading = new FairQueue(Number.POSITIVE_INFINITY, UPLOADS_OF_USER);
   await app.register(async (scope) => {
     // The handler reads the stream itself and checks the content type.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
     scope.put<{ Params: ArchiveName; Querystring: SignedQuery }>(UPLOAD_PATH, async (request) => {
       try {
-        return await receiveUpload(context, request);
+        return await receiveUpload(context, uploading, request);
       } catch (error) {
         throw toUploadRefused(error);
       }
@@ -36,36 +38,105 @@ export async function routeUploads(app: FastifyInstance, context: Context): Prom
   });
 }
 
+/** Uploads of a user at the same time: each may take hours, and holds a connection, a file and space. */
+const UPLOADS_OF_USER = 8;
+const TOO_MANY_UPLOADS = `You are sending ${UPLOADS_OF_USER} archives at the same time, which is the limit; try again when one has ended.`;
+const RETRY_SECONDS = 5;
+
 type UploadRequest = FastifyRequest<{ Params: ArchiveName; Querystring: SignedQuery }>;
 
 /** The answer to an upload once the archive's file and row are durable. */
 type UploadReceipt = Pick<StoredObject, 'size' | 'sha256'>;
 
 // Decided: the URL accepts one PUT of application/zip, answers 200, and keeps nothing of an interrupted upload.
-async function receiveUpload(context: Context, request: UploadRequest): Promise<UploadReceipt> {
+async function receiveUpload(
+  context: Context,
+  uploading: FairQueue,
+  request: UploadRequest,
+): Promise<UploadReceipt> {
   const grant = verifyUpload(context, request.params, request.query);
   if (!grant) {
     throw new Refused('invalid_signature', 'This URL is expired or modified; register the version again.');
   }
   const announced = readAnnouncedSize(request, context.configuration.limits.archive);
-  await refuseEarly(context, grant, announced);
-  await requireFreeDisk(context, announced);
-  const { limits } = context.configuration;
-  const key = `${getArchiveFolder(request.params)}/${randomUUID()}.zip`;
-  const archive = await context.storage.write(key, Readable.from(readChunks(request.raw)), limits.archive);
-  try {
-    requireWhole(request, archive.size, announced);
-    if (!(await keepArchive(context, grant, archive))) await context.storage.remove(key);
-  } catch (error) {
-    // After any other error the transaction may have been committed; if not, a job removes the archive.
-    if (error instanceof Refused) await context.storage.remove(key);
-    throw error;
-  }
-  return { size: archive.size, sha256: archive.sha256 };
+  const version = await getUploadTarget(context.database, grant.versionId);
+  await requireRegistration(context.database, version.publisher_id, grant);
+  if (version.archive_size !== null && announced !== version.archive_size)
+    throw differentArchive(version.version);
+  const upload = { context, request, grant, announced };
+  const receive = () =>
+    version.archive_size === null ? receiveNew(upload, version.publisher_id) : receiveAgain(upload);
+  const { registrant } = grant;
+  if (registrant === OWNER_ID) return receive();
+  if (uploading.hasPlace(registrant)) return uploading.run(registrant, receive);
+  throw new Refused('rate_limited', TOO_MANY_UPLOADS, undefined, RETRY_SECONDS);
 }
 
-function requireWhole(request: UploadRequest, size: number, announced: number | undefined): void {
-  if (announced !== undefined && size !== announced)
+interface Upload {
+  readonly context: Context;
+  readonly request: UploadRequest;
+  readonly grant: UploadGrant;
+  /** Bytes. */
+  readonly announced: number;
+}
+
+/** Its bytes count for the quota of the publisher and for the disk before they arrive. */
+async function receiveNew(upload: Upload, publisherId: string): Promise<UploadReceipt> {
+  const { context, grant, announced } = upload;
+  const { database, disk, reservations } = context;
+  const begin = (tx: Tx) => reserveUpload(tx, context, { publisherId, bytes: announced });
+  const reservation = await database.transaction().execute(begin);
+  reservations.keep(reservation);
+  try {
+    const space = await disk.reserve(grant.registrant, announced);
+    const archive = await storeArchive(upload, reservation, space.use).finally(space.release);
+    reservations.forget(reservation);
+    return { size: archive.size, sha256: archive.sha256 };
+  } catch (error) {
+    await reservations.cancel(reservation);
+    throw error;
+  }
+}
+
+async function storeArchive(
+  upload: Upload,
+  reservation: string,
+  use: (bytes: number) => void,
+): Promise<StoredObject> {
+  const { context, request, announced } = upload;
+  const { storage } = context;
+  const key = `${getArchiveFolder(request.params)}/${randomUUID()}.zip`;
+  const archive = await storage.write(key, Readable.from(readChunks(request.raw, use)), announced);
+  try {
+    requireWhole(request, archive.size, announced);
+    if (!(await keepArchive(upload, archive, reservation))) await storage.remove(key);
+  } catch (error) {
+    // After any other error the transaction may have been committed; if not, a job removes the archive.
+    if (error instanceof Refused) await storage.remove(key);
+    throw error;
+  }
+  return archive;
+}
+
+/** The version has an archive: the answer to the same bytes may have been lost. They are not stored again. */
+async function receiveAgain({ context, request, grant, announced }: Upload): Promise<UploadReceipt> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of readChunks(request.raw)) {
+    size += chunk.length;
+    hash.update(chunk);
+  }
+  requireWhole(request, size, announced);
+  const sha256 = hash.digest('hex');
+  // Read again, because the node may have been banned or deleted during the transfer.
+  const version = await getUploadTarget(context.database, grant.versionId);
+  await requireRegistration(context.database, version.publisher_id, grant);
+  if (version.archive_sha256 !== sha256) throw differentArchive(version.version);
+  return { size, sha256 };
+}
+
+function requireWhole(request: UploadRequest, size: number, announced: number): void {
+  if (size !== announced)
     throw new Refused(
       'upload_incomplete',
       `Content-Length announced ${announced} bytes but ${size} arrived.`,
@@ -79,14 +150,19 @@ function requireWhole(request: UploadRequest, size: number, announced: number | 
 /**
  * Reads the body in a way that a failing consumer cannot destroy the request: a destroyed request is never
  * read to its end, so its connection would hang after the answer.
+ * @param use called with how many bytes were consumed
  */
-async function* readChunks(body: Readable): AsyncGenerator<Buffer> {
+async function* readChunks(body: Readable, use = (_bytes: number) => {}): AsyncGenerator<Buffer> {
   // Not `yield*`, which would pass the consumer's failure on.
-  for await (const chunk of body.iterator({ destroyOnReturn: false })) yield chunk;
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+    yield chunk;
+    use(chunk.length);
+  }
 }
 
-/** @returns the Content-Length in bytes; undefined if the body is chunked */
-function readAnnouncedSize({ headers }: UploadRequest, limit: number): number | undefined {
+// Decided: an upload says how long it is, so that quotas and the disk are kept for it before it begins; else 411.
+/** @returns the Content-Length in bytes */
+function readAnnouncedSize({ headers }: UploadRequest, limit: number): number {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/zip' || headers['content-encoding'] !== undefined)
     throw new Refused(
@@ -97,33 +173,25 @@ function readAnnouncedSize({ headers }: UploadRequest, limit: number): number | 
   if (headers['content-range'] !== undefined)
     throw invalidField('Content-Range', 'must be absent: send the whole archive in one request');
   const length = headers['content-length'];
-  if (length === undefined) return undefined;
+  if (length === undefined)
+    throw new Refused('length_required', 'Send the archive with a Content-Length, not in chunks.');
   if (Number(length) > limit)
     throw new Refused('too_large', `The archive is larger than the limit of ${limit} bytes.`);
   return Number(length);
-}
-
-/** Refuses before the transfer what would be refused after it. */
-async function refuseEarly(context: Context, grant: UploadGrant, announced?: number): Promise<void> {
-  const version = await getUploadTarget(context.database, grant.versionId);
-  await requireRegistration(context.database, version.publisher_id, grant);
-  if (version.archive_size === null) {
-    const { publisher_id: publisherId } = version;
-    // An archive of unknown size has at least one byte.
-    const demand = { publisherId, quota: 'bytesPerDay', amount: announced ?? 1 } as const;
-    await requireDailyQuota(context.database, context, demand);
-  }
-  const otherSize = announced !== undefined && announced !== version.archive_size;
-  if (version.archive_size !== null && otherSize) throw differentArchive(version.version);
 }
 
 /**
  * Records the archive and enqueues its check.
  * @returns false if the version has the same archive already: a retry whose answer was lost
  */
-async function keepArchive(context: Context, grant: UploadGrant, archive: StoredObject): Promise<boolean> {
+async function keepArchive(
+  { context, grant }: Upload,
+  archive: StoredObject,
+  reservation: string,
+): Promise<boolean> {
   const { versionId, registrant: owner } = grant;
   return context.database.transaction().execute(async (tx) => {
+    await context.reservations.end(tx, reservation);
     // Checked again, because the node may have been banned or deleted during the transfer.
     const version = await getUploadTarget(tx, versionId);
     await requireRegistration(tx, version.publisher_id, grant);

@@ -22,12 +22,16 @@ export interface FetchMediaOptions extends OwnOrigin {
   /** Refuses a server that sends less than this, on average over each window. */
   readonly minSpeed?: MinSpeed;
   readonly signal?: AbortSignal | undefined;
+  /** Called before bytes are stored, with how many; it throws if there is no space for them. */
+  readonly admit?: ((bytes: number) => Promise<void>) | undefined;
 }
 
 interface MinSpeed {
   readonly bytesPerSecond: number;
   readonly windowMs: number;
 }
+/** Bytes of a body without a length that are admitted at once. */
+const ADMITTED_BYTES = 4 * 1024 ** 2;
 
 /** What is asked for, and the content types with which it may come; none is accepted as well. */
 const MEDIA = {
@@ -63,12 +67,24 @@ export class FileTooLarge extends FetchFailed {
 export async function fetchMedia(url: URL, path: string, options: FetchMediaOptions): Promise<void> {
   const agents: Agent[] = [];
   const speed = new SpeedLimit(options.minSpeed);
+  let refusal: unknown;
+  const admit = async (bytes: number) => {
+    await options.admit?.(bytes).catch((error) => {
+      refusal = error;
+      throw error;
+    });
+  };
   try {
     await runWithin(options.seconds * 1000, options.signal, async (withinTime) => {
       const signal = AbortSignal.any([withinTime, speed.signal]);
       let target = url;
       for (let hop = 0; hop <= FETCH_LIMITS.redirects; hop++) {
-        const next = await fetchOnce(target, path, { ...options, signal, onBytes: speed.count }, agents);
+        const next = await fetchOnce(
+          target,
+          path,
+          { ...options, admit, signal, onBytes: speed.count },
+          agents,
+        );
         if (next === undefined) return;
         target = next;
       }
@@ -76,6 +92,7 @@ export async function fetchMedia(url: URL, path: string, options: FetchMediaOpti
     });
   } catch (error) {
     options.signal?.throwIfAborted();
+    if (refusal !== undefined) throw refusal;
     speed.signal.throwIfAborted();
     if (error instanceof TimedOut) throw new FetchFailed(`it took longer than ${options.seconds} s`);
     const isOwn = (error as NodeJS.ErrnoException).path === path || isMachineTrouble(error);
@@ -175,7 +192,7 @@ async function fetchOnce(
     body.destroy();
     throw error;
   }
-  await writeBody(body, path, options);
+  await writeBody(body, path, { ...options, announced: Number(headers['content-length'] ?? 0) });
   return undefined;
 }
 
@@ -202,14 +219,25 @@ function checkHeaders(
   if (Number(headers['content-length']) > bytes) throw new FileTooLarge(bytes);
 }
 
-async function writeBody(body: Readable, path: string, { bytes, signal, onBytes }: OneFetch): Promise<void> {
+async function writeBody(
+  body: Readable,
+  path: string,
+  { bytes, signal, onBytes, admit, announced }: OneFetch & { readonly announced: number },
+): Promise<void> {
   let size = 0;
+  let admitted = 0;
+  const admitUpTo = async (most: number) => {
+    await admit?.(most - admitted);
+    admitted = most;
+  };
+  if (announced > 0) await admitUpTo(announced);
   const measure = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
       onBytes(chunk.length);
       if (size > bytes) done(new FileTooLarge(bytes));
-      else done(null, chunk);
+      else if (size <= admitted) done(null, chunk);
+      else admitUpTo(Math.min(bytes, size + ADMITTED_BYTES)).then(() => done(null, chunk), done);
     },
   });
   await pipeline(body, measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });

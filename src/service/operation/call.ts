@@ -43,6 +43,8 @@ export interface PreparedWrite<Result> {
   write(tx: Tx): Promise<Result>;
   /** Called if the write was refused. */
   undo(): Promise<void>;
+  /** Called at the end, however it ended. */
+  end?(): void;
 }
 
 /** Writes, with audit events and idempotency record in one transaction. */

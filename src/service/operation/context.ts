@@ -6,11 +6,14 @@ import { type Configuration, isExposed } from '../configuration/configuration.js
 import type { Count, Log } from '../configuration/log.js';
 import type { Database } from '../database/database.js';
 import type { OwnOrigin } from '../network/guarded-agent.js';
+import type { FairQueue } from '../queue/fair-queue.js';
 import type { Queue } from '../queue/queue.js';
 import type { Storage } from '../storage/storage.js';
+import type { DiskSpace } from './disk-space.js';
 import type { Engines } from './engine.js';
 import type { Keys, Verifier } from './identity.js';
 import type { ImageInspector } from './image-inspector.js';
+import type { Reservations } from './reservations.js';
 
 /** An installation that was answered. */
 export interface Install {
@@ -40,6 +43,11 @@ export interface Context {
   readonly packReaders: { readonly quick: PackReader; readonly thorough: PackReader };
   /** Decodes the images of requests, in processes apart; closed when the service stops. */
   readonly inspector: ImageInspector;
+  /** What users have begun, which counts for their quotas. */
+  readonly reservations: Reservations;
+  readonly disk: DiskSpace;
+  /** The preparations of tasks: a few of each user at once, because each holds a connection and files. */
+  readonly preparations: FairQueue;
   /** A folder for temporary files of this process; emptied at start. */
   readonly scratch: string;
   /** The service's own keys, loaded at start. */

@@ -1,5 +1,5 @@
 import { KeptChild } from '../../disk/kept-child.js';
-import { type ChildOptions, LimitExceeded } from '../../disk/limited-child.js';
+import { ChildInterrupted, type ChildOptions, LimitExceeded } from '../../disk/limited-child.js';
 import type { ImageInspection, ImageToInspect } from '../../preview/job.js';
 import { createPreviewWork } from '../../preview/preview-work.js';
 import { SharpMissing } from '../../preview/sharp.js';
@@ -37,13 +37,13 @@ export class ImageInspector {
     const create = () => createPreviewWork<ImageInspection>({ inspect }, { signal });
     const run = () =>
       this.#child.run(create).catch((error) => {
-        if (error instanceof LimitExceeded) return { width: 0, height: 0, problem: 'content' } as const;
+        if (error instanceof LimitExceeded) return { width: 0, height: 0, problem: 'effort' } as const;
         throw error.name === 'SharpMissing' ? new SharpMissing(error) : error;
       });
     return this.#queue.run(owner, run, signal);
   }
 
   close(): Promise<void> {
-    return this.#child.close(new Error('The service stops.'));
+    return this.#child.close(new ChildInterrupted('The service stops.'));
   }
 }

@@ -16,14 +16,18 @@ export interface TaskDemand {
   readonly hasWebhook: boolean;
 }
 
-/** @throws Refused quota_exceeded if a user has too many tasks or webhooks that have not ended */
+/**
+ * Counts tasks that are being prepared, too.
+ * @throws Refused quota_exceeded if a user has too many tasks or webhooks that have not ended
+ */
 export async function requireTaskQuota(
   database: Database,
-  { configuration: { quotas }, now }: QuotaContext,
+  { configuration: { quotas }, now, reservations }: QuotaContext & Pick<Context, 'reservations'>,
   { userId, hasWebhook }: TaskDemand,
 ): Promise<void> {
   if (!hasQuotas(userId)) return;
-  const unfinished = await countTasks(database, userId);
+  const begun = await reservations.sum(database, userId, 'tasksInFlight');
+  const unfinished = (await countTasks(database, userId)) + begun;
   if (unfinished >= quotas.tasksInFlight) {
     throw quotaExceeded(
       `You have ${quotas.tasksInFlight} unfinished tasks, which is the limit per user; start more when some have ended.`,
@@ -36,6 +40,21 @@ export async function requireTaskQuota(
     );
   }
   if (hasWebhook) await requireWebhookQuota(database, quotas, userId);
+}
+
+/**
+ * Counts a task of a user from now on, before it is created.
+ * @returns the id of its reservation; undefined for who has no quotas
+ * @throws as `requireTaskQuota`
+ */
+export async function reserveTask(
+  tx: Tx,
+  context: QuotaContext & Pick<Context, 'reservations'>,
+  demand: TaskDemand,
+): Promise<string | undefined> {
+  if (!hasQuotas(demand.userId)) return undefined;
+  await requireTaskQuota(tx, context, demand);
+  return context.reservations.add(tx, { owner: demand.userId, quota: 'tasksInFlight', amount: 1 });
 }
 
 type Quotas = Context['configuration']['quotas'];
@@ -99,7 +118,7 @@ export async function requireInvitationQuota(
 /** @throws Refused quota_exceeded if a user has too many API keys */
 export async function requireKeyQuota(
   database: Database,
-  { configuration: { quotas }, now }: QuotaContext,
+  { configuration: { quotas }, now }: Pick<Context, 'configuration' | 'now'>,
   userId: string,
 ): Promise<void> {
   if (!hasQuotas(userId)) return;
@@ -178,19 +197,20 @@ export interface DailyDemand {
   readonly amount: number;
 }
 
-type QuotaContext = Pick<Context, 'configuration' | 'now'>;
+type QuotaContext = Pick<Context, 'configuration' | 'now' | 'reservations'>;
 
 /** @throws Refused quota_exceeded if it is more than what is left of a publisher's day, in UTC */
-export async function requireDailyQuota(
+async function requireDailyQuota(
   database: Database,
-  { configuration, now }: QuotaContext,
+  { configuration, now, reservations }: QuotaContext,
   { publisherId, quota, amount }: DailyDemand,
 ): Promise<void> {
   if (await isOwnersPublisher(database, publisherId)) return;
   const limit = configuration.quotas[quota];
   const day = toDay(now());
   const row = await findRow(database, 'quota_usage', { publisher_id: publisherId, quota, day });
-  const used = Number(row?.amount ?? 0);
+  const begun = quota === 'bytesPerDay' ? await reservations.sum(database, publisherId, 'bytesPerDay') : 0;
+  const used = Number(row?.amount ?? 0) + begun;
   if (used + amount <= limit) return;
   const renewed = `${toDay(now() + DAY_MS)}T00:00:00Z`;
   const what =
@@ -198,6 +218,21 @@ export async function requireDailyQuota(
       ? `register ${limit} versions a day and has done so today`
       : `upload ${limit} bytes a day and ${Math.max(limit - used, 0)} are left, less than this archive of ${amount}`;
   throw quotaExceeded(`The publisher ${publisherId} may ${what}; try again after ${renewed}.`);
+}
+
+/**
+ * Counts the bytes of an upload from now on, before they arrive.
+ * @returns the id of its reservation
+ * @throws Refused quota_exceeded
+ */
+export async function reserveUpload(
+  tx: Tx,
+  context: QuotaContext,
+  { publisherId, bytes }: { readonly publisherId: string; readonly bytes: number },
+): Promise<string> {
+  const demand = { publisherId, quota: 'bytesPerDay', amount: bytes } as const;
+  await requireDailyQuota(tx, context, demand);
+  return context.reservations.add(tx, { owner: publisherId, quota: 'bytesPerDay', amount: bytes });
 }
 
 /** @throws Refused quota_exceeded */

@@ -34,6 +34,11 @@ export class FairQueue {
     }
   }
 
+  /** Whether the next work of an owner would begin at once, as far as its own goes. */
+  hasPlace(owner: string): boolean {
+    return (this.#running.get(owner) ?? 0) < this.#atOnceForOwner;
+  }
+
   async #wait(owner: string, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     const turn = Math.max(this.#turn, (this.#lastTurns.get(owner) ?? -1) + 1);

@@ -183,7 +183,7 @@ export function fetchFromUplink(
   context: Context,
   url: URL,
   path: string,
-  options: Pick<FetchMediaOptions, 'bytes' | 'seconds' | 'media' | 'json' | 'minSpeed' | 'signal'>,
+  options: Pick<FetchMediaOptions, 'bytes' | 'seconds' | 'media' | 'json' | 'minSpeed' | 'signal' | 'admit'>,
 ): Promise<void> {
   const { loopbackAllowed } = getOwnOrigin(context);
   const serviceOrigin = new URL(getUplinkUrl(context)).origin;

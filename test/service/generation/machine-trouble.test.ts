@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { Agent, createServer, type RequestListener, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,10 +63,10 @@ async function serviceProcess(settings: object, [program, ...argv]: string[], da
   return { child, url: url as string, token: token as string };
 }
 
-/** The arguments that run a program with a file system of 4 MB at a folder. */
-const onSmallDisk = (folder: string) => [
+/** The arguments that run a program with a file system of so many MB at a folder. */
+const onSmallDisk = (folder: string, size = 4) => [
   ...['unshare', '--map-root-user', '--mount', 'sh', '-c'],
-  ...['mount -t tmpfs -o size=4m tmpfs "$0" && exec "$@"', folder],
+  ...[`mount -t tmpfs -o size=${size}m tmpfs "$0" && exec "$@"`, folder],
 ];
 const [unshare, ...options] = onSmallDisk(tmpdir()) as [string, ...string[]];
 const canMount = spawnSync(unshare, [...options, 'true']).status === 0;
@@ -89,6 +89,54 @@ test.skipIf(!canMount)(
     expect((await ask(path, { method: 'POST', token, json: { image: pixel } })).status).toBe(200);
   },
 );
+
+test.skipIf(!canMount)('uploads and inputs that one user holds open leave the disk to others', async () => {
+  const MB = 1024 ** 2;
+  const [unshare, ...mount] = onSmallDisk(folderForTest(), 64) as [string, ...string[]];
+  const folder = mount.at(-1) as string;
+  const settings = { minFreeDiskBytes: 16 * MB, quotas: { tasksInFlight: 20 } };
+  const { child, url } = await serviceProcess(settings, [unshare, ...mount], join(folder, 'data'));
+  const enter = async (sub: string) => {
+    child.send({ sub, email: `${sub}@example.org` });
+    const [{ token }] = await once(child, 'message');
+    const post = (path: string, json: object) => ask(url + path, { method: 'POST', token, json });
+    await post('/publishers', { id: sub, name: sub });
+    const { token: personal } = (await post(`/publishers/${sub}/tokens`, { name: 'ci' })).body;
+    const register = async (version: string) => {
+      const json = { node: { name: sub }, node_version: { version }, personal_access_token: personal };
+      return (await post(`/publishers/${sub}/nodes/${sub}-pack/versions`, json)).body.signedUrl as string;
+    };
+    return { post, register };
+  };
+  const [eve, bob] = [await enter('eve'), await enter('bob')];
+  const agent = new Agent({ keepAlive: true });
+  const film = Buffer.alloc(7 * MB);
+  Buffer.from('0000000c667479706d703432', 'hex').copy(film);
+  // It never ends, so that its file stays as it is.
+  const origin = await listen((_, response) => {
+    response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 8 * MB }).write(film);
+  });
+  const statuses: unknown[] = [];
+  for (let at = 0; at < 5; at += 1) {
+    const headers = { 'content-type': 'application/zip', 'content-length': 8 * MB };
+    const sending = request(await eve.register(`1.0.${at}`), { method: 'PUT', headers, agent });
+    onTestFinished(() => void sending.destroy());
+    sending.on('error', () => {}).on('response', ({ statusCode }) => statuses.push(statusCode));
+    sending.write(Buffer.alloc(7 * MB));
+    const json = { video_creation_id: 'unknown', video_url: `${origin}/${at}.mp4` };
+    const preparing = eve.post(videoPaths['video.extend'], json);
+    preparing.then(
+      ({ status }) => statuses.push(status),
+      () => {},
+    );
+  }
+  await waitFor(() => expect(statuses.length).toBeGreaterThanOrEqual(7));
+  expect(new Set(statuses)).toEqual(new Set([503]));
+  expect((await ask(`${url}/ready`)).status).toBe(200);
+  const archive = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+  expect((await upload(await bob.register('1.0.0'), archive)).status).toBe(200);
+  expect((await bob.post(startPaths['image.relight'], { image: pixel })).status).toBe(200);
+});
 
 test('a service that was paused for longer than fetching may take fetches on', async () => {
   const seconds = 6;

@@ -1,11 +1,14 @@
+import { Agent, request, type ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
 import { zipOf } from '../../support/archives.js';
 import { copyingEngine } from '../../support/copying-engine.js';
 import { smallestBody, startPaths } from '../../support/generation.js';
+import { listenOn } from '../../support/listen.js';
 import { receiverForTest } from '../../support/receiver.js';
 import { publishBody, type Registry, startRegistry } from '../../support/registry.js';
 import { ask, upload } from '../../support/service.js';
+import { videoPaths } from '../../support/videos.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const noon = Date.parse('2026-01-01T12:00:00Z');
@@ -26,6 +29,25 @@ async function registryWith(quotas: ConfigurationInput['quotas']) {
 
 const owner = (registry: Registry) => registry.service.ownerToken;
 const relight = startPaths['image.relight'];
+
+/** Begins an upload and sends half of it. */
+function holdUpload(url: string, bytes: number) {
+  const headers = { 'content-type': 'application/zip', 'content-length': bytes };
+  const sending = request(url, { method: 'PUT', headers, agent });
+  const cut = () => void sending.destroy();
+  onTestFinished(cut);
+  const answered = new Promise<number | undefined>((resolve) => {
+    sending.on('response', ({ statusCode }) => resolve(statusCode)).on('error', () => resolve(undefined));
+  });
+  sending.write(Buffer.alloc(Math.floor(bytes / 2)));
+  return { cut, answered };
+}
+
+const agent = new Agent({ keepAlive: true });
+
+const countReservations = async ({ service }: Registry) =>
+  (await service.context.database.selectFrom('reservations').select('id').execute()).length;
+
 const publishAt = (registry: Registry, version: string) =>
   registry.as(
     'ann',
@@ -113,18 +135,88 @@ describe('the quota', () => {
     expect(again.status).toBe(201);
   });
 
-  it('of bytes per day refuses an archive before and after its transfer', async () => {
+  it('of bytes per day refuses an archive before its transfer', async () => {
     const { registry } = await registryWith({ bytesPerDay: archive.length * 2 - 1 });
     const [first, second] = [await publishAt(registry, '1.0.0'), await publishAt(registry, '1.0.1')];
     expect((await upload(first.body.signedUrl, archive)).status).toBe(200);
     // The same bytes again are a retry.
     expect((await upload(first.body.signedUrl, archive)).status).toBe(200);
-    const chunked = { body: new Blob([archive]).stream(), duplex: 'half' } as RequestInit;
-    for (const init of [{}, chunked]) {
-      const refused = await upload(second.body.signedUrl, archive, init);
-      expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
-      expect(refused.body.message).toContain(`${archive.length - 1} are left`);
+    const refused = await upload(second.body.signedUrl, archive);
+    expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
+    expect(refused.body.message).toContain(`${archive.length - 1} are left`);
+  });
+
+  it('of bytes per day counts uploads from their first byte, and no longer once they are cut off', async () => {
+    const { registry } = await registryWith({ bytesPerDay: 1_000 });
+    const urls = [];
+    for (const version of ['1.0.0', '1.0.1', '1.0.2', '1.0.3'])
+      urls.push((await publishAt(registry, version)).body.signedUrl);
+    const held = urls.slice(0, 2).map((url) => holdUpload(url, 500));
+    await waitFor(async () => expect(await countReservations(registry)).toBe(2));
+    for (const bytes of [500, 1]) expect(await holdUpload(urls[2], bytes).answered).toBe(403);
+    held[0]?.cut();
+    await waitFor(async () => expect(await countReservations(registry)).toBe(1));
+    holdUpload(urls[3], 500);
+    await waitFor(async () => expect(await countReservations(registry)).toBe(2));
+  });
+
+  it('of uploads at the same time is per user, whatever their publishers', async () => {
+    const { registry } = await registryWith({});
+    await registry.ok('ann', 'POST', '/publishers', { id: 'other', name: 'Other' });
+    const { token: otherToken } = await registry.ok('ann', 'POST', '/publishers/other/tokens', {
+      name: 'ci',
+    });
+    const path = '/publishers/other/nodes/other/versions';
+    const registerOther = (version: string) =>
+      registry.ok('ann', 'POST', path, publishBody(otherToken, version, { node: { name: 'Other' } }));
+    for (let at = 0; at < 4; at += 1) {
+      holdUpload((await publishAt(registry, `1.0.${at}`)).body.signedUrl, 500);
+      holdUpload((await registerOther(`1.0.${at}`)).signedUrl, 500);
     }
+    await waitFor(async () => expect(await countReservations(registry)).toBe(8));
+    const { signedUrl } = await registerOther('1.1.0');
+    const refused = await upload(signedUrl, archive);
+    expect([refused.status, refused.body.error]).toEqual([429, 'rate_limited']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const json = publishBody(registry.tokens.pat, '2.0.0');
+    const registered = await registry.as('bob', 'POST', '/publishers/acme/nodes/pack/versions', json);
+    expect((await upload(registered.body.signedUrl, archive)).status).toBe(200);
+  });
+
+  it('of tasks in flight counts tasks while their images and videos are fetched', async () => {
+    const { registry, finish } = await registryWith({ tasksInFlight: 2 });
+    const asked: ServerResponse[] = [];
+    const server = await listenOn((_, answer) => void asked.push(answer));
+    onTestFinished(() => server.close());
+    const paths = [relight, videoPaths['video.extend']];
+    const bodies = [
+      { image: `${server.url}/a.png` },
+      { video_creation_id: 'unknown', video_url: `${server.url}/a.mp4` },
+    ];
+    const start = (at: number) => registry.as('bob', 'POST', paths[at % 2] as string, bodies[at % 2]);
+    const starting = Array.from({ length: 6 }, (_, at) => start(at));
+    await waitFor(() => expect(asked).toHaveLength(2));
+    const small = (who: 'bob' | 'eve') => registry.as(who, 'POST', relight, smallestBody('image.relight'));
+    expect((await small('bob')).body.error).toBe('quota_exceeded');
+    expect((await small('eve')).status).toBe(200);
+    for (const answer of asked) answer.writeHead(404).end();
+    const statuses = (await Promise.all(starting)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([400, 400, 403, 403, 403, 403]);
+    expect((await small('bob')).status).toBe(200);
+    finish();
+  });
+
+  it('is not held by a service that was killed', async () => {
+    const { registry, clock } = await registryWith({ tasksInFlight: 1 });
+    const { id } = await registry.ok('bob', 'GET', '/users/me');
+    const until = new Date(clock.time + 60_000).toISOString();
+    const left = { id: 'left', owner: id, quota: 'tasksInFlight', amount: 1, until } as const;
+    await registry.change((tx) => tx.insertInto('reservations').values(left).execute());
+    const start = () => registry.as('bob', 'POST', relight, smallestBody('image.relight'));
+    expect((await start()).body.error).toBe('quota_exceeded');
+    clock.time += 61_000;
+    expect((await start()).status).toBe(200);
+    expect(await countReservations(registry)).toBe(0);
   });
 
   it.each([
