@@ -14,7 +14,7 @@ const privateAddresses = createBlockList([...RESERVED_IPV4, ...RESERVED_IPV6]);
 const publicIpv6 = createBlockList([PUBLIC_IPV6]);
 const loopback = createBlockList(['127.0.0.0/8', '::1/128']);
 
-function createBlockList(ranges: readonly string[]): BlockList {
+export function createBlockList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [net, prefix] = range.split('/') as [string, string];
@@ -23,7 +23,7 @@ function createBlockList(ranges: readonly string[]): BlockList {
   return list;
 }
 
-function getFamily(address: string): 'ipv4' | 'ipv6' {
+export function getFamily(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 

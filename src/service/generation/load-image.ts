@@ -80,9 +80,17 @@ export async function loadImage(value: string, options: LoadImageOptions): Promi
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const content = join(options.folder, randomUUID());
   try {
-    const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal } = options;
+    const {
+      field,
+      limits,
+      serviceOrigin,
+      loopbackAllowed,
+      allowedNetworks,
+      httpsOnly = false,
+      signal,
+    } = options;
     const rules = { bytes: limits.imageBytes, seconds: FETCH_LIMITS.seconds, httpsOnly, signal };
-    const origin = { serviceOrigin, loopbackAllowed };
+    const origin = { serviceOrigin, loopbackAllowed, allowedNetworks };
     await fetchInput(field, value, content, { ...rules, ...origin, media: 'image' });
     return { content, ...(await decoding.run(() => decodeImage(content, options))) };
   } catch (error) {

@@ -55,7 +55,7 @@ type Input = readonly [name: string, store: () => Promise<unknown>];
 function listInputs(call: StartCall, { id, operation }: TaskRef, folder: string): Input[] {
   const { body, context, signal } = call;
   const { limits } = context.configuration;
-  const options = { limits, ...getOwnOrigin(context), folder, signal };
+  const options = { limits, ...getOwnOrigin(context, 'inputs'), folder, signal };
   const fields = listImageFields(operation).filter((field) => body[field] !== undefined);
   const images = fields.flatMap((field): Input[] => {
     const values = [body[field]].flat() as string[];
@@ -79,7 +79,7 @@ async function storeVideo({ body, caller, context, signal }: StartCall, key: str
   const creation = await findCreation(context.database, caller, body.video_creation_id as string);
   if (creation) return copyObject(context, key, getResultKey(creation.taskId, creation.video));
   const { limits } = context.configuration;
-  const options = { field: 'video_url', limits, ...getOwnOrigin(context), folder, signal };
+  const options = { field: 'video_url', limits, ...getOwnOrigin(context, 'inputs'), folder, signal };
   return storeFile(context, key, await loadVideo(body.video_url as string, options));
 }
 
