@@ -28,7 +28,7 @@ const publicIpv6 = createBlockList([PUBLIC_IPV6]);
 const nat64 = createBlockList([`${NAT64}/96`]);
 const loopback = createBlockList(['127.0.0.0/8', '::1/128']);
 
-function createBlockList(ranges: readonly string[]): BlockList {
+export function createBlockList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [net, prefix] = range.split('/') as [string, string];
@@ -38,7 +38,7 @@ function createBlockList(ranges: readonly string[]): BlockList {
   return list;
 }
 
-function getFamily(address: string): 'ipv4' | 'ipv6' {
+export function getFamily(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 

@@ -102,6 +102,13 @@ test('--jq filters the answer with jq, and a wrong expression is refused before 
     stderr: '',
   });
   expect((await run(['node', 'search', '--ndjson', '--all', '--jq', '{id}'])).stdout).toBe('{"id":"pack"}\n');
+  const nothing = { exit: 0, stdout: '', stderr: '' };
+  expect(await run(['version', 'list', 'pack', '--jq', '.[] | select(.version == "9.0.0")'])).toEqual(
+    nothing,
+  );
+  expect(await run(['node', 'search', 'no such node', '--ndjson', '--all', '--jq', '.tags[]'])).toEqual(
+    nothing,
+  );
   const create = ['publisher', 'create', 'other', '--name', 'Other', '--jq', '.id |'];
   const { exit, stdout, stderr } = await run(create);
   expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FilePathSource, Input, MP4 } from 'mediabunny';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { loadCodecs } from '../../src/preview/video/codecs.js';
 import type { Film } from '../../src/preview/video/frame.js';
 import { createFilm, render } from '../../src/preview/video/render.js';
 import { computeShotSize, readShot } from '../../src/preview/video/shot.js';
@@ -13,6 +13,8 @@ import { addWatermark } from '../../src/preview/video/watermark.js';
 import { createVideoPreviewEngine } from '../../src/service/engines/preview.js';
 import { EngineFailure, type EngineJob, type VideoOperation } from '../../src/service/operation/engine.js';
 
+// As the preview loads it: an import would load it a second time.
+const { FilePathSource, Input, MP4 } = (await loadCodecs()).mediabunny;
 const folder = mkdtempSync(join(tmpdir(), 'regen-local-video-'));
 const path = (name: string) => join(folder, name);
 afterAll(() => rmSync(folder, { recursive: true }));

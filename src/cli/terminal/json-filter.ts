@@ -5,8 +5,8 @@ import { usage } from './failure.js';
 export type JsonFilter = (value: unknown, indented: boolean) => string;
 
 interface Jq {
-  /** @throws Error with the exit code and the messages of jq */
-  raw(json: string, filter: string, flags: readonly string[]): string;
+  /** @returns undefined without a result @throws Error with the exit code and the messages of jq */
+  raw(json: string, filter: string, flags: readonly string[]): string | undefined;
 }
 
 /**
@@ -19,7 +19,7 @@ export async function openJsonFilter(expression: string): Promise<JsonFilter> {
   const jq: Jq = await require('jq-web');
   const apply = (json: string, filter: string, flags: readonly string[]) => {
     try {
-      return jq.raw(json, filter, flags);
+      return jq.raw(json, filter, flags) ?? '';
     } catch (error) {
       throw usage(`--jq: ${toSentence(error as Error)}`, 'See the manual: https://jqlang.org/manual/');
     }

@@ -44,6 +44,21 @@ const Limits = z.strictObject(
   Object.fromEntries(limitFields) as { [Name in LimitName]: z.ZodDefault<z.ZodNumber> },
 );
 
+const networks = (description: string) =>
+  z
+    .strictObject({
+      allowedNetworks: z
+        .array(
+          z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
+            error: 'must be a network such as 10.0.0.0/8',
+          }),
+        )
+        .default([])
+        .describe(
+          `Networks that are not public and ${description}: 10.0.0.0/8. Loopback, link-local and metadata addresses only count if each is listed as a single address`,
+        ),
+    })
+    .prefault({});
 const port = () => z.int().min(0).max(65_535);
 const milliseconds = () => z.int().min(0).max(MAX_TIMER_MS);
 
@@ -144,6 +159,8 @@ export const Configuration = z.strictObject({
       origins: z.array(ServerUrl).default([]).describe('Origins of web pages that may call the service'),
     })
     .prefault({}),
+  webhooks: networks('that webhooks may be sent to'),
+  inputs: networks('from which images and videos of requests may be fetched'),
   limits: Limits.prefault({}).describe('Sizes and times of requests'),
   quotas: z
     .strictObject({

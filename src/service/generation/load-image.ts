@@ -73,9 +73,11 @@ export async function loadImage(value: string, options: LoadImageOptions): Promi
 }
 
 async function fetchImage(url: string, path: string, options: LoadImageOptions): Promise<void> {
-  const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal, admit } = options;
+  const { field, limits, serviceOrigin, loopbackAllowed, allowedNetworks } = options;
+  const { httpsOnly = false, signal, admit } = options;
   const rules = { bytes: limits.imageBytes, seconds: FETCH_LIMITS.seconds, httpsOnly, signal, admit };
-  await fetchInput(field, url, path, { ...rules, serviceOrigin, loopbackAllowed, media: 'image' });
+  const origin = { serviceOrigin, loopbackAllowed, allowedNetworks };
+  await fetchInput(field, url, path, { ...rules, ...origin, media: 'image' });
 }
 
 function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffer {

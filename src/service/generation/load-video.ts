@@ -22,11 +22,11 @@ interface LoadVideoOptions extends OwnOrigin {
  * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
  */
 export async function loadVideo(url: string, options: LoadVideoOptions): Promise<string> {
-  const { field, limits, serviceOrigin, loopbackAllowed, folder, admit, signal } = options;
+  const { field, limits, serviceOrigin, loopbackAllowed, allowedNetworks, folder, admit, signal } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, randomUUID());
   const rules = { bytes: limits.videoBytes, seconds: limits.videoSeconds, signal, admit };
-  const origin = { serviceOrigin, loopbackAllowed };
+  const origin = { serviceOrigin, loopbackAllowed, allowedNetworks };
   await fetchInput(field, url, path, { ...rules, ...origin, httpsOnly: false, media: 'video' });
   const file = await open(path);
   try {

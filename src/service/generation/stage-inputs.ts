@@ -68,7 +68,8 @@ function listInputs(call: StartCall, { id, operation }: TaskRef, place: StagingP
   const { body, caller, context, signal } = call;
   const { limits } = context.configuration;
   const owner = caller.userId as string;
-  const options = { limits, ...getOwnOrigin(context), ...place, owner, inspector: context.inspector, signal };
+  const origin = getOwnOrigin(context, 'inputs');
+  const options = { limits, ...origin, ...place, owner, inspector: context.inspector, signal };
   const fields = listImageFields(operation).filter((field) => body[field] !== undefined);
   const images = fields.flatMap((field): Input[] => {
     const values = [body[field]].flat() as string[];
@@ -96,7 +97,7 @@ async function storeVideo(call: StartCall, key: string, place: StagingPlace) {
     return copyObject(context, key, getResultKey(creation.taskId, creation.video));
   }
   const { limits } = context.configuration;
-  const options = { field: 'video_url', limits, ...getOwnOrigin(context), ...place, signal };
+  const options = { field: 'video_url', limits, ...getOwnOrigin(context, 'inputs'), ...place, signal };
   return storeFile(context, key, await loadVideo(body.video_url as string, options));
 }
 

@@ -76,7 +76,7 @@ function refuseWebhook({ body, context }: StartCall): void {
     const url = body[field];
     if (typeof url !== 'string') continue;
     try {
-      refuseLiteral(new URL(url), getOwnOrigin(context).loopbackAllowed);
+      refuseLiteral(new URL(url), getOwnOrigin(context, 'webhooks'));
     } catch (error) {
       throw error instanceof AddressRefused ? invalidField(field, `is refused: ${error.message}`) : error;
     }

@@ -61,7 +61,7 @@ async function attemptPost(context: Context, delivery: Pending, signal: AbortSig
     url,
     headers: createWebhookHeaders(secrets, { id, body, event, now: now() }),
     body,
-    ...getOwnOrigin(context),
+    ...getOwnOrigin(context, 'webhooks'),
     signal,
     now,
     lookup,

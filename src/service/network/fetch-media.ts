@@ -162,10 +162,13 @@ async function fetchOnce(
   options: OneFetch,
   agents: Agent[],
 ): Promise<URL | undefined> {
-  const { serviceOrigin, loopbackAllowed } = options;
+  const { serviceOrigin, loopbackAllowed, allowedNetworks } = options;
   const isOwn = url.origin === new URL(serviceOrigin).origin;
   checkScheme(url, options.httpsOnly && !isOwn && !(loopbackAllowed && isLoopbackHost(url.hostname)));
-  const agent = await createGuardedAgent(url, { serviceOrigin, loopbackAllowed, allowOwn: true });
+  const agent = await createGuardedAgent(url, {
+    ...{ serviceOrigin, loopbackAllowed, allowedNetworks },
+    allowOwn: true,
+  });
   agents.push(agent);
   const { request } = await import('../../wire/undici.js');
   const { statusCode, headers, body } = await request(agent, url, {

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { Agent } from 'undici';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
-import { isLoopbackAddress, isPublicAddress } from '../../wire/addresses.js';
 import { createCheckedLookup, type Lookup } from '../../wire/checked-lookup.js';
+import { type AddressRules, createAddressCheck } from './address-check.js';
 
 /** Why a URL that a user chose is not requested; the message continues its name. */
 export class AddressRefused extends Error {
@@ -10,7 +10,7 @@ export class AddressRefused extends Error {
 }
 
 /** Where the service is, which decides what it requests for its users. */
-export interface OwnOrigin {
+export interface OwnOrigin extends AddressRules {
   /** Its own base URL. */
   readonly serviceOrigin: string;
   /** Whether it may request other addresses of loopback: only if all of its users are on this machine. */
@@ -25,7 +25,8 @@ export interface GuardedAgentOptions extends OwnOrigin {
 }
 
 // Decided: private, loopback and link-local addresses are refused after name resolution, and the address that
-// was checked is the address that is used. A service that listens on loopback only allows loopback.
+// was checked is the address that is used. A service that listens on loopback only allows loopback, and settings allow
+// networks.
 /**
  * Creates an agent for one request to a URL that a user chose. Destroy it after the request.
  * @throws AddressRefused if the URL has an address that is not public; the request does, if its name has none
@@ -33,11 +34,11 @@ export interface GuardedAgentOptions extends OwnOrigin {
  */
 export async function createGuardedAgent(
   url: URL,
-  { serviceOrigin, loopbackAllowed, allowOwn = false, lookup }: GuardedAgentOptions,
+  { serviceOrigin, allowOwn = false, lookup, ...rules }: GuardedAgentOptions,
 ): Promise<Agent> {
   const isOwn = allowOwn && url.origin === new URL(serviceOrigin).origin;
-  if (!isOwn) refuseLiteral(url, loopbackAllowed);
-  const isAllowed = (address: string) => isOwn || isAllowedAddress(address, loopbackAllowed);
+  if (!isOwn) refuseLiteral(url, rules);
+  const isAllowed = isOwn ? () => true : createAddressCheck(rules);
   // Loaded with the first request: a service may never send one.
   const { Agent } = await import('../../wire/undici.js');
   return new Agent({ connect: { lookup: createCheckedLookup(isAllowed, refuse, lookup) }, connections: 1 });
@@ -47,13 +48,9 @@ export async function createGuardedAgent(
  * Refuses a literal address, which is not looked up, and names of this machine.
  * @throws AddressRefused
  */
-export function refuseLiteral({ hostname }: URL, loopbackAllowed: boolean): void {
+export function refuseLiteral({ hostname }: URL, rules: AddressRules): void {
   const literal = isLoopbackHost(hostname) ? '127.0.0.1' : hostname.replace(/^\[|\]$/g, '');
-  if (isIP(literal) && !isAllowedAddress(literal, loopbackAllowed)) throw refuse();
+  if (isIP(literal) && !createAddressCheck(rules)(literal)) throw refuse();
 }
 
 const refuse = () => new AddressRefused('its address is not public');
-
-function isAllowedAddress(address: string, loopbackAllowed: boolean): boolean {
-  return isPublicAddress(address) || (loopbackAllowed && isLoopbackAddress(address));
-}

@@ -66,11 +66,11 @@ export interface Context {
 }
 
 /** Without a public URL, a service on all addresses or behind a proxy has one on loopback, but users elsewhere. */
-export function getOwnOrigin({
-  configuration,
-  baseUrl,
-}: Pick<Context, 'configuration' | 'baseUrl'>): OwnOrigin {
+export function getOwnOrigin(
+  { configuration, baseUrl }: Pick<Context, 'configuration' | 'baseUrl'>,
+  use?: 'webhooks' | 'inputs',
+): OwnOrigin {
   const serviceOrigin = baseUrl();
   const loopbackAllowed = !isExposed(configuration) && isLoopbackHost(new URL(serviceOrigin).hostname);
-  return { serviceOrigin, loopbackAllowed };
+  return { serviceOrigin, loopbackAllowed, allowedNetworks: use && configuration[use].allowedNetworks };
 }

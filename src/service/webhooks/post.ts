@@ -44,11 +44,11 @@ export async function postWebhook(options: PostWebhookOptions): Promise<PostOutc
 }
 
 async function sendPost(
-  { url, headers, body, serviceOrigin, loopbackAllowed, now, lookup }: PostWebhookOptions,
+  { url, headers, body, now, ...guard }: PostWebhookOptions,
   signal: AbortSignal,
 ): Promise<PostOutcome> {
   const target = new URL(url);
-  const agent = await createGuardedAgent(target, { serviceOrigin, loopbackAllowed, lookup });
+  const agent = await createGuardedAgent(target, guard);
   try {
     const { request } = await import('../../wire/undici.js');
     const answer = await request(agent, target, {

@@ -189,6 +189,14 @@ test('fetches from loopback only for a service on loopback', async () => {
   expect(await taken(picture, { serviceOrigin: origin })).toMatchObject({ width: 320 });
 });
 
+test('fetches from an allowed network, and where it redirects only if that is allowed too', async () => {
+  const picture = serve('/picture', 'image/png', png);
+  const allowed = { ...publicService, allowedNetworks: ['127.0.0.1'] };
+  expect(await taken(picture, allowed)).toMatchObject({ width: 320 });
+  answers['/away'] = (_, response) => response.writeHead(302, { location: 'http://10.0.0.1/' }).end();
+  expect(await refusal(`${origin}/away`, allowed)).toBe('could not be fetched: its address is not public');
+});
+
 test('a service that others reach does not fetch from loopback, even if its own URL is on loopback', () => {
   const decide = (host: string, baseUrl: string, trustedProxies: number | string[] = 0) =>
     getOwnOrigin({ configuration: Configuration.parse({ host, trustedProxies }), baseUrl: () => baseUrl })

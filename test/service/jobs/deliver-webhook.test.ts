@@ -3,7 +3,7 @@ import { EngineFailure } from '../../../src/service/operation/engine.js';
 import type { Lookup } from '../../../src/wire/checked-lookup.js';
 import { copyingEngine } from '../../support/copying-engine.js';
 import { filmingEngine } from '../../support/filming-engine.js';
-import { pixel, startedTask, startPaths, taskAt } from '../../support/generation.js';
+import { pixel, smallestBody, startedTask, startPaths, taskAt } from '../../support/generation.js';
 import {
   deliveriesOf,
   isVerified,
@@ -33,6 +33,22 @@ describe('the webhook of a task', () => {
       'webhook-event': 'image.task.updated',
     });
     expect((await fetch(told[1]?.body.generated[0])).status).toBe(200);
+  });
+
+  it.each([
+    ['127.0.0.1', 2],
+    ['127.0.0.0/8', 0],
+  ])('may be in the network of the operator, if the setting names it: %s', async (network, changes) => {
+    const { url: webhook_url, told } = await receiverForTest();
+    const settings = { publicUrl: 'https://regen.example', webhooks: { allowedNetworks: [network] } };
+    const { localUrl, ownerToken: token } = await serviceForTest(settings, { engines });
+    const started = await ask(`${localUrl}${startPaths['image.relight']}`, {
+      method: 'POST',
+      token,
+      json: { ...smallestBody('image.relight'), webhook_url },
+    });
+    expect(started.status).toBe(changes ? 200 : 400);
+    await waitFor(() => expect(told).toHaveLength(changes));
   });
 
   it('gets the failure of a task', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createAddressCheck } from '../../../src/service/network/address-check.js';
 import { type PostWebhookOptions, postWebhook } from '../../../src/service/webhooks/post.js';
 import { type ReceiverAnswer, receiverForTest } from '../../support/receiver.js';
 
@@ -87,5 +88,50 @@ describe('an address that is not public', () => {
       await postWebhook({ ...asked, url, serviceOrigin, loopbackAllowed: serviceOrigin === here, lookup }),
     ).toEqual(refused);
     expect(told).toEqual([]);
+  });
+});
+
+describe('an address in an allowed network', () => {
+  it('is called by its number and by its name, and its redirects are not followed', async () => {
+    const { url, port, told } = await receiverForTest((call) => (call < 3 ? 204 : [307, { location: '/' }]));
+    const lookup: PostWebhookOptions['lookup'] = (_, __, done) =>
+      done(null, [
+        { address: '10.0.0.1', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ]);
+    const allowed = { ...asked, loopbackAllowed: false, allowedNetworks: ['127.0.0.1'], lookup };
+    expect(await postWebhook({ ...allowed, url })).toEqual({ kind: 'delivered' });
+    // Only the address that is allowed is tried.
+    const named = `http://hooks.example:${port}/`;
+    expect(await postWebhook({ ...allowed, url: named })).toEqual({ kind: 'delivered' });
+    expect(await postWebhook({ ...allowed, url })).toMatchObject({ kind: 'failed' });
+    expect(told).toHaveLength(3);
+  });
+
+  it.each<[address: string, networks: string[], isAllowed: boolean]>([
+    ['10.1.2.3', ['10.0.0.0/8'], true],
+    ['10.1.2.3', ['10.1.2.3'], true],
+    ['::ffff:10.1.2.3', ['10.0.0.0/8'], true],
+    ['10.1.2.3', ['192.168.0.0/16', '10.2.0.0/16'], false],
+    ['fd12::1', ['fd00::/8'], true],
+    ['fd12::1', ['10.0.0.0/8'], false],
+    // Wide networks do not include this machine, its link and the metadata of a cloud.
+    ['127.0.0.1', ['0.0.0.0/0', '127.0.0.0/8', '127.0.0.0/31'], false],
+    ['127.0.0.1', ['127.0.0.1/32'], true],
+    ['127.0.0.2', ['127.0.0.1'], false],
+    ['0.0.0.0', ['0.0.0.0/0'], false],
+    ['169.254.169.254', ['0.0.0.0/0', '169.254.0.0/16'], false],
+    ['169.254.169.254', ['169.254.169.254'], true],
+    ['::1', ['::/0'], false],
+    ['::1', ['::1/128'], true],
+    ['::ffff:127.0.0.1', ['::/0', '0.0.0.0/0'], false],
+    ['::ffff:169.254.169.254', ['::/0'], false],
+    ['64:ff9b::7f00:1', ['::/0'], false],
+    ['fe80::1', ['fe80::/10'], false],
+    ['fd00:ec2::254', ['fd00::/8'], false],
+    ['hooks.example', ['0.0.0.0/0'], false],
+    ['1.1.1.1', [], true],
+  ])('%s with %j', (address, allowedNetworks, isAllowed) => {
+    expect(createAddressCheck({ loopbackAllowed: false, allowedNetworks })(address)).toBe(isAllowed);
   });
 });
