@@ -156,12 +156,42 @@ export function* findSecretMatches(text: string): Generator<{ index: number; kin
   }
 }
 
-/** `hf_xxxxxxxx` in a README is not a secret. Real keys are random: many different characters and none of these words. */
+/** Words that a key has which somebody made up. */
+const MADE_UP =
+  /example|your|placeholder|dummy|redacted|replace|changeme|insert|sample|fake|test|demo|qwerty|x{6}/i;
+
+/** `hf_xxxxxxxx` in a README is not a secret. Real keys are random: many different characters, no words and no pattern. */
 function isPlaceholder(match: string): boolean {
   const random = match.slice(-40);
-  return (
-    new Set(random).size < 8 || /example|your|placeholder|dummy|redacted|x{6}|1234567|abcdef/i.test(random)
-  );
+  return new Set(random).size < 8 || MADE_UP.test(random) || hasPattern(random.toLowerCase());
+}
+
+/** Characters in a row that count up or down, one by one or two by two (`a1b2c3d4`), or repeat what came before. */
+const PATTERN_LENGTH = 6;
+
+function hasPattern(text: string): boolean {
+  const code = (at: number) => text.charCodeAt(at);
+  const steps = [
+    (at: number) => code(at) - code(at - 1) === 1,
+    (at: number) => code(at) - code(at - 1) === -1,
+    (at: number) => code(at) - code(at - 2) === 1,
+    ...[3, 4, 5, 6, 8, 10].map((length) => (at: number) => code(at) === code(at - length)),
+  ];
+  return steps.some((isNext) => {
+    let inRow = 1;
+    for (let at = 1; at < text.length; at++) {
+      inRow = isNext(at) ? inRow + 1 : 1;
+      if (inRow >= PATTERN_LENGTH) return true;
+    }
+    return false;
+  });
+}
+
+/** Whether an environment file says only what is to be filled in. */
+export function isTemplate(text: string): boolean {
+  const lines = text.matchAll(/^[ \t]{0,20}(?:export )?\w{1,100}[ \t]{0,20}=(.{0,500})$/gm);
+  const values = [...lines].map(([, value = '']) => value.replace(/[\s"']/g, ''));
+  return values.every((value) => value === '' || /^<.*>$/.test(value) || MADE_UP.test(value));
 }
 
 function countNewlines(text: string): number {

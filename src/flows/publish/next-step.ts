@@ -70,7 +70,7 @@ export function toVerdictError(
   return new FlowError(
     'version_flagged',
     `${nodeId} ${version} is ${verdict}: ${status_reason || 'the registry gives no reason'}`,
-    { serviceCode: `version_${verdict.toLowerCase()}` },
+    { serviceCode: `version_${verdict.toLowerCase()}`, subject: `${nodeId} ${version}` },
   );
 }
 

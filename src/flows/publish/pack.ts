@@ -191,9 +191,15 @@ export async function checkCode(
 /** Warns of what does not prevent publishing, but is probably a mistake. */
 export async function warnOfGaps(report: PublishReport, code: CodeReport): Promise<void> {
   const { nodes, unresolved, unreadable } = code;
-  if (nodes.length === 0 && unresolved.length === 0) {
+  const [gap] = unresolved;
+  if (nodes.length === 0) {
+    const why = gap ? `: ${gap.file}:${gap.line} ${gap.what}` : '';
+    const advice = 'Check that __init__.py is packed and sets NODE_CLASS_MAPPINGS or comfy_entrypoint.';
+    await report.warn(`No node definition was found${why}. ${advice}`);
+  } else if (gap) {
+    const places = `${unresolved.length} place${unresolved.length === 1 ? '' : 's'}`;
     await report.warn(
-      'No node definition was found. Check that __init__.py is packed and sets NODE_CLASS_MAPPINGS.',
+      `Node definitions may be missing, for ${places} cannot be followed: see regen version check.`,
     );
   }
   for (const { file, line, message } of unreadable) await report.warn(`${file}:${line} ${message}.`);

@@ -103,7 +103,8 @@ export class Branches {
     this.#open.push({ before, lists: countLists() });
     let ending: Ending;
     try {
-      ending = run();
+      // A way takes more of the engine's stack than a statement.
+      ending = this.machine.nest(run, 3);
     } finally {
       this.#open.pop();
     }

@@ -5,6 +5,8 @@ import {
   DYNAMIC_TYPES,
   getInputOrder,
   getOutputOrder,
+  getUsualOptions,
+  isWidget,
   RENAMED,
   SCHEMA_ORDER,
   SCHEMA_TYPES,
@@ -12,6 +14,7 @@ import {
 } from './schema-types.js';
 import {
   type Arguments,
+  addAll,
   addRest,
   type ClassValue,
   createArguments,
@@ -48,7 +51,10 @@ export function defineFromAttributes(name: string, node: ClassValue, interpreter
     if (findAttribute(node, 'CATEGORY') === undefined) definition.missing('category');
     if (findAttribute(node, 'FUNCTION') === undefined) definition.missing('function');
     if (findAttribute(node, 'INPUT_TYPES') === undefined) definition.missing('input_types');
-    if (findAttribute(node, 'RETURN_TYPES') === undefined) definition.missing('return_types', 'return_names');
+    if (findAttribute(node, 'RETURN_TYPES') === undefined) {
+      definition.computed('return_types', 'RETURN_TYPES of a base class');
+      definition.computed('return_names', 'RETURN_TYPES of a base class');
+    }
   }
   return definition;
 }
@@ -79,7 +85,7 @@ function readReturnTypes(
   // `RETURN_TYPES = ("IMAGE")` lacks its comma and is one output all the same.
   const returned = typeof types === 'string' ? [types] : getKnownItems(types);
   if (!returned) {
-    definition.missing('return_types');
+    definition.computed('return_types', describeValue(types));
     if (isKind(types, 'list')) definition.json('return_types', types);
   } else {
     definition.json('return_types', createList(returned, 'tuple'));
@@ -87,7 +93,8 @@ function readReturnTypes(
   const named = typeof names === 'string' ? [names] : getKnownItems(names);
   // The host shows an output without a name by its type.
   if (named) definition.json('return_names', createList(named, 'tuple'));
-  else if (names !== undefined && names !== null) definition.missing('return_names');
+  else if (names !== undefined && names !== null) definition.computed('return_names', describeValue(names));
+  else if (!returned) definition.computed('return_names', describeValue(types));
   else if (returned) definition.json('return_names', createList(returned, 'tuple'));
   const flags = getKnownItems(lists);
   if (flags) definition.lists(flags);
@@ -211,18 +218,18 @@ function readMultiType(named: Map<string, Value>, machine: Machine): ReturnType<
   const known = words.length > 0 && words.every((one) => typeof one === 'string');
   const type = known ? [...new Set(words)].join(',') : createUnknown(`io.MultiType of ${id}`);
   const optional = named.get('optional') === true || inner?.optional === true;
-  return {
-    id,
-    optional,
-    value: createList([type, first[1] ?? readOptions('MultiType', named, machine)], 'tuple'),
-  };
+  // The options of the input that it is, then its own.
+  const options = createDict();
+  if (isKind(first[1], 'dict')) addAll(options, first[1], machine);
+  const kind = isKind(own ?? null, 'external') ? getPortType(own as ExternalValue).name : '';
+  if (isWidget(kind) && first[0] !== undefined) options.entries.set('widgetType', first[0]);
+  for (const [key, value] of readOptions('MultiType', named, machine).entries)
+    if (!options.entries.has(key)) options.entries.set(key, value);
+  return { id, optional, value: createList([type, options], 'tuple') };
 }
 
 function readOptions(name: string, named: Map<string, Value>, machine: Machine): DictValue {
-  const options = createDict();
-  // The host always says these two.
-  if (name === 'String') options.entries.set('multiline', false);
-  if (name === 'Combo' || name === 'MultiCombo') options.entries.set('multiselect', name === 'MultiCombo');
+  const options = createDict(Object.entries(getUsualOptions(name)));
   for (const [key, value] of named) {
     if (['id', 'optional', 'types', 'extra_dict'].includes(key) || value === null) continue;
     if (DYNAMIC_TYPES.has(name) && (key === 'template' || key === 'options'))
@@ -283,7 +290,8 @@ function readOutputs(definition: Definition, value: Value | undefined): void {
     if (!given || !isKind(item, 'external')) return { type: unknown, name: unknown, isList: unknown };
     const { name, word: type } = getPortType(item);
     const named = nameArguments(given, getOutputOrder(name));
-    return { type, name: named.get('display_name') || type, isList: named.get('is_output_list') ?? false };
+    const shown = named.get('display_name') || named.get('id') || (name === 'MatchType' ? 'MATCHTYPE' : type);
+    return { type, name: shown, isList: named.get('is_output_list') ?? false };
   });
   definition.json('return_types', createList(ports.map(({ type }) => type)));
   definition.json('return_names', createList(ports.map(({ name }) => name)));

@@ -80,13 +80,13 @@ export class Interpreter implements Machine {
     if (this.#steps < 0) throw new OutOfSteps();
   }
 
-  nest<Result>(work: () => Result): Result | undefined {
+  nest<Result>(work: () => Result, levels = 1): Result | undefined {
     if (this.#depth >= MAX_DEPTH) return undefined;
-    this.#depth++;
+    this.#depth += levels;
     try {
       return work();
     } finally {
-      this.#depth--;
+      this.#depth -= levels;
     }
   }
 
@@ -236,7 +236,9 @@ export class Interpreter implements Machine {
     if (descendsFrom(callee, 'Enum', 'StrEnum', 'IntEnum', 'Flag')) return undefined;
     const made: Value = { kind: 'instance', class: callee, attributes: new Map() };
     const start = findAttribute(callee, '__init__');
-    if (start === undefined && descendsFrom(callee, 'dict')) return builtins.dict?.(given, this);
+    const plain =
+      start === undefined ? ['dict', 'tuple', 'list'].find((name) => descendsFrom(callee, name)) : undefined;
+    if (plain) return builtins[plain]?.(given, this);
     if (isKind(start, 'function')) this.#run(start, prependSelf(made, given), made);
     return made;
   }

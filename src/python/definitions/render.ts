@@ -41,6 +41,13 @@ export class Definition {
     else this.unknown.push('output_is_list');
   }
 
+  /** A list of which nothing is known but that it is computed. */
+  computed(field: 'return_types' | 'return_names', text: string): void {
+    payWriting(text, this.machine);
+    this.fields[field] = JSON.stringify([{ $computed: text }]);
+    this.unknown.push(field);
+  }
+
   missing(...fields: Field[]): void {
     this.unknown.push(...fields);
   }

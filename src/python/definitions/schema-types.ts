@@ -1,9 +1,12 @@
+import { createDict, createList, createUnknown, type Value } from './values.js';
+
 /** Types whose word is their name, such as `CONTROL_NET` of `ControlNet`. */
 const PLAIN_TYPES = `Boolean Int Float String Combo Image WanCameraEmbedding Webcam Mask Latent Conditioning Sampler
   Sigmas Noise Guider Clip ControlNet Vae Model ClipVision ClipVisionOutput StyleModel Gligen
   UpscaleModel LatentUpscaleModel Audio Video SVG LoraModel LossMap Voxel Mesh Hooks HookKeyframes
   TimestepsRange LatentOperation FlowControl Accumulation Photomaker Point FaceAnalysis BBOX
-  BoundingBox SEGS MODEL_PATCH ModelPatch AudioEncoder AudioEncoderOutput Tracks Color`;
+  BoundingBox SEGS MODEL_PATCH ModelPatch AudioEncoder AudioEncoderOutput Tracks Color Colors Curve BoundingBoxes
+  VideoEdit ResolutionPreview Histogram Range Splat Layers Compositor CameraInfoState BackgroundRemoval Dict Array`;
 
 /**
  * The host's types as a schema names them, with the word they have in a workflow. Source: `comfy_api/latest/_io.py` of
@@ -23,10 +26,12 @@ export const SCHEMA_TYPES: Record<string, string> = {
   DynamicCombo: 'COMFY_DYNAMICCOMBO_V3',
   DynamicSlot: 'COMFY_DYNAMICSLOT_V3',
   ImageCompare: 'IMAGECOMPARE',
+  Load3DModelInfo: 'LOAD3D_MODEL_INFO',
 };
 
 const WIDGET = 'display_name optional tooltip lazy default';
 const PLAIN_INPUT = 'id display_name optional tooltip lazy extra_dict';
+const OWN = 'id display_name optional tooltip socketless';
 const PLAIN_OUTPUT = 'id display_name tooltip is_output_list';
 
 /** Order of the arguments an input may be given without their names. */
@@ -42,8 +47,53 @@ const INPUTS = new Map(
     MatchType: 'id template display_name optional tooltip lazy',
     Autogrow: 'id template display_name optional tooltip lazy',
     DynamicCombo: 'id options display_name optional tooltip lazy',
+    BoundingBox: `${OWN} default component force_input`,
+    ...Object.fromEntries(
+      ['BoundingBoxes', 'Colors', 'Compositor', 'Curve', 'Range', 'VideoEdit'].map((name) => [
+        name,
+        `${OWN} default`,
+      ]),
+    ),
+    ...Object.fromEntries(
+      ['Color', 'CameraInfoState', 'ImageCompare', 'ResolutionPreview'].map((name) => [
+        name,
+        `${OWN} advanced`,
+      ]),
+    ),
   }),
 );
+
+/** Inputs of one kind of widget of their own, which the host gives these options where the pack does not. */
+const OWN_WIDGETS = new Map<string, Readonly<Record<string, Value>>>([
+  ['BoundingBox', { default: createDict(Object.entries({ x: 0n, y: 0n, width: 512n, height: 512n })) }],
+  ['BoundingBoxes', { default: createList([]) }],
+  ['Colors', { default: createList([]) }],
+  ['Color', { default: '#ffffff' }],
+  ['Compositor', { default: createDict() }],
+  // What the host makes of them depends on more than is imitated here.
+  ...['Curve', 'Range', 'VideoEdit', 'ResolutionPreview'].map(
+    (name) => [name, { default: createUnknown(`io.${name}.Input`) }] as const,
+  ),
+  ['CameraInfoState', {}],
+  ['ImageCompare', {}],
+]);
+
+const WIDGETS = new Set([
+  ...'Boolean Int Float String Combo MultiCombo Webcam'.split(' '),
+  ...OWN_WIDGETS.keys(),
+]);
+
+export function isWidget(type: string): boolean {
+  return WIDGETS.has(type);
+}
+
+/** Options that an input has without stating them. */
+export function getUsualOptions(type: string): Readonly<Record<string, Value>> {
+  if (type === 'String') return { multiline: false };
+  if (type === 'Combo' || type === 'MultiCombo') return { multiselect: type === 'MultiCombo' };
+  const own = OWN_WIDGETS.get(type);
+  return own ? { socketless: true, ...own } : {};
+}
 
 /** The same for outputs. */
 const OUTPUTS = new Map([

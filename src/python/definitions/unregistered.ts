@@ -9,7 +9,12 @@ interface Unregistered {
 
 /** What a class has that the host takes for a node. */
 const TELLING = new Set(['INPUT_TYPES', 'define_schema']);
-const TESTS = /(?:^|\/)tests?(?:_[^/]*)?(?:\/|\.py$)|(?:^|\/)test_[^/]*\.py$/;
+const TEST_FILE =
+  /(?:^|\/)(?:tests?|testing|__tests__)\/|(?:^|\/)(?:tests?|conftest|test_[^/]*|[^/]*_test|[^/]*\.(?:test|spec))\.\w+$/i;
+
+export function isTestFile(path: string): boolean {
+  return TEST_FILE.test(path);
+}
 
 /**
  * Finds classes that look like nodes, and that nothing registers as far as the code can be followed. Many are left over,
@@ -19,7 +24,7 @@ export function findUnregistered(modules: PackModules, mentioned: ReadonlySet<st
   const known = new Set(mentioned);
   const all = modules
     .paths()
-    .filter((path) => !TESTS.test(path))
+    .filter((path) => !isTestFile(path))
     .flatMap((file) => listClasses(modules.file(file)?.statements ?? []).map((one) => ({ file, ...one })));
   // A base is there to inherit from.
   for (const { bases } of all)
@@ -30,10 +35,16 @@ export function findUnregistered(modules: PackModules, mentioned: ReadonlySet<st
   return all.filter((one) => isNode(one) && !known.has(one.name));
 }
 
+/** Without recursion, because branches may nest without end. */
 function listClasses(statements: readonly Statement[]): ClassSyntax[] {
-  return statements.flatMap((one): ClassSyntax[] => {
-    if (one.kind === 'class') return [one];
-    if (one.kind === 'if') return listClasses([...one.body, ...one.otherwise]);
-    return one.kind === 'try' ? listClasses([...one.body, ...one.handlers.flat()]) : [];
-  });
+  const found: ClassSyntax[] = [];
+  const open = [statements];
+  for (let block = open.pop(); block; block = open.pop()) {
+    for (const one of block) {
+      if (one.kind === 'class') found.push(one);
+      else if (one.kind === 'if') open.push(one.otherwise, one.body);
+      else if (one.kind === 'try') open.push(...one.handlers, one.body);
+    }
+  }
+  return found;
 }

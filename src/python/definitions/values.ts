@@ -172,7 +172,7 @@ export interface Machine {
   attribute(object: Value, name: string, text: string): Value;
   spend(cost: number): void;
   /** Runs what nests one level deeper; undefined where that is too deep. */
-  nest<Result>(work: () => Result): Result | undefined;
+  nest<Result>(work: () => Result, levels?: number): Result | undefined;
   readonly branches: {
     /** Must be called before a container is changed that others may see. */
     touch(container: Container, serial?: number): void;
@@ -213,7 +213,7 @@ export function writePath({ path, isRelative }: PathValue): string {
 export function readPath(value: Value | undefined): string | undefined {
   if (typeof value !== 'string') return isKind(value, 'path') ? value.path : undefined;
   if (value !== ROOT && !value.startsWith(`${ROOT}/`)) return undefined;
-  return value.slice(ROOT.length + 1).replace(/\/+$/, '');
+  return value.slice(ROOT.length + 1).replace(/(?<!\/)\/+$/, '');
 }
 
 /** Like `??`, which must not be used on values: it would take Python's None for nothing at all. */

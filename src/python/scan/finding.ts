@@ -9,7 +9,7 @@ export interface Rule {
 
 /** Every rule of the scan. */
 // Decided: high is code that is hidden or comes from elsewhere and is run, code that
-// could not be read, and secrets. What honest packs do every day, such as eval of an expression, is low.
+// could not be read, and secrets outside of tests. What honest packs do every day, such as eval of an expression, is low.
 export const RULES = {
   'remote-code': { severity: 'high', message: 'Runs code that is read from the network.' },
   'obfuscated-code': { severity: 'high', message: 'Runs code that is decoded first: it hides what it does.' },
@@ -45,11 +45,17 @@ export interface Finding {
   readonly message: string;
 }
 
-export function createFinding(file: string, line: number, rule: RuleName, message?: string): Finding {
-  return { file, line, rule, severity: RULES[rule].severity, message: message ?? RULES[rule].message };
+export function createFinding(
+  file: string,
+  line: number,
+  rule: RuleName,
+  { message, severity }: { readonly message?: string; readonly severity?: Severity } = {},
+): Finding {
+  const { [rule]: usual } = RULES;
+  return { file, line, rule, severity: severity ?? usual.severity, message: message ?? usual.message };
 }
 
 /** Code that was not read; `why` is the rest of a sentence. */
 export function createUnreadFinding(file: string, why: string): Finding {
-  return createFinding(file, 1, 'unread-code', `Cannot be checked: ${why}.`);
+  return createFinding(file, 1, 'unread-code', { message: `Cannot be checked: ${why}.` });
 }

@@ -11,6 +11,12 @@ const NETWORK =
 const DOWNLOADS =
   /^(?:urllib\.request\.urlretrieve|urllib\.urlretrieve|wget\.download|gdown\.download|torch\.hub\.download_url_to_file|torchvision\.datasets\.utils\.download_url|pooch\.retrieve)$/;
 
+/** What makes something of the name of a file; it is known by itself whether this file downloads that. */
+const FILES =
+  /^(?:(?:(?:io|builtins|codecs)\.)?open|(?:pathlib\.)?(?:Pure)?(?:Posix|Windows)?Path|os\.(?:path\.\w+|open|listdir|environ\.get|getenv))$/;
+/** Methods whose first argument says which of many values is wanted. */
+const LOOKUPS = /^(?:get|pop|setdefault|decode|encode|read_text)$/;
+
 const OPENERS = /^(?:(?:io|builtins|codecs)\.)?open$/;
 const DECODERS =
   /^(?:base64\.(?=\w*decode)\w+|binascii\.(?:unhexlify|a2b_\w+)|zlib\.decompress|bz2\.decompress|lzma\.decompress|gzip\.decompress|marshal\.loads?|bytes\.fromhex|bytearray\.fromhex|codecs\.decode|codecs\.getdecoder\(\)|zlib\.decompressobj\(\)\.decompress|struct\.pack|chr)$/;
@@ -42,13 +48,15 @@ export class Origins {
       if (DOWNLOADS.test(call.name))
         this.#remember(args[1]?.value ?? args.find((a) => a.name === 'filename')?.value);
       // `open(path, 'wb').write(response.content)`, most often through `with … as file`.
-      const isWrite = call.name.endsWith('.write');
+      const isWrite = /\.write(?:_bytes|_text)?$/.test(call.name);
       if (!isWrite && !call.name.endsWith('.copyfileobj')) continue;
       const written = args[0]?.value;
       if (!written || !this.of(written, call.scope).has('network')) continue;
       const { callee } = call.expression;
       const file = isWrite ? (callee.kind === 'attribute' ? callee.object : undefined) : args[1]?.value;
       for (const opened of file ? this.#opened(file, call.scope) : []) this.#remember(opened);
+      // `path.write_bytes(…)`
+      if (!call.name.endsWith('.write')) this.#remember(file);
     }
   }
 
@@ -83,7 +91,7 @@ export class Origins {
   #opened(file: Expression, scope: number): Expression[] {
     const values = file.kind === 'name' ? this.facts.valuesOf(file.id, scope) : [{ value: file }];
     return values.flatMap(({ value }) => {
-      if (value.kind !== 'call' || !OPENERS.test(this.facts.nameOf(value.callee))) return [];
+      if (value.kind !== 'call' || !isFile(this.facts.nameOf(value.callee))) return [];
       const [path] = value.args;
       return path ? [path.value] : [];
     });
@@ -113,6 +121,13 @@ export class Origins {
       case 'call': {
         this.#call(expression, scope, found);
         const { callee } = expression;
+        if (callee.kind === 'attribute' && /^read_(?:bytes|text)$/.test(callee.name)) {
+          // A path: what the file holds does not come from where its name does.
+          const origins = new Set<Origin>(this.isDownloaded(callee.object) ? ['downloaded'] : []);
+          this.#collect(callee.object, scope, origins, depth + 1, seen);
+          for (const origin of origins) if (origin !== 'network') found.add(origin);
+          return;
+        }
         if (callee.kind === 'attribute') intoAll(`${callee.name}()`);
         else if (callee.kind === 'name') intoAll(`${callee.id}()`);
         break;
@@ -138,8 +153,18 @@ export class Origins {
     }
     // A value that a call changes still comes from where it came from.
     const isCall = expression.kind === 'call';
-    for (const inner of listInner(expression))
+    const made = isCall ? this.#dropNames(expression) : expression;
+    for (const inner of listInner(made))
       for (const value of isCall && inner.kind === 'list' ? inner.items : [inner]) into({ value, scope });
+  }
+
+  /** A call without the arguments that name something, from which no value comes: a file, an entry, a codec. */
+  #dropNames(call: Expression & { kind: 'call' }): Expression & { kind: 'call' } {
+    const name = this.facts.nameOf(call.callee);
+    if (FILES.test(name)) return { ...call, args: [] };
+    if (name.endsWith('compile')) return { ...call, args: call.args.slice(0, 1) };
+    const isLookup = call.callee.kind === 'attribute' && LOOKUPS.test(call.callee.name);
+    return isLookup ? { ...call, args: call.args.slice(1) } : call;
   }
 
   #call(expression: Expression & { kind: 'call' }, scope: number, found: Set<Origin>): void {
@@ -148,11 +173,7 @@ export class Origins {
     if (PROGRAMS.test(name) && /\b(?:curl|wget)\b/.test(readCommand(expression, scope, this.facts)))
       found.add('network');
     if (DECODERS.test(name) && !isPlainCodec(name, expression)) found.add('decoded');
-    if (
-      (OPENERS.test(name) || name === 'pathlib.Path') &&
-      expression.args[0] &&
-      this.isDownloaded(expression.args[0].value)
-    )
+    if (isFile(name) && expression.args[0] && this.isDownloaded(expression.args[0].value))
       found.add('downloaded');
     if (name.startsWith('huggingface_hub.') && name.endsWith('_download')) found.add('downloaded');
     const { callee, args } = expression;
@@ -168,6 +189,10 @@ export class Origins {
       (callee.name === 'join' && given === 'reversed');
     if (isDecoded) found.add('decoded');
   }
+}
+
+function isFile(name: string): boolean {
+  return OPENERS.test(name) || name === 'pathlib.Path';
 }
 
 /** `codecs.decode(x, 'utf-8')` hides nothing. */

@@ -1,4 +1,5 @@
 import type { NotNull } from 'kysely';
+import type { CodeReport } from '../../python/code-report.js';
 import { MAX_DEFINITION_BYTES } from '../../python/definitions/definitions.js';
 import type { PackInspection } from '../../python/reader-process.js';
 import type { Finding } from '../../python/scan/finding.js';
@@ -124,7 +125,7 @@ async function settleVersion(
 }
 
 // Decided: a valid archive makes the version Active. An unreadable one, or a finding of high severity, makes
-// it Flagged, and status_reason says what and where. Other findings are listed there too.
+// it Flagged, and status_reason says what and where. Other findings are listed there too, and where nodes may be lost.
 async function recordVerdict(
   tx: Tx,
   context: Context,
@@ -137,16 +138,19 @@ async function recordVerdict(
   }
   // Decided: a failed extraction alone leaves the version Active, with the extract status `failed`.
   const code = verdict.ok ? verdict.code : undefined;
-  const isFollowed = code?.followed && measureDefinitions(code.nodes) <= MAX_DEFINITION_BYTES;
-  const nodes = isFollowed ? code.nodes : undefined;
+  // The same where no node was found although there may be some, and where the definitions are too large.
+  const isRead =
+    code?.followed &&
+    (code.nodes.length > 0 || code.unresolved.length === 0) &&
+    measureDefinitions(code.nodes) <= MAX_DEFINITION_BYTES;
+  const nodes = isRead ? code.nodes : undefined;
   if (await storeDefinitions(tx, { versionId: id, nodeId, nodes }))
     await chargeDefinitions(tx, context, { publisherId, nodes });
   // The owner or an admin has already changed the status.
   if (current.status !== 'NodeVersionStatusPending') return current.status;
   const findings = code?.findings ?? [];
   const isSound = verdict.ok && !findings.some(({ severity }) => severity === 'high');
-  const missing = code && !code.followed ? code.unresolved[0]?.what : undefined;
-  const reason = verdict.ok ? formatFindings(findings, missing) : verdict.reason;
+  const reason = verdict.ok ? formatFindings(findings, code) : verdict.reason;
   const to = isSound ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged';
   await changeVersionStatus(tx, {
     versionId: id,
@@ -160,22 +164,48 @@ async function recordVerdict(
 }
 
 const MAX_FINDINGS = 20;
+const MAX_GAPS = 3;
 
 /**
- * Formats findings as a version's status_reason: one per line with its location, high severity first.
- * @param missing why the definitions are missing, as the end of a sentence; absent if they are not
+ * Formats what the checks found as a version's status_reason: one per line with its location, high severity first, then
+ * where nodes may be lost.
  * @returns undefined if there is nothing to report
  */
-export function formatFindings(findings: readonly Finding[], missing?: string): string | undefined {
+export function formatFindings(
+  findings: readonly Finding[],
+  definitions?: Pick<CodeReport, 'followed' | 'nodes' | 'unresolved'>,
+): string | undefined {
   const high = findings.filter(({ severity }) => severity === 'high');
   const low = findings.filter(({ severity }) => severity !== 'high');
   const shown = [...high, ...low].slice(0, MAX_FINDINGS);
   const more = findings.length - shown.length;
-  const sentences = shown.map(({ file, line, message, rule }) => `${file}:${line} ${message} (${rule})`);
   const lines = [
-    ...(missing ? [`Node definitions could not be extracted: ${missing}.`] : []),
-    ...sentences,
+    ...shown.map(({ file, line, message, rule, severity }) => {
+      const effect = severity === 'high' ? '' : ', only noted';
+      return `${file}:${line} ${message} (${rule}${effect})`;
+    }),
     ...(more > 0 ? [`And ${more} more.`] : []),
+    ...(definitions ? formatGaps(definitions) : []),
   ];
   return lines.length > 0 ? lines.join('\n') : undefined;
+}
+
+function formatGaps({
+  followed,
+  nodes,
+  unresolved,
+}: Pick<CodeReport, 'followed' | 'nodes' | 'unresolved'>): string[] {
+  const [first] = unresolved;
+  if (!first) return [];
+  if (!followed) return [`Node definitions could not be extracted: ${first.what}.`];
+  const more = unresolved.length - MAX_GAPS;
+  return [
+    ...(nodes.length === 0
+      ? ['No node definition could be read, so the version is listed without nodes.']
+      : []),
+    ...unresolved
+      .slice(0, MAX_GAPS)
+      .map(({ file, line, what }) => `${file}:${line} Nodes may be missing: ${what}`),
+    ...(more > 0 ? [`And ${more} more places where nodes may be missing.`] : []),
+  ];
 }

@@ -12,8 +12,32 @@ it('lists each finding on a line, those of high severity first', () => {
   const finding = (severity: 'high' | 'low', line: number) =>
     ({ severity, file: 'a.py', line, message: 'reads keys', rule: 'keys' }) as never;
   expect(formatFindings([finding('low', 1), finding('high', 2)])).toBe(
-    'a.py:2 reads keys (keys)\na.py:1 reads keys (keys)',
+    'a.py:2 reads keys (keys)\na.py:1 reads keys (keys, only noted)',
   );
+  expect(formatFindings([finding('low', 1)])).toBe('a.py:1 reads keys (keys, only noted)');
+});
+
+it('lists where nodes may be lost, and fails the extraction that reads none', async () => {
+  const service = await serviceForTest();
+  const publisher = await publisherForTest(service);
+  const publish = async (version: string, source: string) => {
+    const { signedUrl } = await register(publisher, version);
+    await upload(signedUrl, await zipOf({ '__init__.py': source }));
+    const read = () => versionOf(publisher, version);
+    await expect.poll(async () => (await read()).host_node_extract_status).not.toBe('pending');
+    return read();
+  };
+  expect(await publish('1.0.0', 'NODE_CLASS_MAPPINGS = load()')).toMatchObject({
+    status: 'NodeVersionStatusActive',
+    host_node_extract_status: 'failed',
+    status_reason: expect.stringMatching(
+      /^No node definition could be read.*\n__init__\.py:1 Nodes may be missing: NODE_CLASS_MAPPINGS of __init__\.py is computed at run time/,
+    ),
+  });
+  expect(await publish('1.0.1', 'class A: pass\nNODE_CLASS_MAPPINGS = {"A": A, **more()}')).toMatchObject({
+    host_node_extract_status: 'success',
+    status_reason: '__init__.py:1 Nodes may be missing: nodes are registered at run time: **more()',
+  });
 });
 
 it.skipIf(!existsSync('/proc/self/stat'))(
