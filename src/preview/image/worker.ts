@@ -1,20 +1,15 @@
 import { once } from 'node:events';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort } from 'node:worker_threads';
 import type { ImageWorkerData, PreviewMessage } from '../job.js';
 import { PreviewFailure } from '../job.js';
 import { loadSharp } from '../sharp.js';
-import { paintRows, type SharedPainting } from './paint.js';
 import { render } from './render.js';
 
-// A worker thread for one task, whose last message is the result or the reason for a failure, or a thread that helps one of
-// them to paint. A thread may be started before there is a task for it; a message without a task ends it.
-const painting = workerData as SharedPainting | undefined;
-if (painting) paintRows(painting, () => {});
-else {
-  await loadSharp();
-  const [data] = await once(parentPort as MessagePort, 'message');
-  if (data) await runJob(data as ImageWorkerData);
-}
+// A worker thread for one task, whose last message is the result or the reason for a failure. A thread may be started before
+// there is a task for it; a message without a task ends it.
+await loadSharp();
+const [data] = await once(parentPort as MessagePort, 'message');
+if (data) await runJob(data as ImageWorkerData);
 
 async function runJob({ job, stop }: ImageWorkerData): Promise<void> {
   const flag = new Int32Array(stop);
