@@ -29,7 +29,11 @@ const whole = { left: 0, top: 0, width: 1, height: 1 };
 const text: string[] = [
   '# Options of image jobs',
   '',
-  'What each option does to one picture in the local engine, which makes previews. Made by `npm run sheets`.',
+  'What options do to one picture in the local engine, which makes previews with an image library. Made by `npm run sheets`.',
+  '',
+  'A preview changes nothing for `prompt`, `engine` of relight and style transfer, and the `flavor` of style transfer, except',
+  '`donotstyle` and `donotstyle_sharp`, which take no style. All options are written into the metadata of the result as JSON, in',
+  'the EXIF field `ImageDescription`.',
 ];
 
 type Cell = { readonly name: string; readonly request: Record<string, unknown> };
@@ -44,10 +48,10 @@ await sharp(drawPainting(width, height), raw).png().toFile(getPath('style.png'))
 const map = { transfer_light_from_lightmap: getPath('map.png') };
 const style = { reference_image: getPath('style.png') };
 const { advanced_settings: _, ...relit } = RelightRequest.shape;
+const levels = ['blacks', 'whites', 'brightness', 'contrast', 'saturation'] as const;
 
 await writeSheet('relight', 'image.relight', RelightRequest, map, [
   ...listCells('style', relit.style.unwrap().options),
-  ...listCells('engine', AdvancedSettings.shape.engine.unwrap().options, toAdvancedSettings),
   ...listCells(
     'transfer_light_a',
     AdvancedSettings.shape.transfer_light_a.unwrap().options,
@@ -61,12 +65,11 @@ await writeSheet('relight', 'image.relight', RelightRequest, map, [
   { name: 'change_background false', request: { change_background: false } },
   { name: 'preserve_details false', request: { preserve_details: false } },
   { name: 'light_transfer_strength 40', request: { light_transfer_strength: 40 } },
-  { name: 'prompt (warm evening:1.3)', request: { prompt: '(warm evening:1.3)' } },
+  ...levels.flatMap((name) => listCells(name, [10, 90], toAdvancedSettings)),
 ]);
 const styled = StyleTransferRequest.shape;
 await writeSheet('style-transfer', 'image.styleTransfer', StyleTransferRequest, style, [
-  ...listCells('engine', styled.engine.unwrap().options),
-  ...listCells('flavor', styled.flavor.unwrap().options),
+  ...listCells('flavor', ['faithful', 'donotstyle']),
   ...listCells('portrait_style', styled.portrait_style.unwrap().options, (values) => ({
     ...values,
     is_portrait: true,

@@ -9,6 +9,7 @@ import { createFilm } from '../src/preview/video/render.js';
 import { readShot } from '../src/preview/video/shot.js';
 import { drawPortrait } from './portrait.js';
 import { recordTerminal } from './record-terminal.js';
+import { drawLamp } from './sample-images.js';
 
 // Writes the pictures of the README and the guides: a strip of relighting, a strip of a video, and recordings of a
 // terminal. `npm run pictures` runs the built program.
@@ -68,9 +69,32 @@ async function relightPortrait(): Promise<Buffer[]> {
   const raw = { raw: { width, height, channels: 3 } } as const;
   await sharp(drawPortrait(width, height), raw).png().toFile(image);
   const pictures = [await sharp(image).toBuffer()];
-  for (const prompt of ['(warm evening:1.4)', '(cold moonlight:1.3)', '(neon:1.3)']) {
-    const request = RelightRequest.parse({ image, prompt }) as Record<string, unknown>;
-    const job = { id: 'strip', operation: 'image.relight', images: { image }, seed: 1, folder } as const;
+  const map = join(folder, 'map.png');
+  const lamps = [
+    [
+      [0.05, 0.3],
+      [1, 0.78, 0.5],
+    ],
+    [
+      [0.95, 0.3],
+      [0.5, 0.72, 1],
+    ],
+    [
+      [0.5, 0.1],
+      [1, 0.5, 0.85],
+    ],
+  ] as const;
+  for (const [place, [red, green, blue]] of lamps) {
+    await sharp(drawLamp(width, height, place, [red, green, blue]), raw)
+      .png()
+      .toFile(map);
+    const images = { image, transfer_light_from_lightmap: map };
+    const settings = { transfer_light_b: 'strong_mid' };
+    const request = RelightRequest.parse({ ...images, advanced_settings: settings }) as Record<
+      string,
+      unknown
+    >;
+    const job = { id: 'strip', operation: 'image.relight', images, seed: 1, folder } as const;
     const { files } = await render({ ...job, request }, () => {});
     pictures.push(await sharp(files[0]?.path as string).toBuffer());
   }

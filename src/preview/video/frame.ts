@@ -1,20 +1,13 @@
-import type { Adjustments } from '../image/adjustments.js';
-import { adjustContrast, adjustLevels, clamp, posterize } from '../image/curves.js';
-import type { Picture } from '../image/picture.js';
-import type { Size } from '../image/planes.js';
+import type * as Mediabunny from 'mediabunny';
+import type { Picture, Size } from '../image/picture.js';
 
-/** Samples per second of all generated sound. */
-export const SAMPLE_RATE = 48_000;
-
-/** Two channels of the same length, with samples from -1 to 1. */
-export interface Sound {
-  readonly left: Float32Array;
-  readonly right: Float32Array;
-}
-
-export function createSilence(seconds: number): Sound {
-  const samples = Math.round(seconds * SAMPLE_RATE);
-  return { left: new Float32Array(samples), right: new Float32Array(samples) };
+/** Sound as it stands in a file. */
+export interface EncodedSound {
+  readonly codec: 'aac' | 'mp3' | 'opus';
+  readonly packets: readonly {
+    readonly packet: Mediabunny.EncodedPacket;
+    readonly meta?: Parameters<Mediabunny.EncodedAudioPacketSource['add']>[1];
+  }[];
 }
 
 /** A picture of a video: 8-bit BT.709 of limited range, colour at half the size. Width and height are even. */
@@ -37,14 +30,13 @@ export interface Film {
   /** A frame is valid until the next one is requested. */
   frames(): AsyncIterable<Frame> | Iterable<Frame>;
   /** The sound of the source video, if it has one. */
-  readonly sound?: Sound | undefined;
+  readonly sound?: EncodedSound | undefined;
 }
 
 /** Brightness and colour as bytes. */
 export type Yuv = readonly [y: number, u: number, v: number];
 
 const BLACK = 16;
-const WHITE = 235;
 const GREY = 128;
 
 export function newFrame({ width, height }: Size): Frame {
@@ -63,32 +55,22 @@ export function toYuv(red: number, green: number, blue: number): Yuv {
   ];
 }
 
-/** Transparent pixels become white. */
+/** Transparent pixels become white. Of four pixels, one gives the colour. */
 export function toFrame({ data, channels, width, height }: Picture): Frame {
   const frame = newFrame({ width, height });
-  const half = width / 2;
-  const blues = new Float32Array(half);
-  const reds = new Float32Array(half);
-  for (let y = 0, at = 0, from = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, at++, from += channels) {
-      const opacity = channels === 4 ? (data[from + 3] as number) / 255 : 1;
-      const red = 255 + ((data[from] as number) - 255) * opacity;
-      const green = 255 + ((data[from + 1] as number) - 255) * opacity;
-      const blue = 255 + ((data[from + 2] as number) - 255) * opacity;
-      // As in toYuv; inlined, because an array per pixel takes longer than everything else.
-      frame.y[at] = BLACK + 0.1826 * red + 0.6142 * green + 0.062 * blue + 0.5;
-      const column = x >> 1;
-      blues[column] = (blues[column] as number) - 0.1006 * red - 0.3386 * green + 0.4392 * blue;
-      reds[column] = (reds[column] as number) + 0.4392 * red - 0.3989 * green - 0.0403 * blue;
-    }
-    if (y % 2 === 0) continue;
-    const row = (y >> 1) * half;
-    for (let x = 0; x < half; x++) {
-      frame.u[row + x] = GREY + (blues[x] as number) / 4 + 0.5;
-      frame.v[row + x] = GREY + (reds[x] as number) / 4 + 0.5;
-    }
-    blues.fill(0);
-    reds.fill(0);
+  for (let at = 0, from = 0; at < width * height; at++, from += channels) {
+    const opacity = channels === 4 ? (data[from + 3] as number) / 255 : 1;
+    const red = 255 + ((data[from] as number) - 255) * opacity;
+    const green = 255 + ((data[from + 1] as number) - 255) * opacity;
+    const blue = 255 + ((data[from + 2] as number) - 255) * opacity;
+    // As in toYuv; inlined, because an array per pixel takes longer than everything else.
+    frame.y[at] = BLACK + 0.1826 * red + 0.6142 * green + 0.062 * blue + 0.5;
+    const x = at % width;
+    const y = (at - x) / width;
+    if ((x | y) & 1) continue;
+    const half = (y * width) / 4 + x / 2;
+    frame.u[half] = GREY - 0.1006 * red - 0.3386 * green + 0.4392 * blue + 0.5;
+    frame.v[half] = GREY + 0.4392 * red - 0.3989 * green - 0.0403 * blue + 0.5;
   }
   return frame;
 }
@@ -109,41 +91,39 @@ export function toPicture({ width, height, y, u, v }: Frame): Picture {
   return { data: new Uint8Array(data.buffer), width, height, channels: 3 };
 }
 
-const RANGE = WHITE - BLACK;
-
-/**
- * Changes brightness and colour in place.
- * @param share from 0, which changes nothing, to 1
- */
-export function grade(frame: Frame, tone: Adjustments, share = 1): void {
-  if (share <= 0) return;
-  const bright = Uint8Array.from({ length: 256 }, (_, value) => {
-    const shown = clamp((value - BLACK) / RANGE);
-    return Math.round(BLACK + RANGE * (shown + (applyToneCurve(shown, tone) - shown) * share));
-  });
-  // Limited, so that many words for a colour do not turn the picture into it.
-  const warmth = Math.tanh(tone.warmth) * 14;
-  const tint = Math.tanh(tone.tint) * 13;
-  const colour = (move: number) =>
-    Uint8Array.from({ length: 256 }, (_, value) => {
-      const moved = (value - GREY) * tone.saturation + move;
-      return Math.round(clamp(value + (GREY + moved - value) * share, BLACK, 240));
-    });
-  applyTable(frame.y, bright);
-  applyTable(frame.u, colour(tint * 0.5 - warmth));
-  applyTable(frame.v, colour(tint + warmth * 0.8));
+/** Left and top of a part of a frame, and its size; all are even. */
+export interface Box extends Size {
+  readonly left: number;
+  readonly top: number;
 }
 
-function applyToneCurve(
-  value: number,
-  { exposure, contrast, gamma, blacks, whites, steps }: Adjustments,
-): number {
-  const exposed = 1 - (1 - value) ** (2 ** exposure);
-  const levelled = adjustLevels(exposed ** (1 / gamma), blacks, whites);
-  const shown = levelled + (posterize(levelled, 7) - levelled) * Math.min(1, steps);
-  return adjustContrast(shown, contrast);
+export function fillBox(frame: Frame, { left, top, width, height }: Box, colour: Yuv): void {
+  for (const [at, plane] of [frame.y, frame.u, frame.v].entries()) {
+    const part = at === 0 ? 1 : 2;
+    for (let row = top / part; row < (top + height) / part; row++) {
+      const from = (row * frame.width + left) / part;
+      plane.fill(colour[at] as number, from, from + width / part);
+    }
+  }
 }
 
-function applyTable(plane: Uint8Array, table: Uint8Array): void {
-  for (let at = 0; at < plane.length; at++) plane[at] = table[plane[at] as number] as number;
+/** Copies a frame into another one to an even place, which may lie partly outside. */
+export function copyFrame(from: Frame, to: Frame, left: number, top: number): void {
+  for (const name of ['y', 'u', 'v'] as const) {
+    const part = name === 'y' ? 1 : 2;
+    const [across, down] = [left / part, top / part];
+    const [width, height] = [from.width / part, from.height / part];
+    const first = Math.max(0, -across);
+    const last = Math.min(width, to.width / part - across);
+    for (
+      let row = Math.max(0, -down);
+      row < Math.min(height, to.height / part - down) && first < last;
+      row++
+    ) {
+      const line = from[name].subarray(row * width + first, row * width + last);
+      to[name].set(line, ((down + row) * to.width) / part + across + first);
+    }
+  }
 }
+
+export const toEven = (value: number) => 2 * Math.round(value / 2);

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
+import { openPixels } from '../image/picture.js';
 import { ENGINE_NOTE, type OnProgress, PreviewFailure, type PreviewJob, type PreviewResult } from '../job.js';
-import { loadSharp } from '../sharp.js';
+import { createCard } from './card.js';
 import { type Film, FRAME_RATE, type Frame, newFrame, toPicture } from './frame.js';
-import { createLandscape } from './landscape.js';
-import { animatePicture, createStill, readStill, type Still } from './moving-picture.js';
+import { animatePicture, readStill } from './moving-picture.js';
 import { computeShotSize, readShot, type Shot } from './shot.js';
-import { createSound } from './soundtrack.js';
-import { fadeSound, openSource } from './source-video.js';
+import { openSource } from './source-video.js';
+import { createTone } from './tone.js';
 import { addWatermark } from './watermark.js';
 import { writeVideo } from './write-video.js';
 
@@ -18,16 +18,13 @@ export async function render(job: PreviewJob<'video'>, onProgress: OnProgress): 
   const shot = readShot(job);
   const plain = await createFilm(shot, job.images);
   const film = shot.watermark ? await addWatermark(plain, shot.watermark, job.images.wm_url) : plain;
+  const sound = film.sound ?? (shot.sounds.length > 0 ? createTone(shot.seconds) : undefined);
   const path = join(job.folder, 'video.mp4');
   const cover = join(job.folder, 'cover.jpg');
-  await writeVideo(
-    path,
-    { film, sound: film.sound ?? createSound(shot), comment: shot.comment },
-    async (frame, index) => {
-      if (index === 0) await writeCover(frame, cover);
-      onProgress((index + 1) / film.count);
-    },
-  );
+  await writeVideo(path, { film, sound, comment: shot.comment }, async (frame, index) => {
+    if (index === 0) await writeCover(frame, cover);
+    onProgress((index + 1) / film.count);
+  });
   return {
     files: [
       { path, contentType: 'video/mp4', role: 'video' },
@@ -38,9 +35,7 @@ export async function render(job: PreviewJob<'video'>, onProgress: OnProgress): 
 
 /** Writes a frame as a picture whose metadata names the engine. */
 async function writeCover(frame: Frame, path: string): Promise<void> {
-  const sharp = await loadSharp();
-  const { data, width, height, channels } = toPicture(frame);
-  await sharp(data, { raw: { width, height, channels } })
+  await (await openPixels(toPicture(frame)))
     .withExif({ IFD0: { Software: ENGINE_NOTE } })
     .jpeg({ quality: 90 })
     .toFile(path);
@@ -52,18 +47,15 @@ type InputImages = PreviewJob<'video'>['images'];
  * Creates the film of a task.
  * @throws PreviewFailure if a picture or a video cannot be used
  */
-export function createFilm(shot: Shot, images: InputImages): Promise<Film> {
-  return shot.operation === 'video.extend' ? extendFilm(shot, images) : createNewFilm(shot, images);
-}
-
-async function createNewFilm(shot: Shot, images: InputImages): Promise<Film> {
+export async function createFilm(shot: Shot, images: InputImages): Promise<Film> {
+  if (shot.operation === 'video.extend') return extendFilm(shot, images);
   const [start, end] = [images['images.0'], images['images.1']];
-  if (start === undefined) return createLandscape(shot);
+  if (start === undefined) return createCard(shot);
   const size = computeShotSize(shot);
   const from = await readStill(start, size);
   const to = end === undefined ? undefined : await readStill(end, size);
   const count = shot.seconds * FRAME_RATE;
-  return { size, count, frames: () => animatePicture(shot, { from, to, count }) };
+  return { size, count, frames: () => animatePicture(shot, from, to, count) };
 }
 
 // Decided: the result of extend is the whole: the source video, in the requested size, and the new seconds
@@ -82,9 +74,7 @@ async function extendFilm(shot: Shot, images: InputImages): Promise<Film> {
       last.data.set(frame.data);
       yield frame;
     }
-    const from: Still = await createStill(last);
-    yield* animatePicture(shot, { from, to, count: added, beginsAfter: true });
+    yield* animatePicture(shot, last, to, added, true);
   }
-  const sound = source.sound && fadeSound(source.sound, shot.seconds);
-  return { size, count: source.count + added, frames, sound };
+  return { size, count: source.count + added, frames, sound: source.sound };
 }

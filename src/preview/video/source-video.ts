@@ -2,20 +2,10 @@ import { stat } from 'node:fs/promises';
 import type * as Webcodecs from '@napi-rs/webcodecs';
 import type * as Mediabunny from 'mediabunny';
 import { isMachineTrouble, throwMachineTrouble } from '../../disk/machine-trouble.js';
-import type { Size } from '../image/planes.js';
+import { openPixels, type Size } from '../image/picture.js';
 import { PreviewFailure } from '../job.js';
-import { loadSharp } from '../sharp.js';
 import { type Codecs, loadCodecs, waitWhile } from './codecs.js';
-import {
-  createSilence,
-  type Film,
-  FRAME_RATE,
-  type Frame,
-  newFrame,
-  SAMPLE_RATE,
-  type Sound,
-  toFrame,
-} from './frame.js';
+import { type EncodedSound, type Film, FRAME_RATE, type Frame, newFrame, toFrame } from './frame.js';
 import { computeSize, SHORT_SIDES, type Shot } from './shot.js';
 
 const MAX_BYTES = 500_000_000;
@@ -26,7 +16,6 @@ const MAX_PIXELS = 3840 * 2160;
 const MAX_RATIO = 4;
 /** Packets that wait in the decoder, besides those it has to read ahead. */
 const MAX_WAITING_PACKETS = 3;
-const MAX_WAITING_SOUND_PACKETS = 20;
 
 /**
  * Opens a video to extend, as frames with the size of the resolution and our frame rate.
@@ -43,7 +32,7 @@ export async function openSource(path: string, resolution: Shot['resolution']): 
   const count = Math.max(1, Math.round(seconds * FRAME_RATE));
   const turned = { rotation: track.rotation, size };
   // If the sound is broken, the video is silent.
-  const sound = await readSound(codecs, audio, from, count / FRAME_RATE).catch(throwMachineTrouble);
+  const sound = await copySound(codecs, audio, from, count / FRAME_RATE).catch(throwMachineTrouble);
   return {
     size,
     count,
@@ -142,10 +131,7 @@ async function* decodeFrames(
   }
 }
 
-interface TargetFormat {
-  readonly rotation: number;
-  readonly size: Size;
-}
+type TargetFormat = Readonly<{ rotation: number; size: Size }>;
 
 /** Repeats or skips frames to match our frame rate; the last one stays until the end. */
 async function* resampleFrames(
@@ -198,16 +184,13 @@ function isCompatible({ format, colorSpace, codedHeight }: Webcodecs.VideoFrame)
   return format === 'I420' && fullRange !== true && (matrix === 'bt709' || (!matrix && codedHeight >= 720));
 }
 
-interface RawPlane extends Size {
-  readonly data: Uint8Array;
-  readonly channels: 1 | 4;
-}
+type RawPlane = Size & Readonly<{ data: Uint8Array; channels: 1 | 4 }>;
 
 /** Rotates and resizes a plane. */
 async function fitPlane({ data, ...raw }: RawPlane, { rotation, size }: TargetFormat): Promise<Uint8Array> {
   if (rotation === 0 && raw.width === size.width && raw.height === size.height) return data;
-  const sharp = await loadSharp();
-  return sharp(data, { raw })
+  const plane = await openPixels({ data, ...raw });
+  return plane
     .rotate(rotation)
     .resize(size.width, size.height, { fit: 'fill' })
     .toColourspace(raw.channels === 1 ? 'b-w' : 'srgb')
@@ -215,86 +198,24 @@ async function fitPlane({ data, ...raw }: RawPlane, { rotation, size }: TargetFo
     .toBuffer();
 }
 
-/**
- * Reads the sound of a source video.
- * @param begin when its picture begins, in seconds
- * @param seconds the duration of its picture
- * @returns undefined if there is no readable sound
- */
-async function readSound(
-  { webcodecs, mediabunny }: Codecs,
+/** Those that players read from an MP4 file. */
+const COPIED_CODECS = ['aac', 'mp3', 'opus'] as const;
+
+/** Copies the sound of a source video as it is encoded; undefined if it has none that can be copied. */
+async function copySound(
+  { mediabunny }: Codecs,
   track: Mediabunny.InputAudioTrack | null,
   begin: number,
   seconds: number,
-): Promise<Sound | undefined> {
-  const config = (await track?.getDecoderConfig()) as Webcodecs.AudioDecoderConfig | null | undefined;
-  if (!track || !config || !(await webcodecs.AudioDecoder.isConfigSupported(config)).supported)
-    return undefined;
-  const sound = createSilence(seconds);
-  let failure: Error | undefined;
-  const decoder = new webcodecs.AudioDecoder({
-    output: (block) => {
-      addBlock(sound, block, begin);
-      block.close();
-    },
-    error: (error) => {
-      failure ??= error;
-    },
-  });
-  try {
-    decoder.configure(config);
-    for await (const { type, data, timestamp } of new mediabunny.EncodedPacketSink(track).packets()) {
-      if (failure || timestamp > begin + seconds) break;
-      const at = Math.round(timestamp * 1e6);
-      decoder.decode(new webcodecs.EncodedAudioChunk({ type, data, timestamp: at }));
-      await waitWhile(() => decoder.decodeQueueSize > MAX_WAITING_SOUND_PACKETS && !failure);
-    }
-    await decoder.flush();
-  } finally {
-    if (decoder.state !== 'closed') decoder.close();
+): Promise<EncodedSound | undefined> {
+  const decoderConfig = await track?.getDecoderConfig();
+  const codec = COPIED_CODECS.find((one) => one === track?.codec);
+  if (!track || !decoderConfig || !codec) return undefined;
+  const packets: EncodedSound['packets'][number][] = [];
+  for await (const packet of new mediabunny.EncodedPacketSink(track).packets()) {
+    const timestamp = packet.timestamp - begin;
+    if (timestamp >= seconds) break;
+    if (timestamp >= 0) packets.push({ packet: packet.clone({ timestamp }), meta: { decoderConfig } });
   }
-  if (failure) throw failure;
-  return sound;
-}
-
-/** Copies a block to its place, converted to our sample rate. */
-function addBlock({ left, right }: Sound, block: Webcodecs.AudioData, begin: number): void {
-  const { sampleRate, numberOfFrames, numberOfChannels, timestamp } = block;
-  const channels = [0, Math.min(1, numberOfChannels - 1)].map((planeIndex) => {
-    const samples = new Float32Array(numberOfFrames);
-    block.copyTo(samples, { planeIndex, format: 'f32-planar' });
-    return samples;
-  });
-  const step = sampleRate / SAMPLE_RATE;
-  const first = Math.round((timestamp / 1e6 - begin) * SAMPLE_RATE);
-  const count = Math.ceil(numberOfFrames / step);
-  [left, right].forEach((target, side) => {
-    const samples = channels[side] as Float32Array;
-    for (let at = Math.max(0, -first); at < count && first + at < target.length; at++) {
-      const whole = Math.floor(at * step);
-      const value = samples[whole] ?? 0;
-      target[first + at] = value + ((samples[whole + 1] ?? value) - value) * (at * step - whole);
-    }
-  });
-}
-
-/** The part at the end that is repeated. */
-const TAIL_SECONDS = 1.5;
-
-/** Extends sound by a number of seconds, in which its end runs back and forth and fades out. */
-export function fadeSound({ left, right }: Sound, seconds: number): Sound {
-  const added = Math.round(seconds * SAMPLE_RATE);
-  const length = Math.max(1, Math.min(left.length, TAIL_SECONDS * SAMPLE_RATE));
-  const longer = (channel: Float32Array) => {
-    const whole = new Float32Array(channel.length + added);
-    whole.set(channel);
-    for (let at = 0; at < added; at++) {
-      const place = at % (2 * length);
-      const back = place < length ? place : 2 * length - 1 - place;
-      const loud = (1 - at / added) ** 2;
-      whole[channel.length + at] = loud * (channel[channel.length - 1 - back] ?? 0);
-    }
-    return whole;
-  };
-  return { left: longer(left), right: longer(right) };
+  return packets.length > 0 ? { codec, packets } : undefined;
 }

@@ -2,9 +2,10 @@ import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type * as Webcodecs from '@napi-rs/webcodecs';
 import type * as Mediabunny from 'mediabunny';
-import type { Size } from '../image/planes.js';
+import type { Size } from '../image/picture.js';
 import { type Codecs, loadCodecs, waitWhile } from './codecs.js';
-import { type Film, FRAME_RATE, type Frame, SAMPLE_RATE, type Sound } from './frame.js';
+import { type EncodedSound, type Film, FRAME_RATE, type Frame } from './frame.js';
+import { SAMPLE_RATE } from './tone.js';
 
 /** Frames that wait in the encoder, besides those it looks ahead at. */
 const MAX_WAITING_FRAMES = 3;
@@ -14,7 +15,8 @@ const QUANTIZER = 24;
 
 interface VideoContent {
   readonly film: Film;
-  readonly sound: Sound | undefined;
+  /** Samples of both channels, or what is copied from another file. */
+  readonly sound: Float32Array | EncodedSound | undefined;
   /** Written into the metadata of the file. */
   readonly comment: string;
 }
@@ -42,19 +44,19 @@ export async function writeVideo(
   });
   const video = new EncodedVideoPacketSource('avc');
   output.addVideoTrack(video, { frameRate: FRAME_RATE, maximumPacketCount: film.count });
-  const encodedSound = sound && (await encodeSound(codecs, sound));
-  const audio = encodedSound && new EncodedAudioPacketSource('aac');
-  if (audio) output.addAudioTrack(audio, { maximumPacketCount: encodedSound.length });
+  const encoded = sound instanceof Float32Array ? await encodeSound(codecs, sound) : sound;
+  const packets = encoded?.packets ?? [];
+  const audio = encoded && new EncodedAudioPacketSource(encoded.codec);
+  if (audio) output.addAudioTrack(audio, { maximumPacketCount: packets.length });
   output.setMetadataTags({ comment });
   await output.start();
 
   let written = 0;
   const writeSound = async (until: number) => {
-    for (; encodedSound && written < encodedSound.length; written++) {
-      const { packet, meta } = encodedSound[written] as (typeof encodedSound)[number];
+    for (; written < packets.length; written++) {
+      const { packet, meta } = packets[written] as (typeof packets)[number];
       if (packet.timestamp > until) return;
-      // The declared type of meta has fewer required fields than it always has.
-      await audio?.add(packet, meta as Parameters<typeof audio.add>[1]);
+      await audio?.add(packet, meta);
     }
   };
   for await (const { packet, meta } of encodeFrames(codecs, film, onFrame)) {
@@ -184,16 +186,8 @@ const BIT_RATE = 128_000;
 const BLOCK_SAMPLES = 1024 * 16;
 const PACKET_SAMPLES = 1024;
 
-interface EncodedSound {
-  readonly packet: Mediabunny.EncodedPacket;
-  readonly meta: Webcodecs.EncodedAudioChunkMetadata | undefined;
-}
-
 /** Encodes sound as AAC, all in memory, because it is small. */
-async function encodeSound(
-  { webcodecs, mediabunny }: Codecs,
-  { left, right }: Sound,
-): Promise<EncodedSound[]> {
+async function encodeSound({ webcodecs, mediabunny }: Codecs, samples: Float32Array): Promise<EncodedSound> {
   const packets: Uint8Array[] = [];
   let config: Webcodecs.EncodedAudioChunkMetadata | undefined;
   let failure: Error | undefined;
@@ -209,11 +203,11 @@ async function encodeSound(
     },
   });
   encoder.configure({ codec: 'mp4a.40.2', sampleRate: SAMPLE_RATE, numberOfChannels: 2, bitrate: BIT_RATE });
-  for (let from = 0; from < left.length && !failure; from += BLOCK_SAMPLES) {
-    const to = Math.min(left.length, from + BLOCK_SAMPLES);
+  for (let from = 0; from < samples.length && !failure; from += BLOCK_SAMPLES) {
+    const to = Math.min(samples.length, from + BLOCK_SAMPLES);
     const data = new Float32Array((to - from) * 2);
-    data.set(left.subarray(from, to));
-    data.set(right.subarray(from, to), to - from);
+    data.set(samples.subarray(from, to));
+    data.set(samples.subarray(from, to), to - from);
     const block = new webcodecs.AudioData({
       format: 'f32-planar',
       sampleRate: SAMPLE_RATE,
@@ -229,11 +223,13 @@ async function encodeSound(
   encoder.close();
   if (failure) throw failure;
   // The packets that the encoder adds before the sound would delay it; its timestamps do not show that.
-  const count = Math.ceil(left.length / PACKET_SAMPLES);
-  return packets.slice(-count).map((data, at) => {
-    const samples = Math.min(PACKET_SAMPLES, left.length - at * PACKET_SAMPLES);
+  const count = Math.ceil(samples.length / PACKET_SAMPLES);
+  const timed = packets.slice(-count).map((data, at) => {
+    const length = Math.min(PACKET_SAMPLES, samples.length - at * PACKET_SAMPLES);
     const begin = (at * PACKET_SAMPLES) / SAMPLE_RATE;
-    const packet = new mediabunny.EncodedPacket(data, 'key', begin, samples / SAMPLE_RATE);
-    return { packet, meta: at === 0 ? config : undefined };
+    const packet = new mediabunny.EncodedPacket(data, 'key', begin, length / SAMPLE_RATE);
+    // The declared type has fewer required fields than it always has.
+    return { packet, meta: config as EncodedSound['packets'][number]['meta'] };
   });
+  return { codec: 'aac', packets: timed };
 }
