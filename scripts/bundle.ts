@@ -165,6 +165,8 @@ async function bundleService(): Promise<string[]> {
         {
           name: 'http',
           resolveId: (id) => (id.endsWith('/wire/undici.js') ? { id: './http.cjs', external: true } : null),
+          renderChunk: (code, { fileName }) =>
+            fileName.includes('/') ? code.replace(/(["'`])\.\/http\.cjs\1/g, '$1../http.cjs$1') : null,
         },
       ],
     },

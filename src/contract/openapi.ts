@@ -59,7 +59,7 @@ const errorHeaders = {
 };
 
 /** No operation answers with these: they are for other methods and for files. */
-const OTHER_STATUSES = [405, 416];
+const OTHER_STATUSES = [405, 411, 416];
 
 /** The error response, and one for each status with the codes that it has. */
 function describeErrors(schema: JsonSchema): Record<string, unknown> {

@@ -34,7 +34,9 @@ test('check is exit 6 where the registry would flag the version, and names file,
   const { exit, stdout } = await regen(['version', 'check', pack]);
   expect(exit).toBe(6);
   expect(stdout).toContain('high\tobfuscated-code\tload.py:3\t');
-  expect(stdout).toMatch(/verdict\tNodeVersionStatusFlagged\t\t\n$/);
+  expect(stdout).toMatch(
+    /verdict\tNodeVersionStatusFlagged\t\tflagged by high findings: 1; .*for a review\n$/,
+  );
 });
 
 test('what is computed at run time is marked unknown, never invented', async () => {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createReadStream, createWriteStream, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -173,9 +174,12 @@ describe('the memory of a service', () => {
     archive.addReadStream(Readable.from(megabytes(200)), 'weights.bin', { compress: false });
     archive.addBuffer(Buffer.from('NODE_CLASS_MAPPINGS = {}\n'), '__init__.py');
     archive.end();
-    const sending = request(signedUrl, { method: 'PUT', headers: { 'content-type': 'application/zip' } });
+    const path = join(folderForTest(), 'node.zip');
+    await pipeline(archive.outputStream, createWriteStream(path));
+    const headers = { 'content-type': 'application/zip', 'content-length': statSync(path).size };
+    const sending = request(signedUrl, { method: 'PUT', headers });
     const answered = once(sending, 'response');
-    await pipeline(archive.outputStream, sending);
+    await pipeline(createReadStream(path), sending);
     expect((await answered)[0].statusCode).toBe(200);
     await becomesActive(publisher);
 

@@ -115,9 +115,9 @@ function toRows({ nodes, unresolved, unreadable, findings }: CodeReport, verdict
 function describeVerdict(findings: CodeReport['findings']): string {
   const high = findings.filter(({ severity }) => severity === 'high').length;
   const low = findings.length - high;
-  const noted = low > 0 ? `${low} low only noted` : '';
+  const noted = low > 0 ? `low findings are only noted: ${low}` : '';
   if (high === 0) return noted;
   const advice =
-    'if that is wrong, publish with --allow-findings and ask an admin of the registry for a review';
-  return `${[`${high} high flags it`, noted].filter(Boolean).join(', ')}; ${advice}`;
+    'if that is wrong, publish with --allow-findings, and ask an admin of the registry for a review';
+  return [`flagged by high findings: ${high}`, noted, advice].filter(Boolean).join('; ');
 }
