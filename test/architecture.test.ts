@@ -203,6 +203,14 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
     at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/local|sign-in\/opener|terminal\/(keychain-process|pager)|webhooks\/actions)|disk\/limited-child)\.ts$/,
   },
   {
+    // A folder may be another person's work, and a pipe or a device in it never ends: disk/folder-file opens its files.
+    // These read what regen itself wrote or installed, or open a new file.
+    what: 'opening files by path',
+    found:
+      /import (?!type)[^;]*\b(?:readFile|readFileSync|createReadStream|open|openSync|openAsBlob|copyFile|copyFileSync|cp|cpSync)\b[^;]*from 'node:fs(?:\/promises)?'/,
+    at: /^src\/(?!pack|python|flows|cli)|^src\/(pack\/(archive|read-archive)|python\/(definitions\/grammar|reader-child)|flows\/(digest|publish\/upload|tasks\/destination)|cli\/(batch\/(jobs-file|journal)|commands\/(admin-generate-token|completion|serve-control)|connect\/local|terminal\/keychain-process|views\/tree|webhooks\/inbox))\.ts$/,
+  },
+  {
     what: 'process',
     found: /(?<![-\w])process\.(?!platform\b)/,
     at: /^src\/(cli\/terminal\/system|service\/serve|service\/(storage|database)\/[a-z-]+|disk\/[a-z-]+|python\/reader|pack\/git)\.ts$/,

@@ -19,7 +19,8 @@ import { Settings } from './connect/settings.js';
 import { createSignInCredential } from './sign-in/sign-in-credential.js';
 import { durationMs } from './terminal/duration.js';
 import { exitCodes, Failure, usage } from './terminal/failure.js';
-import type { Interruption } from './terminal/interrupted.js';
+import { CommandInterruption } from './terminal/interrupted.js';
+import type { JsonFilter } from './terminal/json-filter.js';
 import { Output } from './terminal/output.js';
 import { PromptCancelled } from './terminal/prompts.js';
 import type { System } from './terminal/system.js';
@@ -34,7 +35,8 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     ndjson: isGiven('--ndjson'),
     color: !isGiven('--no-color'),
   });
-  const interruption = listenForSignals(system, () => output.isPaging);
+  const interruption = new CommandInterruption(system);
+  interruption.isIgnored = () => output.isPaging;
   let asked: ParsedCommand | undefined;
   let close = async () => {};
   let services: ServiceConnector | undefined;
@@ -48,7 +50,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     asked = addDefaults(parsed, project);
     const { command, args, flags } = asked;
     const { ndjson, quiet } = flags as Record<string, boolean>;
-    const { json, filter, columns } = await readFormat(flags);
+    const { json, filter, columns } = await readFormat(flags, interruption);
     output = new Output(system, {
       ...{ json, ndjson, quiet, filter, columns },
       ...{ color: flags.color !== false, pager: flags.pager !== false },
@@ -63,11 +65,12 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     services = composed.context.services;
     requireArguments(command, args);
     const run = await loadRunner(command);
+    interruption.listen();
     return (await run(composed.context)) ?? exitCodes.done;
   } catch (error) {
     if (interruption.signal.aborted || error instanceof PromptCancelled) {
       await output.note(['Interrupted.', interruption.hint].filter(Boolean).join(' '));
-      return interruption.exitCode();
+      return interruption.exitCode;
     }
     const failure = await describeFailure(error, asked, services);
     await output.failure(failure);
@@ -91,8 +94,12 @@ function parseArguments(argv: readonly string[], columns: number): ParsedCommand
   return parseCommandLine(tree.readWhole(), argv, { version, columns });
 }
 
-/** Finds the defaults of the project; what reads them is loaded only if there may be some. */
-async function findProject({ args }: ParsedCommand, { cwd }: System): Promise<Project | undefined> {
+/**
+ * Finds the defaults of the project for a command that reads its folder: a folder may be another person's work, so it
+ * decides nothing for other commands. What reads them is loaded only if there may be some.
+ */
+async function findProject({ command, args }: ParsedCommand, { cwd }: System): Promise<Project | undefined> {
+  if (!isFolderCommand(command)) return undefined;
   const dirs = [args.dir ?? []].flat();
   const paths = (dirs.length > 0 ? dirs : ['.']).map((dir) => resolve(cwd, dir, 'pyproject.toml'));
   if (!paths.some((path) => existsSync(path))) return undefined;
@@ -132,7 +139,7 @@ function requireArguments(command: Command, args: ArgumentValues): void {
 }
 
 /** Reads how the answer is printed. A wrong expression is reported before anything is sent. */
-async function readFormat(flags: ParsedCommand['flags']) {
+async function readFormat(flags: ParsedCommand['flags'], interruption: CommandInterruption) {
   const { json, ndjson, jq } = flags;
   const columns = readText(flags, 'columns')
     ?.split(',')
@@ -142,22 +149,9 @@ async function readFormat(flags: ParsedCommand['flags']) {
     throw usage('--columns is for tables; JSON has every field.', 'Select fields of JSON with --jq.');
   if (typeof jq !== 'string') return { json: json === true, filter: undefined, columns };
   const { openJsonFilter } = await import('./terminal/json-filter.js');
-  return { json: true, filter: await openJsonFilter(jq), columns: undefined };
-}
-
-/** The first signal aborts the command; a second one ends the process. */
-function listenForSignals(system: System, isIgnored: () => boolean): Interruption & { exitCode(): number } {
-  const controller = new AbortController();
-  let code: number = exitCodes.interrupted;
-  const ignore = system.onSignal((signal) => {
-    if (isIgnored()) return;
-    code = signal === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted;
-    if (controller.signal.aborted) system.exit(code);
-    controller.abort();
-    // What reads standard input, prompts included, does not wait for its end.
-    system.stdin.destroy();
-  });
-  return { signal: controller.signal, hint: undefined, exitCode: () => code, ignore };
+  const apply = await openJsonFilter(jq);
+  const filter: JsonFilter = (...given) => interruption.runBusy(() => apply(...given));
+  return { json: true, filter, columns: undefined };
 }
 
 /** Builds the context of one command. Nothing is opened until it is needed. */

@@ -8,20 +8,23 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
+  lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, sep } from 'node:path';
+import { readFolderFile, requireRegular, UnfitFileError } from './folder-file.js';
 import { createPartPath } from './part-file.js';
 
 /** Only the owner may read and write. */
 const PRIVATE_MODE = 0o600;
+/** Almost the longest text that Node.js can hold. */
+const MAX_PRIVATE_BYTES = 500 * 1024 ** 2;
 
 /** Writes a file atomically and durably, readable only by its owner. */
 export function writePrivateFile(path: string, content: string | Buffer): void {
@@ -36,6 +39,7 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
 export function replaceFile(path: string, content: string | Buffer, mode?: number): void {
   const target = existsSync(path) ? realpathSync(path) : path;
   const before = statSync(target, { throwIfNoEntry: false });
+  if (before) requireRegular(target, before);
   const temporary = createPartPath(dirname(target));
   try {
     const file = openSync(temporary, 'wx', mode);
@@ -53,6 +57,17 @@ export function replaceFile(path: string, content: string | Buffer, mode?: numbe
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+/**
+ * Replaces a file in a folder that another person may have made: nothing outside of it, where a link may lead.
+ * @throws UnfitFileError if it is a link out of the folder, or not a regular file
+ */
+export function replaceFolderFile(path: string, content: string): void {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
+  if (isLink && (!existsSync(path) || !realpathSync(path).startsWith(realpathSync(dirname(path)) + sep)))
+    throw new UnfitFileError(path, 'EFTYPE', 'is a link to a place outside its folder');
+  replaceFile(path, content);
 }
 
 function keepOwner(file: number, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
@@ -82,7 +97,7 @@ export function appendWhole(file: number, text: string): void {
 export function readPrivateFile(path: string, onModeFixed?: (path: string) => void): string | undefined {
   try {
     if (fixMode(path)) onModeFixed?.(path);
-    return readFileSync(path, 'utf8');
+    return readFolderFile(path, MAX_PRIVATE_BYTES).toString();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw Object.assign(error as NodeJS.ErrnoException, { path });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { link, rename, rm } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
+import { requireRegular } from '../disk/folder-file.js';
 import { createPartPath } from '../disk/part-file.js';
 import { FlowError } from './flow-error.js';
 
@@ -44,7 +45,10 @@ export async function saveFile(
   force: boolean,
   write: (temporary: string) => Promise<void>,
 ): Promise<void> {
-  if (!force && existsSync(path)) throw toExistsError(path);
+  const existing = statSync(path, { throwIfNoEntry: false });
+  if (!force && existing) throw toExistsError(path);
+  // Renaming would replace a device such as /dev/null.
+  if (existing) requireRegular(path, existing);
   mkdirSync(dirname(path), { recursive: true });
   const temporary = createPartPath(dirname(path));
   try {

@@ -1,3 +1,4 @@
+import { CpuBudget, CpuBudgetSpent } from '../disk/cpu-budget.js';
 import type { ReadText } from './pack-text.js';
 import type { Pyproject } from './pyproject.js';
 
@@ -42,7 +43,7 @@ function matchAssignment(names: string): RegExp {
 async function fromSource(path: string, pattern: RegExp, read: ReadText): Promise<FoundVersion> {
   const found = await read(path);
   if ('problem' in found) return found;
-  const match = pattern.exec(found.text);
+  const match = new CpuBudget(2000).run(() => pattern.exec(found.text));
   const version = match?.groups?.version?.trim();
   if (version) return { version };
   return {
@@ -94,7 +95,9 @@ async function fromHatch(path: string, pattern: string | undefined, read: ReadTe
   try {
     // Python writes a named group as (?P<version>…), and hatch searches every line.
     return await fromSource(path, new RegExp(pattern.replaceAll('(?P<', '(?<'), 'm'), read);
-  } catch {
-    return { problem: `is declared with the pattern ${pattern}, which is not a valid regular expression` };
+  } catch (error) {
+    const isSlow = error instanceof CpuBudgetSpent;
+    const what = isSlow ? 'takes too long to match' : 'is not a valid regular expression';
+    return { problem: `is declared with the pattern ${pattern}, which ${what}` };
   }
 }

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { lstat, readFile, realpath, stat } from 'node:fs/promises';
+import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { throwMachineTrouble } from '../disk/machine-trouble.js';
@@ -8,7 +8,7 @@ import { findCollisions, findPathProblem } from './path.js';
 import type { PackProblem } from './problem.js';
 import { runInOrder } from './run-in-order.js';
 import { type FileMode, sortByPath, toFileMode } from './tree.js';
-import { ignoreMissing, walkFiles } from './walk.js';
+import { ignoreMissing, PatternMatching, readIgnoreFile, walkFiles } from './walk.js';
 
 export interface PackFile {
   /** The path in the archive: relative, with `/`, in NFC. */
@@ -50,18 +50,17 @@ export async function chooseFiles(
 ): Promise<ChosenFiles> {
   const root = await realpath(folder);
   const tracked = listTrackedFiles(root);
-  const ignored = await readIgnoreFiles(root);
-  const chosen = new Set<string>();
-  for await (const path of tracked ?? walkFiles(root)) {
-    if (!ignored.ignores(toIgnorePath(path)) && (tracked || !isProduct(path))) chosen.add(path);
-  }
+  const ignored = readIgnoreFiles(root);
+  const matching = new PatternMatching();
+  const found = tracked ?? (await walkFiles(root)).filter((path) => !isProduct(path));
+  const chosen = new Set(matching.filter(found, (path) => !ignored.ignores(toIgnorePath(path))));
 
   const problems: PackProblem[] = [];
   for (const include of includes) {
-    const matching = await findIncluded(root, include);
-    if (matching.length === 0)
+    const included = await findIncluded(root, include, matching);
+    if (included.length === 0)
       problems.push({ where: include, message: 'is listed in includes, but the pack has no such file' });
-    for (const path of matching) chosen.add(path);
+    for (const path of included) chosen.add(path);
   }
 
   const inspect = createInspector(root);
@@ -101,21 +100,18 @@ function toIgnorePath(path: string): string {
   return ignore.isPathValid(path) ? path : '\0';
 }
 
-async function readIgnoreFiles(root: string): Promise<Ignore> {
+function readIgnoreFiles(root: string): Ignore {
   const rules = ignore({ ignorecase: false });
-  for (const name of ['.regenignore', '.comfyignore'])
-    rules.add((await readFile(join(root, name), 'utf8').catch(ignoreMissing)) ?? '');
+  for (const name of ['.regenignore', '.comfyignore']) rules.add(readIgnoreFile(root, name) ?? '');
   return rules;
 }
 
-async function findIncluded(root: string, include: string): Promise<string[]> {
+async function findIncluded(root: string, include: string, matching: PatternMatching): Promise<string[]> {
   // `dist`, `/dist` and `./dist/` all mean the same folder in the root.
   const pattern = `/${include.replaceAll('\\', '/').replace(/^(?:\.?\/+)+/, '')}`;
   const wanted = ignore({ ignorecase: false }).add(pattern === '/' ? '/**' : pattern);
-  const matching: string[] = [];
-  for await (const path of walkFiles(root, { everything: true }))
-    if (wanted.ignores(toIgnorePath(path))) matching.push(path);
-  return matching;
+  const paths = await walkFiles(root, { everything: true });
+  return matching.filter(paths, (path) => wanted.ignores(toIgnorePath(path)));
 }
 
 async function exists(root: string, name: string): Promise<boolean> {

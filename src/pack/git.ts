@@ -78,12 +78,8 @@ export async function listUntrackedFiles(folder: string, tracked: ReadonlySet<st
   if (!checkout) return [];
   const prefix = toPrefix(checkout, folder);
   const excluded = readGitFile(join(checkout.commonFolder, 'info/exclude'), MAX_CONFIG_BYTES);
-  const untracked: string[] = [];
-  for await (const path of walkFiles(checkout.folder, { start: prefix, excluded: excluded?.toString() })) {
-    const own = path.slice(prefix.length);
-    if (!tracked.has(own)) untracked.push(own);
-  }
-  return untracked;
+  const present = await walkFiles(checkout.folder, { start: prefix, excluded: excluded?.toString() });
+  return present.map((path) => path.slice(prefix.length)).filter((path) => !tracked.has(path));
 }
 
 /** Finds the address of the remote `origin`, or of any other remote, in the configuration of a checkout. */
@@ -207,7 +203,7 @@ function attempt<Result>(path: string, work: () => Result): Result | undefined {
     const { code, message } = error as NodeJS.ErrnoException;
     if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(code ?? '')) return undefined;
     throw new PackError(
-      error instanceof UnfitFileError ? `${path} ${message}.` : `${path} cannot be read (${code}).`,
+      error instanceof UnfitFileError ? `${message}.` : `${path} cannot be read (${code}).`,
     );
   }
 }

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, extname } from 'node:path/posix';
+import { readFolderFile } from '../disk/folder-file.js';
 import type { PackFile } from './files.js';
 import { rethrowUnreadable } from './secrets.js';
 
@@ -107,7 +107,8 @@ export async function scanAsComfy(files: readonly PackFile[]): Promise<ScannerFi
   for (const file of files) {
     const rules = comfyRules.filter((rule) => rule.files.includes(extname(file.path).toLowerCase()));
     if (rules.length === 0 || file.size > MAX_BYTES) continue;
-    const text = await readFile(file.absolute, 'utf8').catch(rethrowUnreadable(file));
+    const read = async () => readFolderFile(file.absolute, MAX_BYTES).toString();
+    const text = await read().catch(rethrowUnreadable(file));
     for (const [index, line] of text.split('\n').entries()) {
       for (const { pattern, files: _, ...rule } of rules) {
         const [match] = pattern.exec(line) ?? [];

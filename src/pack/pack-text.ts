@@ -1,5 +1,6 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
+import { readFolderFile, UnfitFileError } from '../disk/folder-file.js';
 import { throwMachineTrouble } from '../disk/machine-trouble.js';
 
 /** Reads a text file of the pack, or returns the problem as a sentence without its subject. */
@@ -17,9 +18,15 @@ export function createTextReader(folder: string): ReadText {
     if (file === undefined) return { problem: `refers to ${path}, which does not exist` };
     if (!file.startsWith(root.endsWith(sep) ? root : root + sep))
       return { problem: `refers to ${path}, which is outside the pack` };
-    const stats = await stat(file);
-    if (!stats.isFile() || stats.size > MAX_TEXT_BYTES)
+    try {
+      return {
+        text: readFolderFile(file, MAX_TEXT_BYTES)
+          .toString()
+          .replace(/^\uFEFF/, ''),
+      };
+    } catch (error) {
+      if (!(error instanceof UnfitFileError)) throw error;
       return { problem: `refers to ${path}, which is not a text file of at most 1 MiB` };
-    return { text: (await readFile(file, 'utf8')).replace(/^\uFEFF/, '') };
+    }
   };
 }

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { isRecord } from '../contract/json.js';
 import type { Problem } from '../contract/schema/schema-types.js';
+import { readFolderFile, UnfitFileError } from '../disk/folder-file.js';
 import { isMachineTrouble } from '../disk/machine-trouble.js';
 import { MAX_TEXT_BYTES } from './pack-text.js';
 import type { PackProblem } from './problem.js';
@@ -151,15 +151,16 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
   const failed = (message: string, place = '') => ({
     problems: [{ where: `pyproject.toml${place}`, message }],
   });
-  const bytes = await readFile(join(folder, 'pyproject.toml')).catch((error: NodeJS.ErrnoException) => error);
-  if (isMachineTrouble(bytes)) throw bytes;
-  if (bytes instanceof Error)
-    return failed(bytes.code === 'ENOENT' ? `is missing in ${folder}` : `cannot be read (${bytes.code})`);
-  if (bytes.length > MAX_TEXT_BYTES) return failed('is larger than 1 MiB');
   let parsed: unknown;
   try {
+    const bytes = readFolderFile(join(folder, 'pyproject.toml'), MAX_TEXT_BYTES);
     parsed = parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
+    if (isMachineTrouble(error)) throw error;
+    if (error instanceof UnfitFileError) return failed(error.reason);
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return failed(`is missing in ${folder}`);
+    if (syscall) return failed(`cannot be read (${code})`);
     if (!(error instanceof TomlError)) return failed('is not UTF-8 text');
     const [sentence = ''] = error.message.replace('Invalid TOML document: ', '').split('\n');
     return failed(`is not valid TOML: ${sentence}`, `:${error.line}:${error.column}`);

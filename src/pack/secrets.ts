@@ -1,5 +1,7 @@
-import { open } from 'node:fs/promises';
+import { closeSync, read } from 'node:fs';
 import { basename } from 'node:path';
+import { promisify } from 'node:util';
+import { openFolderFile } from '../disk/folder-file.js';
 import { isMachineTrouble } from '../disk/machine-trouble.js';
 import type { PackFile } from './files.js';
 import { quoteName } from './path.js';
@@ -132,18 +134,22 @@ export function toSearchableText(bytes: Buffer): string | undefined {
   return isWide || !bytes.subarray(0, 8192).includes(0) ? decodeText(bytes, isWide) : undefined;
 }
 
+const readPart = promisify(read);
+
 /** The buffer of a chunk is used again for the next. */
 async function* readChunks(file: PackFile): AsyncGenerator<Buffer> {
-  const handle = await open(file.absolute);
+  const { descriptor } = openFolderFile(file.absolute, { links: false });
   try {
     const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, file.size + 1));
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
+    // What is added while it is read is not packed.
+    for (let at = 0; at < file.size; ) {
+      const { bytesRead } = await readPart(descriptor, buffer, 0, buffer.length, at);
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);
+      at += bytesRead;
     }
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }
 

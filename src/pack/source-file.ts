@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { type OpenedFile, openFolderFile, UnfitFileError } from '../disk/folder-file.js';
 import { isMachineTrouble } from '../disk/machine-trouble.js';
 import type { PackFile } from './files.js';
 import { quoteName } from './path.js';
@@ -10,7 +11,7 @@ import { PackError } from './problem.js';
  */
 export class SourceFile {
   readonly file: PackFile;
-  #opened: { readonly descriptor: number; readonly stats: Stats } | undefined;
+  #opened: OpenedFile | undefined;
 
   constructor(file: PackFile) {
     this.file = file;
@@ -50,12 +51,9 @@ export class SourceFile {
   }
 
   #open() {
-    // If the file was replaced by a link or a pipe, opening it must neither follow the link nor block.
-    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-    const descriptor = this.#attempt(() => openSync(this.file.absolute, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-    const stats = fstatSync(descriptor);
-    if (stats.isFile() && stats.size === this.file.size) return { descriptor, stats };
-    closeSync(descriptor);
+    const opened = this.#attempt(() => openFolderFile(this.file.absolute, { links: false }));
+    if (opened.stats.size === this.file.size) return opened;
+    closeSync(opened.descriptor);
     throw this.#createChangedError();
   }
 
@@ -64,6 +62,7 @@ export class SourceFile {
       return work();
     } catch (error) {
       if (isMachineTrouble(error)) throw error;
+      if (error instanceof UnfitFileError) throw this.#createChangedError();
       throw new PackError(
         `${quoteName(this.file.path)} cannot be read: it was removed, or you do not have permission.`,
       );

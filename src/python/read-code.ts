@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFolderFile } from '../disk/folder-file.js';
 import type { PackFile } from '../pack/files.js';
 import type { FileReader } from '../pack/read-archive.js';
 import { findSecretFileKind, findSecretMatches, isTemplate, toSearchableText } from '../pack/secrets.js';
@@ -149,7 +149,8 @@ export async function readCode(
 ): Promise<CodeReport> {
   const reader = await createCodeReader(reading);
   for (const file of files)
-    if (reader.wanted(file.path, file.size)) await reader.read(file.path, readFileSync(file.absolute));
+    if (reader.wanted(file.path, file.size))
+      await reader.read(file.path, readFolderFile(file.absolute, file.size));
   return reader.finish();
 }
 

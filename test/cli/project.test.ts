@@ -38,23 +38,67 @@ test('a project chooses the profile and the flags of publishing', async () => {
   expect(first.stderr).toContain(`Done on team (${service.url})`);
   const again = await run(...publish);
   expect(again.exit, again.stderr).toBe(0);
-  expect((await run('node', 'list', 'acme', '--jq', '.nodes[].id')).stdout).toBe('light\n');
-  expect((await run('config', 'get', 'profile')).stdout).toBe('team\n');
-  expect((await run('config', 'list')).stdout).toMatch(/profile\tteam\t.*pyproject.toml/);
+  const listed = await run('node', 'list', 'acme', '--profile', 'team', '--jq', '.nodes[].id');
+  expect(listed.stdout).toBe('light\n');
+});
+
+test('a folder decides nothing for commands that do not read it', async () => {
+  const { run, cwd, home } = await project('profile = "team"');
+  expect((await run('config', 'get', 'profile')).stdout).toBe('local\n');
+  expect((await run('config', 'list')).stdout).not.toContain('pyproject.toml');
+  for (const argv of [
+    ['publisher', 'delete', 'acme', '--yes'],
+    ['key', 'create', 'mine'],
+    ['video', 'text2video', 'a cat', '--no-wait'],
+    ['publisher', 'list'],
+    ['api', '/users/me'],
+  ]) {
+    const { stderr } = await run(...argv, '--verbose');
+    expect([argv, stderr]).toEqual([argv, expect.stringMatching(/embedded|no service is named|local/)]);
+  }
+  writeFileSync(join(cwd, 'pyproject.toml'), pyproject('nonsense = 1'));
+  expect((await run('config', 'list')).exit).toBe(0);
+  expect((await regen(['task', 'list'], { cwd, home })).exit).toBe(0);
+});
+
+test.each([
+  [{ REGEN_TOKEN: 'secret-1' }, []],
+  [{ REGEN_PUBLISH_TOKEN: 'secret-1' }, []],
+  [{ REGEN_ADMIN_TOKEN_FILE: 'token.txt' }, []],
+  [{}, ['--token-file', 'token.txt']],
+])('a service that a folder names never gets the token of %j %j', async (env, flags) => {
+  const { home, cwd, service } = await project('profile = "team"\npublisher = "acme"');
+  writeFileSync(join(cwd, 'token.txt'), 'secret-1');
+  const publish = ['version', 'publish', '--verbose', ...flags];
+  const { exit, stderr } = await regen(publish, { home, cwd, env });
+  expect(exit).toBe(2);
+  expect(stderr).toMatch(/is set, but only .*pyproject.toml names a service, the profile team/);
+  expect(stderr).toContain('--profile team, or set REGEN_BASE_URL');
+  expect(stderr).not.toContain('> POST');
+  for (const named of [{ REGEN_BASE_URL: service.url }, { REGEN_PROFILE: 'team' }]) {
+    const chosen = await regen(publish, { home, cwd, env: { ...env, ...named } });
+    expect(chosen.stderr).not.toContain('names a service');
+  }
 });
 
 test('what is given on the command line or in the environment wins', async () => {
   const { home, cwd, run } = await project('profile = "nowhere"');
-  expect((await run('publisher', 'list')).stderr).toContain("Unknown profile 'nowhere' (from");
-  expect((await run('publisher', 'list', '--profile', 'team')).exit).toBe(0);
+  const publish = ['version', 'publish', '--publisher', 'acme'];
+  const answers = ['Create one and save it'];
+  expect((await run(...publish)).stderr).toContain("Unknown profile 'nowhere' (from");
+  expect((await regen([...publish, '--profile', 'team'], { home, cwd, answers })).exit).toBe(0);
   const env = { REGEN_PROFILE: 'team' };
-  expect((await regen(['publisher', 'list'], { home, cwd, env })).exit).toBe(0);
+  expect((await regen([...publish, '--skip-existing'], { home, cwd, env })).exit).toBe(0);
 });
 
 test.each([
   ['nonsense = 1', 'nonsense in [tool.regen]'],
   ['allow-secrets = true', 'allow-secrets in [tool.regen]'],
+  ['allow-findings = true', 'allow-findings in [tool.regen]'],
   ['output = "../x.zip"', 'output in [tool.regen]'],
+  ['changelog-file = ".git/config"', 'must not be a file with secrets'],
+  ['changelog-file = ".env"', 'must not be a file with secrets'],
+  ['changelog-file = "innocent.md"', 'must not be a file with secrets'],
   ['changelog-file = "/etc/hostname"', 'must be a file in that folder'],
   ['changelog-file = "../outside.md"', 'must be a file in that folder'],
   ['changelog-file = "link.md"', 'must be a file in that folder'],
@@ -66,6 +110,8 @@ test.each([
   writeFileSync(join(cwd, '../outside.md'), 'Secret.');
   onTestFinished(() => rmSync(join(cwd, '../outside.md')));
   symlinkSync('../outside.md', join(cwd, 'link.md'));
+  filesForTest({ '.git/config': '', '.env': '' }, cwd);
+  symlinkSync('.git/config', join(cwd, 'innocent.md'));
   const { exit, stderr } = await run('version', 'check');
   expect(exit).toBe(2);
   expect(stderr).toContain(message);

@@ -1,8 +1,8 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { isRecord, parseJson } from '../../contract/json.js';
+import { MAX_GIVEN_BYTES, openFolderFile } from '../../disk/folder-file.js';
 import { type ParsedCommand, readText } from '../command/command.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
@@ -20,6 +20,9 @@ export type JobLine = { readonly line: number } & (
   | { readonly record: Readonly<Record<string, unknown>> }
   | { readonly problem: string }
 );
+
+/** Larger than any row of a spreadsheet; the parser is too slow for more. */
+const MAX_RECORD_BYTES = 16 * 1024 ** 2;
 
 /** Opens the file that the command names. Standard input is copied into `scratch` first. */
 export async function openJobsFile(
@@ -45,7 +48,7 @@ export async function openJobsFile(
 
 /** Reads the first line with content, or the beginning of a long one. */
 async function readStart(path: string): Promise<string> {
-  for await (const part of createReadStream(path, { encoding: 'utf8', end: 10_000 })) {
+  for await (const part of openStream(path, { encoding: 'utf8', end: 10_000 })) {
     return (part as string).trimStart().split('\n', 1)[0] as string;
   }
   return '';
@@ -57,13 +60,34 @@ export function readJobLines({ path, format }: JobsFile): AsyncGenerator<JobLine
 }
 
 async function* readJsonLines(path: string): AsyncGenerator<JobLine> {
-  const input = createReadStream(path, { encoding: 'utf8' });
   let line = 0;
-  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of readLines(path)) {
     line += 1;
     const trimmed = text.trim();
     if (trimmed !== '') yield { line, ...parseJsonLine(trimmed) };
   }
+}
+
+async function* readLines(path: string): AsyncGenerator<string> {
+  let parts: string[] = [];
+  let length = 0;
+  for await (const text of openStream(path, { encoding: 'utf8' })) {
+    const [end = '', ...others] = (text as string).split('\n');
+    parts.push(end);
+    length += end.length;
+    if (length > MAX_GIVEN_BYTES) throw usage(`${path} has a line of more than 256 MiB.`);
+    for (const line of others) {
+      yield parts.join('');
+      parts = [line];
+      length = line.length;
+    }
+  }
+  yield parts.join('');
+}
+
+/** Opens the file again. It may have been replaced by a pipe, which never ends. */
+function openStream(path: string, options: { encoding?: 'utf8'; end?: number } = {}): ReadStream {
+  return createReadStream(path, { ...options, start: 0, fd: openFolderFile(path).descriptor });
 }
 
 function parseJsonLine(text: string): { record: Record<string, unknown> } | { problem: string } {
@@ -84,9 +108,15 @@ function parseJsonLine(text: string): { record: Record<string, unknown> } | { pr
 async function* readCsvLines(path: string): AsyncGenerator<JobLine> {
   const { parse } = await import('csv-parse');
   const [delimiter = ','] = /[,;]/.exec(await readStart(path)) ?? [];
-  const layout = { bom: true, columns: true, skip_empty_lines: true, trim: true } as const;
+  const layout = {
+    bom: true,
+    columns: true,
+    skip_empty_lines: true,
+    trim: true,
+    max_record_size: MAX_RECORD_BYTES,
+  } as const;
   const parser = parse({ ...layout, delimiter, info: true });
-  const reading = pipeline(createReadStream(path), parser);
+  const reading = pipeline(openStream(path), parser);
   try {
     for await (const { info, record } of parser as AsyncIterable<CsvRow>) {
       yield { line: info.lines, record: readCells(record) };

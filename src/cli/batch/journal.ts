@@ -1,8 +1,19 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fdatasyncSync, fstatSync, openSync, truncateSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  readSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { readFolderFile } from '../../disk/folder-file.js';
 import { type Lock, LockTimeout, takeLock } from '../../disk/lock.js';
-import { appendWhole, readPrivateFile } from '../../disk/private-file.js';
+import { appendWhole } from '../../disk/private-file.js';
 import { serviceKey, type Target } from '../../flows/tasks/task.js';
 import { Failure, usage } from '../terminal/failure.js';
 
@@ -20,6 +31,12 @@ export interface JobState {
   readonly reason?: string;
 }
 
+/** Almost the longest text that Node.js can hold. */
+const MAX_STATE_BYTES = 500 * 1024 ** 2;
+
+/** How every state file begins. */
+const FIRST_LINE = '{"batch":1,';
+
 interface FirstLine {
   readonly batch: number;
   readonly service: string;
@@ -33,18 +50,22 @@ interface FirstLine {
 export class Journal {
   readonly #jobs = new Map<string, JobState>();
   #file: number | undefined;
+  #wholeBytes: number;
 
-  /** @throws Failure if the file is not a state file, or belongs to another service or profile */
+  /** Changes nothing on disk. @throws Failure if the file is not a state file, or belongs to another service or profile */
   constructor(
     readonly path: string,
     readonly target: Target,
   ) {
-    const text = readPrivateFile(path) ?? '';
+    const text = readExisting(path);
     // An incomplete line is left by a kill or a power cut; nothing has been done because of it.
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-    if (whole.length < text.length) truncateSync(path, Buffer.byteLength(whole));
+    this.#wholeBytes = Buffer.byteLength(whole);
     const [first, ...rest] = whole.split('\n').filter((line) => line !== '');
-    if (first === undefined) return;
+    if (first === undefined) {
+      if (!FIRST_LINE.startsWith(text.slice(0, FIRST_LINE.length))) throw this.#foreign();
+      return;
+    }
     const { batch, service, profile } = this.#read(first) as FirstLine;
     if (batch !== 1) throw this.#foreign();
     // Those of earlier releases, and of commands that used an address, name no profile.
@@ -88,12 +109,29 @@ export class Journal {
 
   #append(line: object): void {
     if (this.#file === undefined) {
-      this.#file = openSync(this.path, 'a', 0o600);
+      this.#file = this.#open();
       const { profile } = this.target;
       const first: FirstLine = { batch: 1, service: serviceKey(this.target), profile };
       if (fstatSync(this.#file).size === 0) appendWhole(this.#file, `${JSON.stringify(first)}\n`);
     }
     appendWhole(this.#file, `${JSON.stringify(line)}\n`);
+  }
+
+  /** Opens the file that was read, and removes an incomplete line. Nothing but a state file is ever changed. */
+  #open(): number {
+    const { O_APPEND, O_CREAT, O_RDWR, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    const file = openSync(this.path, O_APPEND | O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    // It may have been replaced since it was read.
+    const start = Buffer.alloc(FIRST_LINE.length);
+    const isFile = fstatSync(file).isFile();
+    const length = isFile ? readSync(file, start, 0, start.length, 0) : 0;
+    if (!isFile || !FIRST_LINE.startsWith(start.toString('utf8', 0, length))) {
+      closeSync(file);
+      throw this.#foreign();
+    }
+    if (process.platform !== 'win32') fchmodSync(file, 0o600);
+    ftruncateSync(file, this.#wholeBytes);
+    return file;
   }
 
   #read(line: string): unknown {
@@ -107,6 +145,14 @@ export class Journal {
   #foreign(): Error {
     return usage(`${this.path} is not the state of a batch.`, 'Choose another file with --state.');
   }
+}
+
+/** Reads a state file. A link is refused, because it may lead to a file that is none. @throws Failure */
+function readExisting(path: string): string {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (!stats) return '';
+  if (!stats.isSymbolicLink()) return readFolderFile(path, MAX_STATE_BYTES).toString();
+  throw usage(`${path} is a link.`, 'Name the file itself with --state.');
 }
 
 /**

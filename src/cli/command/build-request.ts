@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseJson } from '../../contract/json.js';
 import { parseText } from '../../contract/schema/parse-text.js';
+import { readGivenFile } from '../../disk/folder-file.js';
 import { usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
@@ -111,5 +111,5 @@ export async function readBodyText(
 
 /** Reads a text file, relative to the working folder; `-` is standard input. */
 export async function readInput({ stdin, cwd }: BodyContext['system'], path: string): Promise<string> {
-  return path === '-' ? readAll(stdin) : readFileSync(resolve(cwd, path), 'utf8');
+  return path === '-' ? readAll(stdin) : (await readGivenFile(resolve(cwd, path))).toString();
 }

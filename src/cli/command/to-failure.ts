@@ -2,6 +2,7 @@ import { ClientError, InvalidRequestError, NetworkError, ServiceError } from '..
 import { errorCodes } from '../../contract/error-codes.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
+import { UnfitFileError } from '../../disk/folder-file.js';
 import { FlowError, type FlowErrorCode } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
@@ -29,6 +30,9 @@ export function toFailure(error: unknown): Failure {
   }
   if (error instanceof ClientError) {
     return new Failure(error.message, { code: error.code, exit: exitCodes.unreachable });
+  }
+  if (error instanceof UnfitFileError) {
+    return new Failure(`${error.message}.`, { code: error.code, exit: exitCodes.usage });
   }
   if (error instanceof PackError) {
     return new Failure(error.message, { code: 'invalid_pack' });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Node } from '../../contract/node.js';
 import { checkValue } from '../../contract/schema/check.js';
 import { NodeId, PublisherId, SemanticVersion } from '../../contract/schema/identifiers.js';
-import { replaceFile } from '../../disk/private-file.js';
+import { replaceFolderFile } from '../../disk/private-file.js';
 import { formatPyproject, type InferredManifest, inferManifest } from '../../pack/infer-manifest.js';
 import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
@@ -60,7 +60,7 @@ export async function run(context: CommandContext): Promise<void> {
     license: license ? readLicense(folder, license) : undefined,
     dependencies: found.dependencies,
   });
-  replaceFile(path, text);
+  replaceFolderFile(path, text);
   // A person sees what was found in the folder, too.
   const shape = system.stdout.isTTY ? {} : { only: 'path' };
   await output.answer({ path, ...facts, dependencies: found.dependencies }, shape);

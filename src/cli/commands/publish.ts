@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { getOutline } from '../../client/outlines.js';
 import type { Pack } from '../../flows/publish/pack.js';
 import { buildPublishBody } from '../../flows/publish/upload.js';
+import { readInput } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
@@ -10,7 +10,6 @@ import { checkFolder, publishFolder, readFolder } from '../publish/publish-folde
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
-import { readAll } from '../terminal/stdin.js';
 import { presentAnswer } from './call-operation.js';
 
 export async function run(context: CommandContext): Promise<number | undefined> {
@@ -59,8 +58,7 @@ async function readChangelog(context: CommandContext): Promise<string | undefine
   if (text !== undefined && file !== undefined)
     throw usage('--changelog and --changelog-file cannot be used together.');
   if (file === undefined) return text;
-  const { stdin, cwd } = context.system;
-  return (file === '-' ? await readAll(stdin) : readFileSync(resolve(cwd, file), 'utf8')).trim();
+  return (await readInput(context.system, file)).trim();
 }
 
 function createPreview(changelog: string | undefined): (pack: Pack) => PrintedRequest {

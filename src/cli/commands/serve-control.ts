@@ -1,9 +1,9 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasCode } from '../../contract/has-code.js';
 import { isRecord, parseJson } from '../../contract/json.js';
+import { MAX_GIVEN_BYTES, openFolderFile, readFolderFile } from '../../disk/folder-file.js';
 import { confirmDestruction } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
@@ -122,11 +122,14 @@ async function printLog({ folders, output }: CommandContext): Promise<void> {
   const logFile = folders.serviceLog;
   const isThere = existsSync(logFile);
   if (output.mode.json) {
-    const lines = isThere ? (await readFile(logFile, 'utf8')).split('\n').filter(Boolean) : [];
+    const lines = isThere
+      ? readFolderFile(logFile, MAX_GIVEN_BYTES).toString().split('\n').filter(Boolean)
+      : [];
     return output.answer(lines.map(parseEntry));
   }
   if (!isThere) return output.note(`The log is empty. It will be written to ${logFile}.`);
-  for await (const chunk of createReadStream(logFile)) await output.write(chunk);
+  const { descriptor } = openFolderFile(logFile);
+  for await (const chunk of createReadStream(logFile, { fd: descriptor })) await output.write(chunk);
 }
 
 /** The service logs objects; any other line is a message. */

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { hasCode } from '../../contract/has-code.js';
 import { findBuiltProgram } from '../../disk/built-program.js';
 import { readHandleLimit } from '../../disk/file-handles.js';
+import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import { loadWithCode } from '../../disk/kept-code.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
 import { toConfigurationFailure } from '../command/to-failure.js';
@@ -135,7 +135,7 @@ async function readVariables({ folders, system }: CommandContext): Promise<Recor
 
 function readSettingFile(cwd: string, path: string): string {
   try {
-    return readFileSync(resolve(cwd, path), 'utf8');
+    return readFolderFile(resolve(cwd, path), MAX_GIVEN_BYTES).toString();
   } catch (error) {
     throw new Error(`names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }

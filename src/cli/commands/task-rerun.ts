@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { getOutline } from '../../client/outlines.js';
+import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import { type Entry, type ImageReference, isImageReference } from '../../flows/tasks/ledger.js';
 import { type ImageSource, type Job, toReference } from '../../flows/tasks/start-task.js';
 import { findTarget } from '../../flows/tasks/task.js';
@@ -48,7 +49,7 @@ function findSentImage(field: string, kept: ImageReference | string): ImageSourc
       'Run the original command again.',
     );
   }
-  const now = existsSync(kept.file) ? toReference(readFileSync(kept.file)) : undefined;
+  const now = existsSync(kept.file) ? toReference(readFolderFile(kept.file, MAX_GIVEN_BYTES)) : undefined;
   if (now?.sha256 === kept.sha256) return { kind: 'file', path: kept.file, bytes: kept.bytes };
   throw usage(`${kept.file} has changed since it was sent.`, 'Run the original command again.');
 }

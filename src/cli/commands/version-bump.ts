@@ -1,10 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import inc from 'semver/functions/inc.js';
 import lte from 'semver/functions/lte.js';
 import valid from 'semver/functions/valid.js';
-import { replaceFile } from '../../disk/private-file.js';
+import { readFolderFile } from '../../disk/folder-file.js';
+import { replaceFolderFile } from '../../disk/private-file.js';
 import { readManifest } from '../../pack/manifest.js';
+import { MAX_TEXT_BYTES } from '../../pack/pack-text.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 
@@ -25,13 +27,13 @@ export async function run({ args, system, output }: CommandContext): Promise<voi
   if (!version || (to !== version && !(PARTS as readonly string[]).includes(to)))
     throw usage(`'${to}' is neither ${PARTS.join(', ')} nor a semantic version.`);
   if (lte(version, from)) throw usage(`${version} is not higher than ${from}.`);
-  const text = replaceVersion(readFileSync(path, 'utf8'), from, version);
+  const text = replaceVersion(readFolderFile(path, MAX_TEXT_BYTES).toString(), from, version);
   if (text === undefined)
     throw usage(
       `${path} has no version in [project].`,
       `Change it where it is defined; the next one is ${version}.`,
     );
-  replaceFile(path, text);
+  replaceFolderFile(path, text);
   await output.answer({ path, from, version }, { only: 'version' });
   await output.note(`${from} -> ${version}. Next: regen version publish`);
 }

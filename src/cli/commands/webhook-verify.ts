@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { hasValidSignature, verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
+import { readGivenFile } from '../../disk/folder-file.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
@@ -70,7 +70,7 @@ async function readWebhook(context: CommandContext): Promise<Webhook> {
 
 async function readInputFile({ args, system }: CommandContext): Promise<Buffer> {
   const file = args.file as string | undefined;
-  if (file !== undefined && file !== '-') return readFile(resolve(system.cwd, file));
+  if (file !== undefined && file !== '-') return readGivenFile(resolve(system.cwd, file));
   if (system.stdin.isTTY) {
     throw usage(
       'There is nothing to verify.',

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Client, createClient } from '../../client/client.js';
 import type { Trace } from '../../client/trace.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import { version } from '../command/version.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { usage } from '../terminal/failure.js';
@@ -108,7 +108,7 @@ export class Clients {
     const setting = settings.get('ca_file');
     if (!setting) return undefined;
     try {
-      return readFileSync(resolve(system.cwd, setting.value), 'utf8');
+      return readFolderFile(resolve(system.cwd, setting.value), MAX_GIVEN_BYTES).toString();
     } catch (error) {
       throw usage(`Could not read the certificates from ${setting.source}: ${(error as Error).message}.`);
     }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readGivenFile } from '../../disk/folder-file.js';
 import { usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
@@ -56,9 +56,9 @@ function createFileCredential(system: System, path: string): Credential {
 }
 
 // The file belongs to the user: it may be read-only and may have any mode.
-function readIfPresent(path: string): string | undefined {
+async function readIfPresent(path: string): Promise<string | undefined> {
   try {
-    return readFileSync(path, 'utf8');
+    return (await readGivenFile(path)).toString();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -66,7 +66,7 @@ function readIfPresent(path: string): string | undefined {
 }
 
 async function readTokenFile(system: System, path: string, source = '--token-file'): Promise<string> {
-  const text = path === '-' ? await readAll(system.stdin) : readIfPresent(resolve(system.cwd, path));
+  const text = path === '-' ? await readAll(system.stdin) : await readIfPresent(resolve(system.cwd, path));
   if (text === undefined) throw usage(`File not found: ${path} (from ${source}).`);
   const token = text.trim();
   if (!token) throw usage(`${path === '-' ? 'Standard input' : path} has no token.`);

@@ -1,6 +1,9 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { readFolderFile } from '../../disk/folder-file.js';
+import { MAX_TEXT_BYTES } from '../../pack/pack-text.js';
+import { findSecretFileKind } from '../../pack/secrets.js';
 import type { Flag, FlagValues } from '../command/command.js';
 import { usage } from '../terminal/failure.js';
 
@@ -34,7 +37,7 @@ export async function readProject(
 }
 
 async function readDefaults(path: string, listFlags: () => readonly Flag[]): Promise<Project | undefined> {
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const text = readText(path);
   if (!/^[ \t]*\[\s*tool\s*\.\s*regen\s*\]/m.test(text)) return undefined;
   const { parse } = await import('smol-toml');
   let table: Record<string, unknown>;
@@ -50,8 +53,17 @@ async function readDefaults(path: string, listFlags: () => readonly Flag[]): Pro
   return { path, profile, flags: readFlags(path, defaults, listFlags()) };
 }
 
-// Decided: a folder may be another person's work, so nothing in it publishes secrets or writes files.
-const NEVER_BY_DEFAULT = ['allow-secrets', 'output', 'force', 'list'];
+/** Reads a pyproject.toml, if it can be read. The command reports what is wrong with it. */
+function readText(path: string): string {
+  try {
+    return readFolderFile(path, MAX_TEXT_BYTES).toString();
+  } catch {
+    return '';
+  }
+}
+
+// Decided: a folder may be another person's work, so nothing in it publishes secrets, silences a check or writes files.
+const NEVER_BY_DEFAULT = ['allow-secrets', 'allow-findings', 'output', 'force', 'list'];
 
 function readFlags(path: string, defaults: Record<string, unknown>, known: readonly Flag[]): FlagValues {
   const flags: Record<string, string | boolean> = {};
@@ -75,9 +87,12 @@ function readFlags(path: string, defaults: Record<string, unknown>, known: reado
 function findOwnFile(path: string, file: string): string {
   const folder = dirname(path);
   const found = join(folder, file);
-  const isOwn = existsSync(found) && realpathSync(found).startsWith(realpathSync(folder) + sep);
+  const real = existsSync(found) ? realpathSync(found) : '';
+  const isOwn = real.startsWith(realpathSync(folder) + sep);
   if (!isOwn) throw usage(`changelog-file in [tool.regen] of ${path} must be a file in that folder.`);
-  return found;
+  if (real.split(sep).includes('.git') || findSecretFileKind(basename(real)))
+    throw usage(`changelog-file in [tool.regen] of ${path} must not be a file with secrets.`);
+  return real;
 }
 
 function explainKnown(known: readonly Flag[]): string {

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isRecord } from '../../contract/json.js';
 import { namingNames } from '../../contract/naming/load-naming.js';
+import { readGivenFile, UnfitFileError } from '../../disk/folder-file.js';
 import { usage } from '../terminal/failure.js';
 
 const NAMINGS: readonly string[] = namingNames;
@@ -36,14 +36,15 @@ export function resolvePaths(
 
 /** Reads a file: TOML if its name ends in .toml, otherwise JSON. @throws Failure if it cannot be read */
 export async function readDocument(path: string): Promise<unknown> {
-  const text = readFileText(path);
+  const text = await readFileText(path);
   return path.endsWith('.toml') ? await parseToml(path, text) : parseJson(path, text);
 }
 
-function readFileText(path: string): string {
+async function readFileText(path: string): Promise<string> {
   try {
-    return readFileSync(path, 'utf8');
+    return (await readGivenFile(path)).toString();
   } catch (error) {
+    if (error instanceof UnfitFileError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     throw usage(code === 'ENOENT' ? `File not found: ${path}.` : `Could not read ${path}: ${code}.`);
   }

@@ -13,7 +13,7 @@ import { CredentialStore, type SignIn } from './credentials.js';
 import type { Folders } from './folders.js';
 import { ensureLocal, findLocal, type LocalService, readRecordedUrl } from './local.js';
 import type { ProfileOrAddress, Settings } from './settings.js';
-import { chooseTarget, isNamed } from './target.js';
+import { chooseTarget, isNamed, isNamedByFolder } from './target.js';
 
 /** A service that was reached. */
 export interface Service {
@@ -161,6 +161,7 @@ export class ServiceConnector {
   // A CI job that has tokens but no address expects an existing service, not a new embedded one.
   #refuseUnnamed(target: Target): void {
     const { env } = this.#context.system;
+    if (isNamedByFolder(target)) this.#refuseFolder(target);
     // CI sets a secret that the job may not read to an empty value.
     const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_BASE_URL'];
     const given = names.find((name) => env[name] !== undefined);
@@ -168,6 +169,18 @@ export class ServiceConnector {
     throw usage(
       `${given} is set${env[given] === '' ? ' but empty' : ''}, and no service is named.`,
       'Set REGEN_BASE_URL to its service, or pass --profile local to use the embedded service.',
+    );
+  }
+
+  // A folder may be another person's work, and the token is for the service that its user has in mind.
+  #refuseFolder({ name, source }: Target): void {
+    const { flags, system } = this.#context;
+    const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ADMIN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE'];
+    const given = readText(flags, 'token-file') ? '--token-file' : names.find((one) => system.env[one]);
+    if (!given) return;
+    throw usage(
+      `${given} is set, but only ${source} names a service, the profile ${name}.`,
+      `To send the token to it, pass --profile ${name}, or set REGEN_BASE_URL to its address.`,
     );
   }
 

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
+import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
 import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
@@ -140,7 +140,9 @@ export async function readNaming(cwd: string, setting: Setting | undefined): Pro
   if (!setting) return undefined;
   const { InvalidNaming, loadNaming } = await import('../../contract/naming/load-naming.js');
   try {
-    return await loadNaming(setting.value, (path) => readFileSync(resolve(cwd, path), 'utf8'));
+    return await loadNaming(setting.value, (path) =>
+      readFolderFile(resolve(cwd, path), MAX_GIVEN_BYTES).toString(),
+    );
   } catch (error) {
     const hint = `Set it to comfy, or to the path of a naming file: regen config set ${setting.key} comfy`;
     if (error instanceof InvalidNaming) {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
@@ -63,9 +64,14 @@ function findProfile(name: string, source: string, settings: Settings, address =
 }
 
 /**
- * Whether the service was chosen explicitly. Only then are the tokens in the environment sent to it, and a CI job that
+ * Whether the user chose the service. Only then are the tokens in the environment sent to it, and a CI job that
  * changes something never falls back to a temporary embedded service.
  */
-export function isNamed({ source }: Target): boolean {
-  return source !== 'default' && source !== 'ledger';
+export function isNamed(target: Target): boolean {
+  return target.source !== 'default' && target.source !== 'ledger' && !isNamedByFolder(target);
+}
+
+/** Whether the folder chose the service, in its pyproject.toml. */
+export function isNamedByFolder({ source }: Target): boolean {
+  return basename(source) === 'pyproject.toml';
 }

@@ -6,6 +6,7 @@ import { isRecord } from '../../contract/json.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
+import { isShellPipe, MAX_GIVEN_BYTES } from '../../disk/folder-file.js';
 import type { ImageSource, Images, Job } from '../../flows/tasks/start-task.js';
 import { findEntry } from '../../flows/tasks/task.js';
 import { buildRequest, readBodyFlag } from '../command/build-request.js';
@@ -214,7 +215,9 @@ export function parseSource(text: string, cwd: string): ImageSource | { readonly
   const found = text === '' ? undefined : statSync(path, { throwIfNoEntry: false });
   if (!found) return { problem: `does not exist: ${shorten(text)}` };
   if (found.isDirectory()) return { problem: `is a folder; name the images in it: ${shorten(text)}/*.jpg` };
+  if (!found.isFile() && !isShellPipe(path)) return { problem: `is not a regular file: ${shorten(text)}` };
   if (found.isFile() && found.size === 0) return { problem: `is an empty file: ${shorten(text)}` };
+  if (found.size > MAX_GIVEN_BYTES) return { problem: `is too large: ${shorten(text)}` };
   return { kind: 'file', path, bytes: found.size };
 }
 

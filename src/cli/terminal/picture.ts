@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { readFolderFile } from '../../disk/folder-file.js';
 import type { System } from './system.js';
 import { isPlain } from './text.js';
 
@@ -35,7 +35,7 @@ export function drawPicture(env: Env, path: string, bytes: number): string | und
 }
 
 function readBase64(path: string): string {
-  return readFileSync(path).toString('base64');
+  return readFolderFile(path, MAX_PICTURE_BYTES).toString('base64');
 }
 
 /** https://sw.kovidgoyal.net/kitty/graphics-protocol: PNG data in chunks. */

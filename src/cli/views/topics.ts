@@ -121,13 +121,13 @@ export const topics: Readonly<Record<string, Topic>> = {
         ],
       },
       {
-        text: 'For one command: --base-url, then REGEN_BASE_URL, then --profile or REGEN_PROFILE, then the project, then the setting profile. Two profiles of one service are two accounts.',
+        text: 'For one command: --base-url, then REGEN_BASE_URL, then --profile or REGEN_PROFILE, then the project of a folder that is read, then the setting profile. Two profiles of one service are two accounts.',
       },
       {
         heading: 'Defaults of a project are in the pyproject.toml of its folder:',
         items: [
           ['[tool.regen]', 'Keys are profile, and the flags of version publish, check and pack'],
-          ['profile = "team"', 'For every command in this folder'],
+          ['profile = "team"', 'For the commands that read this folder, without tokens of the environment'],
           ['skip-existing = true', 'For the commands that have the flag'],
         ],
       },

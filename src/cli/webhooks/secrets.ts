@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import { isWebhookSecret } from '../../client/webhook.js';
+import { readGivenFile } from '../../disk/folder-file.js';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
@@ -18,7 +18,7 @@ export async function readSecrets(context: Omit<SecretsContext, 'output'>): Prom
 }
 
 async function readSecretFile(path: string): Promise<readonly string[]> {
-  return checkSecrets((await readFile(path, 'utf8')).split(/\s+/), path);
+  return checkSecrets((await readGivenFile(path)).toString().split(/\s+/), path);
 }
 
 function checkSecrets(words: readonly string[], source: string): readonly string[] {

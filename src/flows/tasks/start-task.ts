@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import { getTaskFacts, type OperationName } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
+import { readGivenFile } from '../../disk/folder-file.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { FlowError } from '../flow-error.js';
 import { detectFileType } from './file-type.js';
@@ -261,7 +261,7 @@ async function readImage(
   readStdin: () => Promise<Buffer>,
 ): Promise<Buffer> {
   if (source.kind === 'data') return Buffer.from(source.base64, 'base64');
-  return source.kind === 'stdin' ? readStdin() : readFileSync(source.path);
+  return source.kind === 'stdin' ? readStdin() : readGivenFile(source.path);
 }
 
 /** Describes an image for the ledger. */
