@@ -150,7 +150,7 @@ export async function readCode(
   const reader = await createCodeReader(reading);
   for (const file of files)
     if (reader.wanted(file.path, file.size))
-      await reader.read(file.path, readFolderFile(file.absolute, file.size));
+      await reader.read(file.path, readFolderFile(file.absolute, MAX_SCANNED));
   return reader.finish();
 }
 

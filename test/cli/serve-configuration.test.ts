@@ -48,7 +48,7 @@ it('a configuration that is not there, or no file, is refused in a sentence', as
   const missing = await regen(['serve', '--config', 'no.toml'], { cwd: folder });
   expect([missing.exit, missing.stderr]).toEqual([2, expect.stringContaining('File not found')]);
   const noFile = await regen(['serve', '--config', 'a.toml'], { cwd: folder });
-  expect([noFile.exit, noFile.stderr]).toEqual([2, expect.stringContaining('Could not read')]);
+  expect([noFile.exit, noFile.stderr]).toEqual([2, expect.stringContaining('a.toml is a folder')]);
 });
 
 it('flags win over variables, variables over the file, and the file over the defaults', async () => {

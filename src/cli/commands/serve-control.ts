@@ -47,7 +47,14 @@ async function findService(context: CommandContext, folder: string): Promise<Loc
     if (found || !(await isLocked(folder))) return found;
     await pause(250, undefined, { signal: context.signal });
   }
-  return undefined;
+  throw startingOrStopping(folder);
+}
+
+function startingOrStopping(folder: string): Failure {
+  return new Failure(`The service of ${folder} is starting or stopping.`, {
+    code: 'folder_in_use',
+    hint: 'Try again in a few seconds.',
+  });
 }
 
 async function isLocked(folder: string): Promise<boolean> {
@@ -102,10 +109,7 @@ async function rotateStopped<Result>(
     return await work(service);
   } catch (error) {
     if (!hasCode(error, 'folder_in_use')) throw error;
-    throw new Failure(`The service of ${folder} is starting or stopping.`, {
-      code: 'folder_in_use',
-      hint: 'Try again in a few seconds.',
-    });
+    throw startingOrStopping(folder);
   }
 }
 

@@ -1,6 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
-import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import type { Argument, Command, Flag, Mode } from '../command/command.js';
 import { listSubcommands } from '../command/help.js';
 import { findFolders } from '../connect/folders.js';
@@ -106,9 +106,7 @@ async function findNaming({ flags }: Line, { system }: Asked): Promise<Naming | 
 /** Reading settings loads many files, and most people have no profile with a naming. */
 function mayHaveNaming(system: System): boolean {
   try {
-    return readFolderFile(join(findFolders(system).config, 'config.json'), MAX_GIVEN_BYTES)
-      .toString()
-      .includes('.naming"');
+    return readFileSync(join(findFolders(system).config, 'config.json'), 'utf8').includes('.naming"');
   } catch {
     return false;
   }
