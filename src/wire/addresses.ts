@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Where an address is. Whoever is at a private one is not thereby at a shared or link-local one. */
+/** Where an address is. A client at a private one may not be at a shared or link-local one. */
 export type AddressKind = 'public' | 'reserved' | 'link-local' | 'shared' | 'private' | 'loopback';
 
 /** Ranges that no public service has. The unspecified addresses reach this machine too. */

@@ -162,7 +162,7 @@ export type Ending = 'return' | 'break' | 'continue' | 'raise' | undefined;
 /** One of the ways that code may take. */
 export interface Way {
   readonly run: () => Ending;
-  /** Its names, which nobody sees any more once it has returned. */
+  /** Its names, which no other code sees once it has returned. */
   readonly own?: Container;
 }
 

@@ -5,7 +5,7 @@ interface Waiting {
 }
 
 /**
- * Runs work in turns: whatever waits, the next work of an owner waits for at most one of every other owner. The queue of
+ * Runs work in turns: however much waits, the next work of an owner waits for at most one of every other owner. The queue of
  * jobs does the same for what is in the database.
  */
 export class FairQueue {

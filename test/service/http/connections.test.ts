@@ -73,7 +73,7 @@ async function pass(socket: Socket, ticks: number): Promise<void> {
 }
 
 describe('a client that does not read its answer', () => {
-  it('is cut off though it reads a few bytes now and then, whatever the answer is', async () => {
+  it('is cut off though it reads a few bytes now and then, for any answer', async () => {
     holdIntervals();
     const registry = await startRegistry();
     onTestFinished(() => registry.service.stop());

@@ -140,7 +140,7 @@ describe('a rate limit', () => {
     expect([statuses[0], statuses.at(-1)]).toEqual([400, 429]);
   });
 
-  it('lets a load balancer ask every second whether the service is alive, whatever else it sends', async () => {
+  it('lets a load balancer ask every second whether the service is alive, regardless of its other requests', async () => {
     let time = Date.now();
     const { url } = await serviceForTest({ rateLimit: 1 }, { now: () => time });
     for (let at = 0; at < 130; at += 1) await fetch(`${url}/nope`);

@@ -160,7 +160,7 @@ describe('the quota', () => {
     await waitFor(async () => expect(await countReservations(registry)).toBe(2));
   });
 
-  it('of uploads at the same time is per user, whatever their publishers', async () => {
+  it('of uploads at the same time is per user, across publishers', async () => {
     const { registry } = await registryWith({});
     await registry.ok('ann', 'POST', '/publishers', { id: 'other', name: 'Other' });
     const { token: otherToken } = await registry.ok('ann', 'POST', '/publishers/other/tokens', {

@@ -87,7 +87,7 @@ test('slow archives of some users do not keep others from theirs', async () => {
     return (await fetch(`${service.url}/uplink/${id}/1.0.0/node.zip`, { headers })).status;
   };
   const slow: Promise<number>[] = [];
-  // One user has two of them at a time, whatever they ask for.
+  // One user has two of them at a time, for all archives.
   for (const id of ['slow-1', 'slow-2', 'slow-3', 'slow-4']) slow.push(askAs('ann', id));
   await waitFor(() => expect(far.waiting.size).toBe(2));
   expect(await askAs('zoe', 'fast-1')).toBe(200);
