@@ -219,6 +219,8 @@ async function writeBundle(
     ...options,
     plugins: [options.plugins, leaveOut, shortenNames],
     platform: 'node',
+    // The oldest that package.json accepts: `using` is compiled.
+    transform: { target: 'node20.19' },
     external: (id) => installed.some((name) => id === name || id.startsWith(`${name}/`)),
   });
   const written = await build.generate({

@@ -26,9 +26,7 @@ export { maskPassword } from './database/postgres.js';
 /** @internal */
 export { loadScenario } from './http/load-scenario.js';
 /** @internal */
-export { pruneStore } from './jobs/prune-store.js';
-/** @internal */
-export { BackupRefused, backUpStore, checkServices, restoreFolder } from './maintenance/backup.js';
+export { backUpStore, checkServices, restoreFolder } from './maintenance/backup.js';
 /** @internal */
 export type { StoreReport } from './maintenance/check-store.js';
 /** @internal */
@@ -37,6 +35,10 @@ export { copyFolder } from './maintenance/copy.js';
 export { measureFolder } from './maintenance/disk-use.js';
 /** @internal */
 export { migrateStore } from './maintenance/migrate-store.js';
+/** @internal */
+export { BackupRefused } from './maintenance/new-folder.js';
+/** @internal */
+export { pruneStore } from './maintenance/prune-store.js';
 export type { TokenSubject } from './operation/identity.js';
 export { type RunningService, type ServiceParts, startService } from './serve.js';
 /** @internal */

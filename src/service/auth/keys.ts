@@ -7,7 +7,7 @@ import { sendNotice } from '../database/notices.js';
 import { openSqlite } from '../database/sqlite.js';
 import { OWNER_ID } from '../operation/caller.js';
 import type { Keys, SigningKey } from '../operation/identity.js';
-import { createOwnerToken, type DataFolder, openDataFolder } from '../storage/data-folder.js';
+import { createOwnerToken, DATABASE, type DataFolder, openDataFolder } from '../storage/data-folder.js';
 import { getSigningKey, MAX_TOKEN_SECONDS } from './tokens.js';
 
 type KeyUse = 'token' | 'url' | 'owner';
@@ -113,15 +113,7 @@ async function insertKey(tx: Tx, use: KeyUse, secret: string, now: number) {
  * @throws FolderInUse, OwnerTokenInvalid
  */
 export async function rotateKeyIn(data: string, now: () => number): Promise<string> {
-  const folder = openDataFolder(data);
-  try {
-    const database = await openSqlite({ file: join(folder.path, 'regen.db'), durable: true });
-    try {
-      return getSigningKey(await rotateSigningKey(database, now)).kid;
-    } finally {
-      await database.destroy();
-    }
-  } finally {
-    folder.release();
-  }
+  using folder = openDataFolder(data);
+  await using database = await openSqlite({ file: join(folder.path, DATABASE), durable: true });
+  return getSigningKey(await rotateSigningKey(database, now)).kid;
 }

@@ -1,43 +1,23 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { copyFile, mkdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { hasCode } from '../../contract/has-code.js';
-import { type ConfigurationInput, parseConfiguration } from '../configuration/configuration.js';
-import type { Environment } from '../configuration/secret-source.js';
 import { DataUnusable } from '../database/data-unusable.js';
 import { type Database, deleteRows } from '../database/database.js';
-import { openPostgres } from '../database/postgres.js';
+import { isPostgres } from '../database/postgres.js';
 import { openSqlite, snapshotSqlite } from '../database/sqlite.js';
-import { requireDatabase } from '../storage/data-folder.js';
+import { DATABASE, requireDatabase } from '../storage/data-folder.js';
 import { createDiskStorage } from '../storage/disk.js';
-import { openStorage } from '../storage/open-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { checkStore, type StoreReport } from './check-store.js';
 import { copyRows } from './copy-rows.js';
-import { listExpectedObjects } from './expected-objects.js';
-import { DATABASE, listStore, packFolder, removeSidecars, syncPath, unpackFolder } from './store-folder.js';
+import { createFolder } from './new-folder.js';
+import { copyObjects, openFolder, openStore, type StoreLocation } from './store.js';
+import { removeSidecars, unpackFolder } from './store-folder.js';
 
 /** How often the database is copied again because objects changed after it. */
 const MAX_ATTEMPTS = 5;
-
-/** The backup could not be written, or the folder to restore into is in use. */
-export class BackupRefused extends Error {
-  override readonly name = 'BackupRefused';
-  readonly code = 'backup_refused';
-}
-
-/** Where the data of a service is. */
-export interface StoreLocation {
-  /** The data folder. */
-  readonly data: string;
-  /** Names the database and the storage, if they are elsewhere. */
-  readonly configuration: ConfigurationInput;
-  /** Where secrets may be. */
-  readonly env: Environment;
-}
 
 /**
  * Copies the data of services while they may use it: the database as it is at one moment, as an embedded one, and the
@@ -46,19 +26,50 @@ export interface StoreLocation {
  * @throws BackupRefused, DataUnusable, InvalidConfiguration
  */
 export async function backUpStore(location: StoreLocation, target: string): Promise<StoreReport> {
-  const isArchive = target.endsWith('.zip');
-  if (isArchive && existsSync(target))
-    throw new BackupRefused(`${target} already exists; choose another name.`);
-  return withStore(location, async (store) => {
-    if (!isArchive) return writeFolder(target, (folder) => copyStore(store, folder));
-    return inPartialFolder(target, async (folder) => {
-      const report = await copyStore(store, join(folder, 'data'));
-      await packFolder(join(folder, 'data'), join(folder, 'backup.zip'));
-      renameSync(join(folder, 'backup.zip'), target);
-      await syncPath(dirname(resolve(target)));
+  await using from = await openStore(location);
+  await using to = createFolder(target, { archives: true });
+  const snapshot = async (file: string) =>
+    isPostgres(from.database)
+      ? snapshotPostgres(from.database, file)
+      : snapshotSqlite(join(location.data, DATABASE), file);
+  let before = '';
+  for (let attempt = 1; ; attempt += 1) {
+    await snapshot(join(to.data, DATABASE));
+    const report = await fillCopy(to.data, from.objects);
+    // What is wrong twice is wrong in the data itself.
+    const found = JSON.stringify(report.problems);
+    if (report.problems.length === 0 || found === before || attempt === MAX_ATTEMPTS) {
+      await to.keep();
       return report;
-    });
+    }
+    before = found;
+    // Objects that a running service replaced or removed after the snapshot; the next one knows.
+    for (const { object } of report.problems) rmSync(join(to.data, 'objects', object), { force: true });
+    removeSidecars(join(to.data, DATABASE));
+    rmSync(join(to.data, DATABASE));
+  }
+}
+
+async function snapshotPostgres(database: Database, file: string): Promise<void> {
+  const reading = database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+  await reading.execute(async (tx) => {
+    rmSync(file, { force: true });
+    await using copy = await openSqlite({ file, durable: true });
+    await copyRows(tx, copy);
   });
+}
+
+/** Copies the objects that a copied database names. */
+async function fillCopy(folder: string, objects: Storage): Promise<StoreReport> {
+  await using copy = await openFolder(folder);
+  await copy.database.transaction().execute(async (tx) => {
+    // The copy has its files beside it, and gets an owner's token of its own. Nothing of the token stays in the file.
+    await sql`pragma secure_delete = on`.execute(tx);
+    await deleteRows(tx, 'keys', { use: 'owner' });
+    await tx.deleteFrom('storages').execute();
+  });
+  await copyObjects(copy.database, objects, copy.objects);
+  return await checkStore(copy.database, copy.objects);
 }
 
 /**
@@ -67,22 +78,25 @@ export async function backUpStore(location: StoreLocation, target: string): Prom
  */
 export async function restoreFolder(backup: string, data: string): Promise<StoreReport> {
   if (!existsSync(backup)) throw new DataUnusable(`${backup} does not exist.`);
-  return writeFolder(data, async (folder) => {
-    mkdirSync(join(folder, 'objects'), { recursive: true, mode: 0o700 });
-    if (statSync(backup).isFile()) {
-      await unpackFolder(backup, folder);
-      requireDatabase(folder);
-      return withCopy(folder, checkStore);
-    }
-    requireDatabase(backup);
-    // A copy of a folder whose service was killed has its last changes in the second file.
-    await copyFile(join(backup, DATABASE), join(folder, DATABASE));
-    await copyFile(join(backup, `${DATABASE}-wal`), join(folder, `${DATABASE}-wal`)).catch((error) => {
+  await using to = createFolder(data, { archives: false });
+  const report = await copyBackup(backup, to.data);
+  await to.keep();
+  return report;
+}
+
+async function copyBackup(backup: string, folder: string): Promise<StoreReport> {
+  const isArchive = statSync(backup).isFile();
+  if (isArchive) await unpackFolder(backup, folder);
+  requireDatabase(isArchive ? folder : backup);
+  // A copy of a folder whose service was killed has its last changes in the second file.
+  for (const name of isArchive ? [] : [DATABASE, `${DATABASE}-wal`])
+    await copyFile(join(backup, name), join(folder, name)).catch((error) => {
       if (!hasCode(error, 'ENOENT')) throw error;
     });
-    const source = createDiskStorage(join(backup, 'objects'), { sweeps: false });
-    return withCopy(folder, (database, copy) => copyObjects(database, source, copy));
-  });
+  await using copy = await openFolder(folder);
+  const source = createDiskStorage(join(backup, 'objects'), { sweeps: false });
+  if (!isArchive) await copyObjects(copy.database, source, copy.objects);
+  return await checkStore(copy.database, copy.objects);
 }
 
 /**
@@ -90,150 +104,6 @@ export async function restoreFolder(backup: string, data: string): Promise<Store
  * @throws DataUnusable, InvalidConfiguration
  */
 export async function checkServices(location: StoreLocation): Promise<StoreReport> {
-  return withStore(location, ({ database, objects }) => checkStore(database, objects));
-}
-
-/** An open store. */
-interface Store {
-  readonly database: Database;
-  readonly objects: Storage;
-  /** Writes the database as it is at one moment into the file of an embedded one. */
-  snapshot(file: string): Promise<void>;
-}
-
-async function withStore<Result>(
-  { data, configuration: input, env }: StoreLocation,
-  work: (store: Store) => Promise<Result>,
-): Promise<Result> {
-  const configuration = parseConfiguration(input, env);
-  const { database: url } = configuration;
-  const embedded = join(data, DATABASE);
-  if (url === undefined) requireDatabase(data);
-  const database = await (url === undefined
-    ? openSqlite({ file: embedded, durable: true, verify: true, migrates: false })
-    : openPostgres({ url, migrates: false, onError: () => {} }));
-  const scratch = mkdtempSync(join(tmpdir(), 'regen-'));
-  try {
-    // Files that are half written belong to services that run.
-    const places = { objects: join(data, 'objects'), before: 0, scratch, env };
-    return await work({
-      database,
-      objects: await openStorage(configuration, places),
-      snapshot: async (file) =>
-        url === undefined ? snapshotSqlite(embedded, file) : snapshotPostgres(database, file),
-    });
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-    await database.destroy();
-  }
-}
-
-async function snapshotPostgres(database: Database, file: string): Promise<void> {
-  const reading = database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-  await reading.execute(async (tx) => {
-    rmSync(file, { force: true });
-    const copy = await openSqlite({ file, durable: true });
-    await copyRows(tx, copy).finally(() => copy.destroy());
-  });
-}
-
-/** Opens a copy of a store, and upgrades it. */
-async function withCopy<Result>(
-  folder: string,
-  work: (database: Database, objects: Storage) => Promise<Result>,
-): Promise<Result> {
-  const file = join(folder, DATABASE);
-  const database = await openSqlite({ file, durable: true, verify: true });
-  try {
-    return await work(database, createDiskStorage(join(folder, 'objects'), { sweeps: false }));
-  } finally {
-    await database.destroy();
-    removeSidecars(file);
-  }
-}
-
-/**
- * Writes a folder under another name first, so that it has a database only when it is whole. A folder that is there stays,
- * because it may be a mount or in a folder that cannot be changed.
- */
-async function writeFolder(
-  target: string,
-  write: (folder: string) => Promise<StoreReport>,
-): Promise<StoreReport> {
-  const isThere = existsSync(target);
-  if (isThere) requireNames(target, 0);
-  return inPartialFolder(isThere ? join(target, DATABASE) : target, async (folder) => {
-    const data = join(folder, 'data');
-    const report = await write(data);
-    for (const name of [...(await listStore(data)), 'objects', '']) await syncPath(join(data, name));
-    if (!isThere) renameSync(data, target);
-    else {
-      // A service may have started in it since.
-      requireNames(target, 1);
-      for (const name of ['objects', DATABASE]) renameSync(join(data, name), join(target, name));
-    }
-    await syncPath(isThere ? target : dirname(resolve(target)));
-    return report;
-  });
-}
-
-/** @throws BackupRefused if something else is in a folder */
-function requireNames(target: string, count: number): void {
-  if (!statSync(target).isDirectory() || readdirSync(target).length > count)
-    throw new BackupRefused(`${target} already exists; choose a folder that does not exist or is empty.`);
-}
-
-async function inPartialFolder(
-  target: string,
-  work: (folder: string) => Promise<StoreReport>,
-): Promise<StoreReport> {
-  const partial = `${resolve(target)}.partial-${randomUUID()}`;
-  mkdirSync(dirname(partial), { recursive: true });
-  mkdirSync(join(partial, 'data'), { recursive: true, mode: 0o700 });
-  try {
-    return await work(partial);
-  } finally {
-    rmSync(partial, { recursive: true, force: true });
-  }
-}
-
-async function copyStore(store: Store, folder: string): Promise<StoreReport> {
-  mkdirSync(join(folder, 'objects'), { recursive: true, mode: 0o700 });
-  let before = '';
-  for (let attempts = 1; ; attempts++) {
-    rmSync(join(folder, DATABASE), { force: true });
-    await store.snapshot(join(folder, DATABASE));
-    const report = await withCopy(folder, async (database, copy) => {
-      await database.transaction().execute(async (tx) => {
-        // The copy has its files beside it, and gets an owner's token of its own. Nothing of the token stays in the file.
-        await sql`pragma secure_delete = on`.execute(tx);
-        await deleteRows(tx, 'keys', { use: 'owner' });
-        await tx.deleteFrom('storages').execute();
-      });
-      return copyObjects(database, store.objects, copy);
-    });
-    // What is wrong twice is wrong in the data itself.
-    const found = JSON.stringify(report.problems);
-    if (report.problems.length === 0 || found === before || attempts === MAX_ATTEMPTS) return report;
-    before = found;
-    // Objects that a running service replaced or removed after the snapshot; the next one knows.
-    for (const { object } of report.problems) rmSync(join(folder, 'objects', object), { force: true });
-  }
-}
-
-/** Copies the objects that the copied database names and that are not copied yet, and checks each. */
-async function copyObjects(database: Database, from: Storage, to: Storage): Promise<StoreReport> {
-  for await (const { key } of listExpectedObjects(database)) {
-    const target = (await to.borrow(key)).path;
-    if (existsSync(target)) continue;
-    try {
-      const { path, release } = await from.borrow(key);
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await copyFile(path, target).finally(release);
-    } catch (error) {
-      // The check below reports it if it is needed.
-      if (!hasCode(error, 'ENOENT', 'object_missing')) throw error;
-    }
-  }
-  return checkStore(database, to);
+  await using store = await openStore(location);
+  return await checkStore(store.database, store.objects);
 }

@@ -4,7 +4,7 @@ import type { Environment } from '../configuration/secret-source.js';
 import { readSchemaState, type SchemaState } from '../database/migrate.js';
 import { openPostgres } from '../database/postgres.js';
 import { openSqlite } from '../database/sqlite.js';
-import { openDataFolder, requireDatabase } from '../storage/data-folder.js';
+import { DATABASE, openDataFolder, requireDatabase } from '../storage/data-folder.js';
 
 /**
  * Upgrades the database of a configuration to the schema of this release, as a start of the service does.
@@ -18,24 +18,17 @@ export async function migrateStore(
   { env, check }: { readonly env: Environment; readonly check: boolean },
 ): Promise<SchemaState> {
   const { database: url } = parseConfiguration(input, env);
-  const file = join(data, 'regen.db');
   if (url === undefined) requireDatabase(data);
-  const open = (migrates: true | 'unchecked', verify = false) =>
-    url === undefined
-      ? openSqlite({ file, durable: true, migrates, verify })
-      : openPostgres({ url, migrates, onError: () => {} });
-  const read = async () => {
-    const database = await open('unchecked');
-    return readSchemaState(database).finally(() => database.destroy());
+  const read = async (migrates: true | 'unchecked', verify = false) => {
+    await using database =
+      url === undefined
+        ? await openSqlite({ file: join(data, DATABASE), durable: true, migrates, verify })
+        : await openPostgres({ url, migrates, onError: () => {} });
+    return await readSchemaState(database);
   };
-  if (check) return read();
-  const folder = url === undefined ? openDataFolder(data) : undefined;
-  try {
-    const { pending, rolling } = await read();
-    const database = await open(true, folder?.endedUncleanly);
-    const { schema } = await readSchemaState(database).finally(() => database.destroy());
-    return { schema, pending, rolling };
-  } finally {
-    folder?.release();
-  }
+  if (check) return read('unchecked');
+  using folder = url === undefined ? openDataFolder(data) : undefined;
+  const { pending, rolling } = await read('unchecked');
+  const { schema } = await read(true, folder?.endedUncleanly);
+  return { schema, pending, rolling };
 }

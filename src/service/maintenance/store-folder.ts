@@ -5,9 +5,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
 import { ZipFile } from 'yazl';
-
-/** The database of a data folder. */
-export const DATABASE = 'regen.db';
+import { DATABASE } from '../storage/data-folder.js';
 
 /**
  * Removes the files beside a closed database. SQLite does so only when the garbage of its handles is collected, which may be

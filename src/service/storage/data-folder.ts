@@ -7,8 +7,11 @@ import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 import { FolderInUse, OwnerTokenInvalid, type ServiceFile } from '../configuration/start-errors.js';
 import { DataUnusable } from '../database/data-unusable.js';
 
+/** The embedded database of a data folder. */
+export const DATABASE = 'regen.db';
+
 /** A data folder that this service has locked. */
-export interface DataFolder {
+export interface DataFolder extends Disposable {
   readonly path: string;
   /** Whether its content outlives the service. */
   readonly durable: boolean;
@@ -48,6 +51,14 @@ export function openDataFolder(data: string | undefined, holdsDatabase = true): 
   let announced: ServiceFile | undefined;
   let announceAgain: NodeJS.Timeout | undefined;
   let newestToken = token;
+  const release = () => {
+    clearInterval(announceAgain);
+    if (announced && readServiceFile(path)?.instance === announced.instance)
+      rmSync(announcement, { force: true });
+    socket.remove();
+    lock.release();
+    if (data === undefined) rmSync(path, { recursive: true, force: true });
+  };
   return {
     path,
     durable: data !== undefined,
@@ -71,20 +82,14 @@ export function openDataFolder(data: string | undefined, holdsDatabase = true): 
         if (!existsSync(tokenFile)) writePrivateFile(tokenFile, `${newestToken}\n`);
       });
     },
-    release: () => {
-      clearInterval(announceAgain);
-      if (announced && readServiceFile(path)?.instance === announced.instance)
-        rmSync(announcement, { force: true });
-      socket.remove();
-      lock.release();
-      if (data === undefined) rmSync(path, { recursive: true, force: true });
-    },
+    release,
+    [Symbol.dispose]: release,
   };
 }
 
 /** @throws DataUnusable if a folder holds no embedded database */
 export function requireDatabase(folder: string): void {
-  if (!existsSync(join(folder, 'regen.db'))) throw new DataUnusable(`There is no regen.db in ${folder}.`);
+  if (!existsSync(join(folder, DATABASE))) throw new DataUnusable(`There is no ${DATABASE} in ${folder}.`);
 }
 
 /** Others could replace the files in it, however private each file is. */
@@ -106,11 +111,11 @@ const PAGE_BYTES = 4096;
 function refuseLostDatabase(path: string): void {
   const objects = join(path, 'objects');
   const sizeOf = (name: string) => statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0;
-  const bytes = sizeOf('regen.db');
-  if (bytes > PAGE_BYTES || (bytes > 0 && sizeOf('regen.db-wal') > 0) || !existsSync(objects)) return;
+  const bytes = sizeOf(DATABASE);
+  if (bytes > PAGE_BYTES || (bytes > 0 && sizeOf(`${DATABASE}-wal`) > 0) || !existsSync(objects)) return;
   if (readdirSync(objects).every((name) => name.startsWith('.'))) return;
   throw new DataUnusable(
-    `${join(path, 'regen.db')} is missing or empty, but ${objects} holds files. Restore the database from a copy, or move the folder away to start over.`,
+    `${join(path, DATABASE)} is missing or empty, but ${objects} holds files. Restore the database from a copy, or move the folder away to start over.`,
   );
 }
 
@@ -119,12 +124,8 @@ function refuseLostDatabase(path: string): void {
  * @throws FolderInUse
  */
 export function rotateOwnerTokenIn(data: string): void {
-  const folder = openDataFolder(data);
-  try {
-    folder.setOwnerToken(createOwnerToken());
-  } finally {
-    folder.release();
-  }
+  using folder = openDataFolder(data);
+  folder.setOwnerToken(createOwnerToken());
 }
 
 function keepFiles(restore: () => void): NodeJS.Timeout {
