@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { openSqlite } from '../../src/service/database/sqlite.js';
-import { claimJobs } from '../../src/service/queue/leases.js';
+import { claimJobs } from '../../src/service/queue/claim.js';
 import { type Case, measureWall, readCpuMs, readMemory, type Sample } from '../measure.js';
 import {
   installPeers,
@@ -246,10 +246,10 @@ const claimCase: Case = {
     const [many, none] = [await open(50_000), await open(0)];
     const measure = async (database: typeof many): Promise<Sample> => {
       const holder = { database, now: Date.now, instance: 'bench' };
-      const kinds = ['abandon-version', 'check-archive'];
+      const names = ['abandon-version', 'check-archive'];
+      const kinds = Object.fromEntries(names.map((kind) => [kind, { places: 1, atOnce: 1 }]));
       const before = process.cpuUsage();
-      const free = Object.fromEntries(kinds.map((kind) => [kind, 1]));
-      for (let count = 0; count < 100; count++) await claimJobs(holder, { kinds, free, running: [] });
+      for (let count = 0; count < 100; count++) await claimJobs(holder, { kinds, running: [] });
       const { user, system } = process.cpuUsage(before);
       return { cpuMs: (user + system) / 1000 };
     };

@@ -41,7 +41,7 @@ import { ImageInspector } from './operation/image-inspector.js';
 import { Reservations } from './operation/reservations.js';
 import { FairQueue } from './queue/fair-queue.js';
 import { watchIdle } from './queue/idle.js';
-import { createLeasedTable } from './queue/leased-table.js';
+import { LeasedTable } from './queue/leased-table.js';
 import { InstallCounts } from './registry/install-counts.js';
 import { bindStorage } from './storage/bind-storage.js';
 import { type DataFolder, emptyFolder, openDataFolder } from './storage/data-folder.js';
@@ -138,7 +138,7 @@ async function startInFolder(
     const { uploadAbandonedSeconds, offPeakSeconds } = configuration.limits;
     const maxDelayMs = Math.max(uploadAbandonedSeconds, offPeakSeconds) * 1000;
     const alone = notices === undefined;
-    const queue = createLeasedTable({ database, now, log, count, instance, alone, notices, maxDelayMs });
+    const queue = new LeasedTable({ database, now, log, count, instance, alone, notices, maxDelayMs });
     const keys = await loadKeys(database, now, folder, !alone);
     notices?.on(
       'keys',

@@ -1,6 +1,7 @@
 import type {
   Compilable,
   CompiledQuery,
+  Expression,
   ExpressionBuilder,
   Insertable,
   Kysely,
@@ -9,6 +10,7 @@ import type {
   QueryResult,
   Selectable,
   SelectQueryBuilder,
+  SqlBool,
   Transaction,
   Updateable,
 } from 'kysely';
@@ -17,10 +19,10 @@ import type { Schema } from './schema.js';
 export type Database = Kysely<Schema>;
 export type Tx = Transaction<Schema>;
 
-/** Told of every statement after it ran. @param ms how long it took */
+/** Called after every statement. @param ms how long it took */
 export type QueryObserver = (sql: string, ms: number) => void;
 
-/** The part of the settings of kysely that tells an observer, if there is one. */
+/** The part of the settings of kysely that calls an observer, if there is one. */
 export function toKyselyLog(onQuery: QueryObserver | undefined): Pick<KyselyConfig, 'log'> {
   if (!onQuery) return {};
   return { log: ({ query, queryDurationMillis }) => onQuery(query.sql, queryDurationMillis) };
@@ -45,17 +47,27 @@ type Match<Table extends keyof Schema> = {
 // The types of a table and its columns match by name only; in these functions the name is not known.
 type AnyTable = 'totals';
 
-function matchRows(match: object) {
-  return (where: ExpressionBuilder<Schema, AnyTable>) =>
+type Matches = (where: ExpressionBuilder<Schema, AnyTable>) => Expression<SqlBool>;
+
+/** @param take the next value, or what stands for it */
+function matchRows(match: object, take: () => unknown): Matches {
+  return (where) =>
     where.and(
-      Object.entries(match).map(([column, value]) =>
-        where(column as 'name', Array.isArray(value) ? 'in' : value === null ? 'is' : '=', value),
-      ),
+      Object.entries(match).map(([column, value]) => {
+        if (value === null) return where(column as 'name', 'is', null);
+        if (Array.isArray(value)) return where(column as 'name', 'in', value.map(take) as string[]);
+        return where(column as 'name', '=', take() as string);
+      }),
     );
 }
 
-/** Statements by what was built into them, for each database. */
-const built = new WeakMap<object, Map<string, CompiledQuery>>();
+/** Stands for a value in a statement that is built once for all values. */
+class Placeholder {
+  constructor(readonly at: number) {}
+}
+
+/** Statements by their shape, for each kind of database. */
+const built = new WeakMap<object, Map<unknown, CompiledQuery>>();
 const MAX_BUILT = 500;
 
 /** What kysely and its `sql` build. */
@@ -64,72 +76,66 @@ interface Buildable {
 }
 
 /**
- * Runs a statement that is built once for all values: building one takes longer than running it.
+ * Runs a statement that is built once for each kind of database, because building one takes longer than running it.
  * @param shape what determines the statement, apart from its values
- * @param build builds it with these values
+ * @param build gets what stands for the values, and must only pass that on
  */
-export async function executeBuilt<Result>(
+export async function executeBuilt<Result, Values extends readonly unknown[] = readonly unknown[]>(
   database: Database,
-  { shape, values }: Shape,
-  build: () => Buildable,
+  shape: unknown,
+  values: Values,
+  build: (...values: Values) => Buildable,
 ): Promise<QueryResult<Result>> {
   const { adapter, plugins } = database.getExecutor();
-  const statements = built.get(adapter) ?? new Map<string, CompiledQuery>();
+  const statements = built.get(adapter) ?? new Map<unknown, CompiledQuery>();
   built.set(adapter, statements);
   // A plugin changes each statement while it is built.
-  const known = plugins.length === 0 ? statements.get(shape) : undefined;
-  if (known) return database.executeQuery({ ...known, parameters: values } as CompiledQuery<Result>);
-  const query = build().compile(database);
-  const isComplete =
-    query.parameters.length === values.length && values.every((value, at) => value === query.parameters[at]);
-  if (isComplete && plugins.length === 0 && statements.size < MAX_BUILT) statements.set(shape, query);
-  return database.executeQuery(query as CompiledQuery<Result>);
+  let query = plugins.length === 0 ? statements.get(shape) : undefined;
+  if (!query) {
+    const placeholders = values.map((_, at) => new Placeholder(at)) as unknown as Values;
+    query = build(...placeholders).compile(database);
+    if (plugins.length === 0 && statements.size < MAX_BUILT) statements.set(shape, query);
+  }
+  const parameters = query.parameters.map((value) =>
+    value instanceof Placeholder ? values[value.at] : value,
+  );
+  return database.executeQuery({ ...query, parameters } as CompiledQuery<Result>);
 }
 
 /**
- * Makes a query that is compiled once for each kind of database, because compiling a join takes longer than running it.
- * @param build builds the query; it gets the values of its parameters, and must only pass them on
+ * Makes a query that is built once.
+ * @param build as for `executeBuilt`
  * @returns runs the query with these values
  */
 export function compileOnce<Values extends readonly (string | number)[], Row>(
   build: (database: Database, ...values: Values) => Compilable<Row>,
 ): (database: Database, ...values: Values) => Promise<Row[]> {
-  const compiled = new WeakMap<object, (values: Values) => CompiledQuery<Row>>();
   return async (database, ...values) => {
-    const { adapter } = database.getExecutor();
-    let fill = compiled.get(adapter);
-    if (!fill) {
-      const marks: unknown[] = values.map((_, index) => Object.freeze({ index }));
-      const query = build(database, ...(marks as unknown as Values)).compile();
-      const places = query.parameters.map((parameter) => marks.indexOf(parameter));
-      fill = (given) => ({
-        ...query,
-        parameters: query.parameters.map((parameter, at) =>
-          places[at] === -1 ? parameter : given[places[at] as number],
-        ),
-      });
-      compiled.set(adapter, fill);
-    }
-    return (await database.executeQuery(fill(values))).rows;
+    const buildFor = (...given: Values) => build(database, ...given);
+    return (await executeBuilt<Row, Values>(database, build, values, buildFor)).rows;
   };
 }
 
-export interface Shape {
-  readonly shape: string;
-  readonly values: readonly unknown[];
-}
-
-/** Of a statement about the rows of a table that match. */
-function toShape(verb: string, table: string, match: object, changes: object = {}): Shape {
+/** Runs a statement about the rows of a table that match. */
+function executeOnRows<Result>(
+  database: Database,
+  statement: string,
+  { match = {}, changes = {} }: { readonly match?: object; readonly changes?: object },
+  build: (matches: Matches, changes: object) => Buildable,
+): Promise<QueryResult<Result>> {
   const set = Object.entries(changes).filter(([, value]) => value !== undefined);
   const where = Object.entries(match);
-  const parts = where.map(([column, value]) =>
+  const conditions = where.map(([column, value]) =>
     Array.isArray(value) ? `${column} in ${value.length}` : value === null ? `${column} is null` : column,
   );
-  return {
-    shape: [verb, table, set.map(([column]) => column), parts].join(';'),
-    values: [...set.map(([, value]) => value), ...where.flatMap(([, value]) => value ?? [])],
-  };
+  const shape = [statement, set.map(([column]) => column), conditions].join(';');
+  const values = [...set.map(([, value]) => value), ...where.flatMap(([, value]) => value ?? [])];
+  return executeBuilt<Result>(database, shape, values, (...placeholders) => {
+    const left = [...placeholders];
+    const take = () => left.shift();
+    const changed = Object.fromEntries(set.map(([column]) => [column, take()]));
+    return build(matchRows(match, take), changed);
+  });
 }
 
 /** Finds the rows that have these values. */
@@ -138,11 +144,11 @@ export async function findRows<Table extends keyof Schema>(
   table: Table,
   match: Match<Table>,
 ): Promise<Row<Table>[]> {
-  const { rows } = await executeBuilt<Row<Table>>(database, toShape('select', table, match), () =>
+  const { rows } = await executeOnRows<Row<Table>>(database, `select ${table}`, { match }, (matches) =>
     database
       .selectFrom(table as AnyTable)
       .selectAll()
-      .where(matchRows(match)),
+      .where(matches),
   );
   return rows;
 }
@@ -172,8 +178,8 @@ export async function insertRow<Table extends keyof Schema>(
   table: Table,
   values: Insertable<Schema[Table]>,
 ): Promise<void> {
-  await executeBuilt(tx, toShape('insert', table, {}, values), () =>
-    tx.insertInto<keyof Schema>(table).values(values),
+  await executeOnRows(tx, `insert ${table}`, { changes: values }, (_, inserted) =>
+    tx.insertInto<keyof Schema>(table).values(inserted as typeof values),
   );
 }
 
@@ -184,11 +190,15 @@ export async function updateRows<Table extends keyof Schema>(
   match: Match<Table>,
   changes: Updateable<Schema[Table]>,
 ): Promise<number> {
-  const { numAffectedRows } = await executeBuilt(database, toShape('update', table, match, changes), () =>
-    database
-      .updateTable(table as AnyTable)
-      .where(matchRows(match))
-      .set(changes as Updateable<Schema[AnyTable]>),
+  const { numAffectedRows } = await executeOnRows(
+    database,
+    `update ${table}`,
+    { match, changes },
+    (matches, changed) =>
+      database
+        .updateTable(table as AnyTable)
+        .where(matches)
+        .set(changed as Updateable<Schema[AnyTable]>),
   );
   return Number(numAffectedRows);
 }
@@ -199,8 +209,8 @@ export async function deleteRows<Table extends keyof Schema>(
   table: Table,
   match: Match<Table>,
 ): Promise<number> {
-  const { numAffectedRows } = await executeBuilt(database, toShape('delete', table, match), () =>
-    database.deleteFrom(table as AnyTable).where(matchRows(match)),
+  const { numAffectedRows } = await executeOnRows(database, `delete ${table}`, { match }, (matches) =>
+    database.deleteFrom(table as AnyTable).where(matches),
   );
   return Number(numAffectedRows);
 }

@@ -22,7 +22,7 @@ export interface PruneOptions {
   /** Only counts. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Told of the jobs that remove the files, which are enqueued. */
+  /** Called with each job that removes files, which is enqueued. */
   readonly onFiles?: (job: NewJob) => void;
 }
 
@@ -37,134 +37,125 @@ interface OldRow {
   readonly files?: string;
 }
 
-/** One kind of data: its rows in the order of their ids, a page at a time, and how they are removed. */
 interface Kind {
-  readonly first: string | number;
+  /** Columns of an `OldRow`, and their tables. */
+  readonly rows: string;
+  /** The column of `id`, in whose order rows are removed. */
+  readonly order: string;
+  isOld(before: string): RawBuilder<unknown>;
   /** Days beyond the setting, in which links that were given out expire. */
   readonly grace?: number;
   /** The kind of job that removes the files of a row once the row is gone. */
-  readonly job?: string;
-  list(before: string, after: string | number): RawBuilder<OldRow>;
-  remove(tx: Tx, ids: readonly (string | number)[]): Promise<unknown>;
+  readonly job?: 'forget-inputs' | 'abandon-version';
+  remove(tx: Tx, ids: never[]): Promise<unknown>;
 }
+
+const isEnded = sql`status not in (${sql.join(ACTIVE_STATUSES.map((status) => sql.lit(status)))})`;
+
+/** When a row got a status. */
+const since = (kind: string, id: string, status: string) => sql`(select max(events.at) from events
+  where events.subject_kind = ${kind} and events.subject_id = ${sql.ref(id)} and events.status = ${status})`;
+
+const isVersionSince = (status: string, before: string) =>
+  sql`(versions.status = ${status} and ${since('version', 'versions.id', status)} < ${before})`;
+
+const ARCHIVES = {
+  rows: `versions.id, archive_size as bytes, nodes.publisher_id as owner
+    from versions join nodes on nodes.id = versions.node_id`,
+  order: 'versions.id',
+  job: 'abandon-version',
+  remove: (tx: Tx, ids: string[]) => updateRows(tx, 'versions', { id: ids }, { archive_key: null }),
+} as const;
+
+const KINDS: Readonly<Record<keyof RetentionSettings, Kind>> = {
+  results: {
+    rows: 'id, creator as owner, results as files from tasks',
+    order: 'id',
+    isOld: (before) => sql`created_at < ${before} and ${isEnded} and results is not null and results <> '[]'`,
+    // Decided: links of a task's files are valid for a week, so the files outlast the last link.
+    grace: LEAST_DAYS,
+    job: 'forget-inputs',
+    remove: (tx, ids) => updateRows(tx, 'tasks', { id: ids }, { results: '[]' }),
+  },
+  tasks: {
+    rows: 'id, creator as owner from tasks',
+    order: 'id',
+    isOld: (before) => sql`created_at < ${before} and ${isEnded} and (results is null or results = '[]')
+      and not exists (select 1 from webhook_deliveries where task_id = tasks.id and status = 'pending')`,
+    job: 'forget-inputs',
+    remove: async (tx, ids) => {
+      await deleteRows(tx, 'webhook_deliveries', { task_id: ids });
+      await deleteRows(tx, 'events', { subject_kind: 'task', subject_id: ids });
+      await deleteRows(tx, 'tasks', { id: ids });
+    },
+  },
+  deliveries: {
+    rows: 'number as id from webhook_deliveries',
+    order: 'number',
+    isOld: (before) => sql`created_at < ${before} and status <> 'pending'`,
+    remove: (tx, ids) => deleteRows(tx, 'webhook_deliveries', { number: ids }),
+  },
+  // Decided: what happened to a version stays with it: it says why its number cannot be used again.
+  events: {
+    rows: 'id from events',
+    order: 'id',
+    isOld: (before) => sql`at < ${before} and subject_kind <> 'version'`,
+    remove: (tx, ids) => deleteRows(tx, 'events', { id: ids }),
+  },
+  deletedArchives: {
+    ...ARCHIVES,
+    isOld: (before) => sql`archive_key is not null and (${isVersionSince('NodeVersionStatusDeleted', before)}
+      or (nodes.status = 'NodeStatusDeleted' and ${since('node', 'nodes.id', 'NodeStatusDeleted')} < ${before}))`,
+  },
+  // A ban of a node may be lifted; its deletion may not.
+  bannedArchives: {
+    ...ARCHIVES,
+    isOld: (before) => sql`archive_key is not null and ${isVersionSince('NodeVersionStatusBanned', before)}`,
+  },
+};
 
 const PAGE = 200;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Removes what is older than the configuration keeps, a page of rows per transaction. */
-export async function prune(context: PruneContext, options: PruneOptions = {}): Promise<PrunedKind[]> {
-  const { configuration, database, queue, now } = context;
+export async function prune(
+  { configuration, database, queue, now }: PruneContext,
+  { dryRun = false, signal, onFiles = () => {} }: PruneOptions = {},
+): Promise<PrunedKind[]> {
   const pruned: PrunedKind[] = [];
-  for (const [kind, { first, grace = 0, job, list, remove }] of Object.entries(KINDS) as [
-    keyof RetentionSettings,
-    Kind,
-  ][]) {
-    const days = configuration.retention[kind];
-    let [count, bytes, after] = [0, 0, first];
+  for (const [name, kind] of Object.entries(KINDS) as [keyof RetentionSettings, Kind][]) {
+    const days = configuration.retention[name];
+    let [count, bytes, after] = [0, 0, sql`true`];
     while (days !== false) {
-      options.signal?.throwIfAborted();
-      const before = new Date(now() - (days + grace) * DAY_MS).toISOString();
-      const jobs: NewJob[] = [];
+      signal?.throwIfAborted();
+      const before = new Date(now() - (days + (kind.grace ?? 0)) * DAY_MS).toISOString();
       const rows = await database.transaction().execute(async (tx) => {
-        const found = (await list(before, after).execute(tx)).rows;
-        jobs.length = 0;
-        if (job) jobs.push(...found.map(({ id, owner = '' }) => ({ kind: job, key: String(id), owner })));
-        if (options.dryRun || found.length === 0) return found;
-        await remove(
-          tx,
-          found.map(({ id }) => id),
-        );
-        for (const one of jobs) await queue.enqueue(tx, one);
-        return found;
+        const found = await sql<OldRow>`select ${sql.raw(kind.rows)} where ${after} and ${kind.isOld(before)}
+          order by ${sql.ref(kind.order)} limit ${PAGE}`.execute(tx);
+        if (dryRun || found.rows.length === 0) return found.rows;
+        await kind.remove(tx, found.rows.map(({ id }) => id) as never[]);
+        for (const job of listJobs(kind, found.rows)) await queue.enqueue(tx, job);
+        return found.rows;
       });
-      bytes += rows.reduce((sum, row) => sum + countBytes(row), 0);
-      for (const one of jobs) options.onFiles?.(one);
+      listJobs(kind, rows).forEach(onFiles);
       count += rows.length;
+      bytes += rows.reduce((sum, row) => sum + countBytes(row), 0);
       if (rows.length < PAGE) break;
-      after = rows.at(-1)?.id as string | number;
+      after = sql`${sql.ref(kind.order)} > ${rows.at(-1)?.id}`;
     }
-    pruned.push({ kind, days: days === false ? null : days, count, bytes });
+    pruned.push({ kind: name, days: days || null, count, bytes });
   }
   return pruned;
+}
+
+/** The jobs that remove the files of rows. */
+function listJobs({ job }: Kind, rows: readonly OldRow[]): NewJob[] {
+  return job ? rows.map(({ id, owner = '' }) => ({ kind: job, key: String(id), owner })) : [];
 }
 
 function countBytes({ bytes = 0, files = '[]' }: OldRow): number {
   return parseResults(files).reduce((sum, { size }) => sum + size, Number(bytes));
 }
-
-const isEnded = sql`status not in (${sql.join(ACTIVE_STATUSES.map((status) => sql.lit(status)))})`;
-
-// Decided: links of a task's files are valid for a week, so the files outlast the last link.
-const results: Kind = {
-  first: '',
-  grace: LEAST_DAYS,
-  job: 'forget-inputs',
-  list: (before, after) => sql`select id, creator as owner, results as files from tasks
-    where id > ${after} and created_at < ${before} and ${isEnded} and results is not null and results <> '[]'
-    order by id limit ${PAGE}`,
-  remove: (tx, ids) => updateRows(tx, 'tasks', { id: ids as string[] }, { results: '[]' }),
-};
-
-const tasks: Kind = {
-  first: '',
-  job: 'forget-inputs',
-  list: (before, after) => sql`select id, creator as owner from tasks
-    where id > ${after} and created_at < ${before} and ${isEnded} and (results is null or results = '[]')
-      and not exists (select 1 from webhook_deliveries where task_id = tasks.id and status = 'pending')
-    order by id limit ${PAGE}`,
-  remove: async (tx, given) => {
-    const ids = given as string[];
-    await deleteRows(tx, 'webhook_deliveries', { task_id: ids });
-    await deleteRows(tx, 'events', { subject_kind: 'task', subject_id: ids });
-    await deleteRows(tx, 'tasks', { id: ids });
-  },
-};
-
-const deliveries: Kind = {
-  first: 0,
-  list: (before, after) => sql`select number as id from webhook_deliveries
-    where number > ${after} and created_at < ${before} and status <> 'pending' order by number limit ${PAGE}`,
-  remove: (tx, ids) => deleteRows(tx, 'webhook_deliveries', { number: ids as number[] }),
-};
-
-// Decided: what happened to a version stays with it: it says why its number cannot be used again.
-const events: Kind = {
-  first: 0,
-  list: (before, after) => sql`select id from events
-    where id > ${after} and at < ${before} and subject_kind <> 'version' order by id limit ${PAGE}`,
-  remove: (tx, ids) => deleteRows(tx, 'events', { id: ids as number[] }),
-};
-
-/** Archives of versions that have a status, or whose node has one, since a time. */
-function createArchiveKind(status: 'Deleted' | 'Banned'): Kind {
-  const since = (kind: string, id: string, name: string) => sql`(select max(events.at) from events
-    where events.subject_kind = ${kind} and events.subject_id = ${sql.ref(id)} and events.status = ${name})`;
-  const version = `NodeVersionStatus${status}`;
-  // A ban of a node may be lifted; its deletion may not.
-  const ofNode = (before: string) =>
-    status === 'Banned'
-      ? sql``
-      : sql`or (nodes.status = 'NodeStatusDeleted' and ${since('node', 'nodes.id', 'NodeStatusDeleted')} < ${before})`;
-  return {
-    first: '',
-    job: 'abandon-version',
-    list: (before, after) => sql`select versions.id, archive_size as bytes, nodes.publisher_id as owner
-      from versions join nodes on nodes.id = versions.node_id
-      where versions.id > ${after} and archive_key is not null and (
-        (versions.status = ${version} and ${since('version', 'versions.id', version)} < ${before}) ${ofNode(before)})
-      order by versions.id limit ${PAGE}`,
-    remove: (tx, ids) => updateRows(tx, 'versions', { id: ids as string[] }, { archive_key: null }),
-  };
-}
-
-const KINDS: Readonly<Record<keyof RetentionSettings, Kind>> = {
-  results,
-  tasks,
-  deliveries,
-  events,
-  deletedArchives: createArchiveKind('Deleted'),
-  bannedArchives: createArchiveKind('Banned'),
-};
 
 const DAILY = { kind: 'prune', key: 'daily', owner: '' } as const;
 

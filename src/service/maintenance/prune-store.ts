@@ -3,7 +3,7 @@ import { type ConfigurationInput, parseConfiguration } from '../configuration/co
 import type { Environment } from '../configuration/secret-source.js';
 import { abandonVersion, forgetInputs } from '../jobs/cleanup.js';
 import { type PrunedKind, prune } from '../jobs/prune.js';
-import { createLeasedTable } from '../queue/leased-table.js';
+import { LeasedTable } from '../queue/leased-table.js';
 import type { NewJob, RunningJob } from '../queue/queue.js';
 import { openStore } from './store.js';
 
@@ -27,7 +27,7 @@ export async function pruneStore(
   const configuration = parseConfiguration(input, env);
   await using store = await openStore({ data, configuration: input, env }, givenNow);
   const { database, objects: storage, now } = store;
-  const queue = createLeasedTable({ database, now, log: () => {}, instance: randomUUID(), alone: false });
+  const queue = new LeasedTable({ database, now, log: () => {}, instance: randomUUID(), alone: false });
   const jobs: NewJob[] = [];
   const options = { dryRun, onFiles: (job: NewJob) => void jobs.push(job) };
   const pruned = await prune({ configuration, database, queue, now }, options);

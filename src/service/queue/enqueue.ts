@@ -1,57 +1,35 @@
 import { randomUUID } from 'node:crypto';
-import { compileOnce, type Tx, updateRows } from '../database/database.js';
+import { executeBuilt, type Tx, updateRows } from '../database/database.js';
 import type { NewJob } from './queue.js';
 
 /** Adds a job, or replaces the time of the one that has its kind and key. @param now milliseconds since the epoch */
 export async function insertJob(tx: Tx, job: NewJob, now: number): Promise<void> {
-  const isLater = job.runAt !== undefined && job.runAt > now;
-  const insert = isLater ? insertLater : insertDue;
+  const { kind, key, owner, runAt = 0, last } = job;
+  const isLater = runAt > now;
   // A job that is due immediately stays due even if the clock is set back.
-  const [runAt, createdAt] = [job.runAt ?? 0, now].map((time) => new Date(time).toISOString());
-  const priority = job.last ? 1 : 0;
-  await insert(
-    tx,
-    randomUUID(),
-    job.kind,
-    job.key,
-    job.owner,
-    priority,
-    runAt as string,
-    createdAt as string,
+  const [run_at, created_at] = [runAt, now].map((time) => new Date(time).toISOString()) as [string, string];
+  const row = { id: randomUUID(), kind, key, owner, priority: last ? 1 : 0, run_at, created_at };
+  const columns = Object.keys(row);
+  await executeBuilt(tx, isLater ? 'enqueue later' : 'enqueue', Object.values(row), (...values) =>
+    tx
+      .insertInto('jobs')
+      .values({
+        ...(Object.fromEntries(columns.map((name, at) => [name, values[at]])) as typeof row),
+        attempts: 0,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['kind', 'key']).doUpdateSet((existing) => ({
+          run_at: existing.ref('excluded.run_at'),
+          owner: existing.ref('excluded.owner'),
+          priority: existing.ref('excluded.priority'),
+          // One that is not due has no turn.
+          ...(isLater && { turn: null }),
+          // This tells a worker at the end that the job was enqueued again.
+          attempts: 0,
+        })),
+      ),
   );
 }
-
-/** @param turn what becomes of the turn of a job that exists: one that is not due has none */
-function createInsert(turn: { readonly turn?: null }) {
-  return compileOnce(
-    (
-      tx,
-      id: string,
-      kind: string,
-      key: string,
-      owner: string,
-      priority: number,
-      run_at: string,
-      created_at: string,
-    ) =>
-      tx
-        .insertInto('jobs')
-        .values({ id, kind, key, owner, priority, run_at, attempts: 0, created_at })
-        .onConflict((conflict) =>
-          conflict.columns(['kind', 'key']).doUpdateSet((row) => ({
-            run_at: row.ref('excluded.run_at'),
-            owner: row.ref('excluded.owner'),
-            priority: row.ref('excluded.priority'),
-            ...turn,
-            // This tells a worker at the end that the job was enqueued again.
-            attempts: 0,
-          })),
-        ),
-  );
-}
-
-const insertDue = createInsert({});
-const insertLater = createInsert({ turn: null });
 
 /** Makes a job due now. @returns false if there is none of this kind and key */
 export async function bringJobForward(tx: Tx, { kind, key }: Pick<NewJob, 'kind' | 'key'>): Promise<boolean> {

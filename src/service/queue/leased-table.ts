@@ -3,19 +3,17 @@ import type { Count, Log } from '../configuration/log.js';
 import type { Database, Tx } from '../database/database.js';
 import { type Notices, sendNotice } from '../database/notices.js';
 import { isPostgres } from '../database/postgres.js';
+import { type ClaimOptions, claimJobs, MAX_CLAIMED } from './claim.js';
 import { bringJobForward, insertJob } from './enqueue.js';
 import {
-  claimJobs,
   completeJob,
   extendLease,
   failJob,
   type LeasedJob,
   limitDelays,
-  MAX_CLAIMED,
   recoverLeases,
   releaseJob,
   requireLease,
-  type SharedLimit,
 } from './leases.js';
 import {
   type JobKind,
@@ -48,15 +46,11 @@ export interface LeasedTableOptions {
   readonly suspicionMs?: number;
 }
 
-const POLL_MS = 1_000;
+const DEFAULTS = { leaseMs: 60_000, maxDelayMs: 24 * 60 * 60_000, pollMs: 1_000, suspicionMs: 10_000 };
 
-/** Creates a queue in a table of the database: a worker leases a job and renews the lease while it runs. */
-export function createLeasedTable(options: LeasedTableOptions): Queue {
-  return new LeasedTable(options);
-}
-
-class LeasedTable implements Queue {
-  readonly #options: LeasedTableOptions;
+/** A queue in a table of the database: a worker leases a job and renews the lease while it runs. */
+export class LeasedTable implements Queue {
+  readonly #options: LeasedTableOptions & typeof DEFAULTS;
   readonly #running = new Map<string, Run>();
   #kinds: Readonly<Record<string, JobKind>> = {};
   #timer: NodeJS.Timeout | undefined;
@@ -64,12 +58,12 @@ class LeasedTable implements Queue {
   #woken = false;
   /** The next look needs a transaction, to wait for the commit of a job that is being enqueued. */
   #looksInTransaction = false;
-  #isRecoveryDue = false;
+  #isRecoveryDue = true;
   #stopped = true;
-  #unhear: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
 
   constructor(options: LeasedTableOptions) {
-    this.#options = options;
+    this.#options = { ...DEFAULTS, ...options };
   }
 
   /**
@@ -88,39 +82,43 @@ class LeasedTable implements Queue {
   }
 
   async #wakeAll(tx: Tx): Promise<void> {
-    if (isPostgres(tx)) await sendNotice(tx, 'jobs');
-    else {
-      this.#looksInTransaction = true;
-      this.#wake();
-    }
+    if (isPostgres(tx)) return sendNotice(tx, 'jobs');
+    this.#looksInTransaction = true;
+    this.#wake();
   }
 
   /** A job that is due before the next poll does not wait for it. */
   #wakeAt(time: number): void {
     const ms = time - this.#options.now();
-    if (ms < (this.#options.pollMs ?? POLL_MS)) setTimeout(() => this.#wake(), ms).unref();
+    if (ms < this.#options.pollMs) setTimeout(() => this.#wake(), ms).unref();
   }
 
   start(kinds: Readonly<Record<string, JobKind>>): void {
     this.#kinds = kinds;
     this.#stopped = false;
     this.#poll(async () => {
-      await this.#recover();
+      try {
+        await this.#recover();
+        await limitDelays(this.#options, this.#options.maxDelayMs);
+      } catch (error) {
+        const fields = { error: String(error) };
+        this.#options.log('error', 'Could not recover jobs that were left running.', fields);
+      }
       await this.#claimAll();
     });
-    this.#unhear = this.#options.notices?.on('jobs', () => this.#wake());
+    this.#unsubscribe = this.#options.notices?.on('jobs', () => this.#wake());
     this.#timer = setInterval(() => {
       this.#isRecoveryDue ||= !this.#options.alone;
       // It fails, and is logged, when a newer release has upgraded the data.
       this.#looksInTransaction = true;
       this.#wake();
-    }, this.#options.pollMs ?? POLL_MS);
+    }, this.#options.pollMs);
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
-    this.#unhear?.();
+    this.#unsubscribe?.();
     await this.#claiming;
     const running = [...this.#running.values()];
     const ended = Promise.all(running.map((run) => run.ended));
@@ -144,15 +142,9 @@ class LeasedTable implements Queue {
   }
 
   async #recover(): Promise<void> {
-    try {
-      await recoverLeases(this.#options, { running: [], alone: this.#options.alone });
-      await limitDelays(this.#options, this.#options.maxDelayMs ?? 24 * 60 * 60_000);
-    } catch (error) {
-      this.#isRecoveryDue = true;
-      this.#options.log('error', 'Could not recover jobs that were left running.', {
-        error: String(error),
-      });
-    }
+    const running = [...this.#running.keys()];
+    await recoverLeases(this.#options, { running, alone: this.#options.alone });
+    this.#isRecoveryDue = false;
   }
 
   /** One poll at a time; a wake-up during it makes it poll again. */
@@ -173,19 +165,10 @@ class LeasedTable implements Queue {
       this.#woken = false;
       const looksFirst = !this.#looksInTransaction;
       this.#looksInTransaction = false;
-      if (this.#isRecoveryDue) {
-        const { alone } = this.#options;
-        await recoverLeases(this.#options, { running: [...this.#running.keys()], alone });
-        this.#isRecoveryDue = false;
-      }
-      while (!this.#stopped && !this.#runsSuspected()) {
-        const jobs = await claimJobs(this.#options, {
-          kinds: Object.keys(this.#kinds),
-          free: this.#countFree(),
-          shared: this.#listShared(),
-          running: [...this.#running.keys()],
-          looksFirst,
-        });
+      if (this.#isRecoveryDue) await this.#recover();
+      while (!this.#stopped && this.#mayStartOthers()) {
+        const running = [...this.#running.keys()];
+        const jobs = await claimJobs(this.#options, { kinds: this.#countPlaces(), running, looksFirst });
         for (const job of jobs) this.#start(job);
         if (jobs.length < MAX_CLAIMED) break;
       }
@@ -196,24 +179,17 @@ class LeasedTable implements Queue {
   }
 
   /** A suspected job runs alone: if the process ends during it, the job is the reason. */
-  #runsSuspected(): boolean {
-    return [...this.#running.values()].some(({ job }) => job.isSuspected);
+  #mayStartOthers(): boolean {
+    return ![...this.#running.values()].some(({ job }) => job.isSuspected);
   }
 
-  /** How many more jobs of each kind may start; without kinds that may not. */
-  #countFree(): Record<string, number> {
+  #countPlaces(): ClaimOptions['kinds'] {
     const running = [...this.#running.values()];
-    const free = Object.entries(this.#kinds).map(
-      ([kind, { atOnce }]) => [kind, atOnce - running.filter(({ job }) => job.kind === kind).length] as const,
-    );
-    return Object.fromEntries(free.filter(([, places]) => places > 0));
-  }
-
-  #listShared(): Record<string, SharedLimit> {
-    const shared = Object.entries(this.#kinds).flatMap(([kind, { atOnce, sharesWith }]) =>
-      sharesWith ? [[kind, { atOnce, sharesWith }] as const] : [],
-    );
-    return Object.fromEntries(shared);
+    const kinds = Object.entries(this.#kinds).map(([kind, { atOnce, sharesWith }]) => {
+      const places = atOnce - running.filter(({ job }) => job.kind === kind).length;
+      return [kind, { atOnce, sharesWith, places }] as const;
+    });
+    return Object.fromEntries(kinds);
   }
 
   #start(job: LeasedJob): void {
@@ -226,22 +202,23 @@ class LeasedTable implements Queue {
   }
 
   async #runLeased(job: LeasedJob, abort: AbortController): Promise<void> {
-    const renewal = setInterval(() => this.#renewLease(job, abort), (this.#options.leaseMs ?? 60_000) / 3);
+    const renewal = setInterval(() => this.#renewLease(job, abort), this.#options.leaseMs / 3);
     const isBrief = job.isSuspected && this.#kinds[job.kind]?.resumes;
-    const interruption = isBrief
-      ? setTimeout(() => abort.abort(), this.#options.suspicionMs ?? 10_000)
-      : undefined;
+    const interruption = isBrief ? setTimeout(() => abort.abort(), this.#options.suspicionMs) : undefined;
     try {
-      const outcome = await this.#execute(job, abort.signal);
+      const outcome: JobOutcome = await this.#execute(job, abort.signal).then(
+        () => ({}),
+        (error) => ({ error }),
+      );
       clearTimeout(interruption);
-      await this.#insistOnRecording(job, outcome, abort.signal);
+      await this.#recordUntilDone(job, outcome, abort.signal);
     } finally {
       clearInterval(renewal);
     }
   }
 
   /** A job whose end is not recorded would keep its lease as long as this process lasts. */
-  async #insistOnRecording(job: LeasedJob, outcome: JobOutcome, signal: AbortSignal): Promise<void> {
+  async #recordUntilDone(job: LeasedJob, outcome: JobOutcome, signal: AbortSignal): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#recordOutcome(job, outcome, signal);
@@ -251,28 +228,17 @@ class LeasedTable implements Queue {
         if (this.#stopped) return;
         // A job that was aborted as suspected is recorded too.
         const interruption = signal.aborted ? {} : { signal };
-        await pause(this.#options.pollMs ?? POLL_MS, undefined, interruption).catch(() => {});
+        await pause(this.#options.pollMs, undefined, interruption).catch(() => {});
       }
     }
   }
 
-  async #execute(job: LeasedJob, signal: AbortSignal): Promise<JobOutcome> {
-    try {
-      const kind = this.#kinds[job.kind];
-      const running = this.#toRunning(job);
-      if (job.crashes < MAX_CRASHES) await kind?.run(running, signal);
-      else await this.#quarantine(running, job.crashes);
-      return { ok: true };
-    } catch (error) {
-      return { ok: false, error };
-    }
-  }
-
-  /** Ends a job without running it. */
-  async #quarantine(job: RunningJob, crashes: number): Promise<void> {
-    const message = `Job ${job.kind} ended the process ${crashes} times; it is not run again.`;
+  async #execute(job: LeasedJob, signal: AbortSignal): Promise<void> {
+    const { run, quarantine } = this.#kinds[job.kind] as JobKind;
+    if (job.crashes < MAX_CRASHES) return run(this.#toRunning(job), signal);
+    const message = `Job ${job.kind} ended the process ${job.crashes} times; it is not run again.`;
     this.#options.log('error', message, { key: job.key });
-    await this.#kinds[job.kind]?.quarantine?.(job);
+    await quarantine?.(this.#toRunning(job));
   }
 
   #toRunning(job: LeasedJob): RunningJob {
@@ -288,7 +254,7 @@ class LeasedTable implements Queue {
   }
 
   async #recordOutcome(job: LeasedJob, outcome: JobOutcome, signal: AbortSignal): Promise<void> {
-    if (outcome.ok) return completeJob(this.#options, job);
+    if (!('error' in outcome)) return completeJob(this.#options, job);
     const { error } = outcome;
     if (error instanceof RunAgain) {
       await completeJob(this.#options, job, error.at);
@@ -322,16 +288,11 @@ interface Run {
   readonly abort: AbortController;
 }
 
-type JobOutcome = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
+/** What a job threw, if it did. */
+type JobOutcome = { readonly error?: unknown };
 
-async function endsInTime(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+async function endsInTime(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = pause(ms, false, { signal: timer.signal }).catch(() => false);
+  return await Promise.race([work.then(() => true), late]).finally(() => timer.abort());
 }

@@ -1,13 +1,10 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { backoffMs } from '../../wire/backoff.js';
 import {
   compileOnce,
-  countRows,
   type Database,
   deleteRows,
-  executeBuilt,
   type Row,
-  type Shape,
   type Tx,
   updateRows,
 } from '../database/database.js';
@@ -25,7 +22,7 @@ export interface LeasedJob extends Job {
 }
 
 /** The process that leases jobs, and its settings. */
-interface LeaseHolder {
+export interface LeaseHolder {
   readonly database: Database;
   readonly now: () => number;
   readonly instance: string;
@@ -34,160 +31,13 @@ interface LeaseHolder {
 
 const MAX_PAUSE_MS = 60 * 60_000;
 
-export interface ClaimOptions {
-  /** The kinds that this process runs. */
-  readonly kinds: readonly string[];
-  /** How many more jobs of a kind may start. */
-  readonly free: Readonly<Record<string, number>>;
-  /** The kinds whose number is limited together with that of others, in all processes. */
-  readonly shared?: Readonly<Record<string, SharedLimit>>;
-  /** Ids of the jobs that run in this process. Another one may have ended the lease of one, and not run it yet. */
-  readonly running: readonly string[];
-  /** Begins a transaction only if a job is due. Jobs whose transaction is still to be committed are not found. */
-  readonly looksFirst?: boolean;
-}
-
-export interface SharedLimit {
-  readonly atOnce: number;
-  readonly sharesWith: string;
-}
-
-/** Jobs of a kind that are leased at once, so that other services get some too. */
-export const MAX_CLAIMED = 10;
-
-/**
- * Leases the next jobs: a suspected one if no other job runs here, else those whose turn it is. While a
- * suspected job waits, no other starts. Indexes find each, however many jobs wait.
- */
-export async function claimJobs(
-  holder: LeaseHolder,
-  { kinds, free, shared = {}, running, looksFirst = false }: ClaimOptions,
-): Promise<LeasedJob[]> {
-  const now = toIsoTime(holder.now());
-  if (looksFirst && (await listDueKinds(holder.database, kinds, now)).length === 0) return [];
-  return await changeJobs(holder, async (tx) => {
-    const due = await listDueKinds(tx, kinds, now);
-    if (due.length === 0) return [];
-    const suspected = await findSuspectedJob(tx, kinds, now);
-    if (suspected)
-      return running.length === 0 ? leaseJobs(tx, holder, [{ ...suspected, isSuspected: true }]) : [];
-    // Also for kinds that are not free, so that turns follow the order of arrival.
-    if (due.some(({ waiting }) => waiting === 1)) await assignTurns(tx, kinds, now);
-    const jobs = [];
-    for (const { kind } of due) {
-      const places = free[kind];
-      if (places === undefined) continue;
-      const next = await findNextJobs(tx, { kind, places, running });
-      const limit = shared[kind];
-      jobs.push(...(limit && next.length > 0 ? next.slice(0, await countPlaces(tx, kind, limit)) : next));
-    }
-    return leaseJobs(
-      tx,
-      holder,
-      jobs.sort(compareDue).map((job) => ({ ...job, isSuspected: false })),
-    );
-  });
-}
-
-/** The kinds with jobs that are due, and whether some of them wait for a turn. One look at two indexes for each kind. */
-async function listDueKinds(database: Database, kinds: readonly string[], now: string) {
-  if (kinds.length === 0) return [];
-  const shape = { shape: `due ${kinds}`, values: [now] };
-  const build = () => sql`with given (kind) as (
-      values ${sql.join(kinds.map((kind) => sql`(${sql.lit(kind)})`))}
-    ), found as (
-      select given.kind as kind,
-        (select 1 from jobs where jobs.kind = given.kind and turn is null and leased_by is null
-          and run_at <= ${now} limit 1) as waiting,
-        (select 1 from jobs where jobs.kind = given.kind and turn is not null and leased_by is null
-          limit 1) as ready
-      from given
-    ) select kind, waiting from found where waiting = 1 or ready = 1`;
-  const { rows } = await executeBuilt<{ kind: string; waiting: number | null }>(database, shape, build);
-  return rows;
-}
-
 /** Every change locks its rows first, so on PostgreSQL it sees their newest state and conflicts with none. */
-function changeJobs<Result>({ database }: LeaseHolder, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+export function changeJobs<Result>(
+  { database }: LeaseHolder,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
   const transaction = database.transaction();
   return (isPostgres(database) ? transaction.setIsolationLevel('read committed') : transaction).execute(work);
-}
-
-type DueJob = Pick<
-  Row<'jobs'>,
-  'id' | 'kind' | 'key' | 'owner' | 'attempts' | 'crashes' | 'run_at' | 'created_at'
->;
-
-/** Selects jobs that no worker has leased. On PostgreSQL, others skip them until the end of the transaction. */
-async function selectDueJobs(tx: Tx, shape: Shape, which: () => RawBuilder<unknown>): Promise<DueJob[]> {
-  const build = () => sql<DueJob>`select id, kind, key, owner, attempts, crashes, run_at, created_at from jobs
-    where leased_by is null and ${which()} ${sql.raw(isPostgres(tx) ? 'for update skip locked' : '')}`;
-  return (await executeBuilt<DueJob>(tx, shape, build)).rows;
-}
-
-/** Once may be an accident; a job that was running at two unclean ends in a row is suspected. */
-async function findSuspectedJob(tx: Tx, kinds: readonly string[], now: string): Promise<DueJob | undefined> {
-  const shape = { shape: `suspected ${kinds.length}`, values: [...kinds, now] };
-  // The column alone would make SQLite read all jobs of these kinds instead of the few in `jobs_suspected`.
-  const jobs = await selectDueJobs(
-    tx,
-    shape,
-    () => sql`unclean_ends > 1 and kind || '' in (${sql.join(kinds)}) and run_at <= ${now}
-      order by created_at limit 1`,
-  );
-  return jobs[0];
-}
-
-function findNextJobs(
-  tx: Tx,
-  { kind, places, running }: { kind: string; places: number } & Pick<ClaimOptions, 'running'>,
-): Promise<DueJob[]> {
-  const limit = Math.min(places, MAX_CLAIMED);
-  const shape = { shape: `next beside ${running.length}`, values: [kind, ...running, limit] };
-  const others = () => (running.length > 0 ? sql`and id not in (${sql.join(running)})` : sql``);
-  return selectDueJobs(
-    tx,
-    shape,
-    () => sql`kind = ${kind} and turn is not null ${others()}
-      order by priority, turn, created_at, id limit ${limit}`,
-  );
-}
-
-/** How many more jobs of a kind may start in all processes. */
-async function countPlaces(tx: Tx, kind: string, { atOnce, sharesWith }: SharedLimit): Promise<number> {
-  // One process after the other, or two would take the same place.
-  if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(7719)`.execute(tx);
-  const taken = tx
-    .selectFrom('jobs')
-    .where((where) =>
-      where.or([
-        where('kind', '=', sharesWith),
-        where.and([where('kind', '=', kind), where('leased_by', 'is not', null)]),
-      ]),
-    );
-  return Math.max(0, atOnce - (await countRows(taken)));
-}
-
-/** Between kinds, the job that has been due longest comes first. */
-function compareDue(one: DueJob, other: DueJob): number {
-  const [left, right] = [one, other].map(({ run_at, created_at, id }) => `${run_at} ${created_at} ${id}`);
-  return (left as string) < (right as string) ? -1 : 1;
-}
-
-/** @param jobs that the transaction keeps from others */
-async function leaseJobs(tx: Tx, holder: LeaseHolder, jobs: LeasedJob[]): Promise<LeasedJob[]> {
-  if (jobs.length === 0) return jobs;
-  const lease = { leased_until: getLeaseEnd(holder), leased_by: holder.instance };
-  const ids = jobs.map(({ id }) => id);
-  const attempts = sql<number>`attempts + 1`;
-  const shape = { shape: `lease ${ids.length}`, values: [...Object.values(lease), ...ids] };
-  await executeBuilt(tx, shape, () =>
-    tx
-      .updateTable('jobs')
-      .set({ ...lease, attempts })
-      .where('id', 'in', ids),
-  );
-  return jobs;
 }
 
 /** @returns false if another worker has taken the lease */
@@ -333,10 +183,11 @@ async function updateLeasedJob(
   return (await changeJobs(holder, (tx) => updateRows(tx, 'jobs', own, change))) === 1;
 }
 
-function getLeaseEnd({ now, leaseMs = 60_000 }: LeaseHolder): string {
+/** When a lease ends that begins or is renewed now. */
+export function getLeaseEnd({ now, leaseMs = 60_000 }: LeaseHolder): string {
   return toIsoTime(now() + leaseMs);
 }
 
-function toIsoTime(milliseconds: number): string {
+export function toIsoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }

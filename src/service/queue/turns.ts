@@ -14,7 +14,7 @@ export async function assignTurns(tx: Tx, kinds: readonly string[], now: string)
     // One service after the other, or two would give the same turn.
     await sql`select pg_advisory_xact_lock(7718)`.execute(tx);
   }
-  const build = () => sql`update jobs set turn = given.turn from (
+  const build = (now: string, ...kinds: string[]) => sql`update jobs set turn = given.turn from (
       select due.id as id,
         row_number() over (
           partition by due.kind, due.priority, due.owner order by due.run_at, due.created_at, due.id
@@ -37,8 +37,7 @@ export async function assignTurns(tx: Tx, kinds: readonly string[], now: string)
           and waiting.turn is null and waiting.leased_by is null
       ) as due
     ) as given where jobs.id = given.id`;
-  const shape = { shape: `turns ${kinds.length}`, values: [...kinds, now] };
-  await executeBuilt(tx, shape, build);
+  await executeBuilt<unknown, [string, ...string[]]>(tx, `turns ${kinds.length}`, [now, ...kinds], build);
 }
 
 async function isAnyWaiting(tx: Tx, kinds: readonly string[], now: string): Promise<boolean> {

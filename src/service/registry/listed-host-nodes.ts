@@ -12,20 +12,19 @@ export async function refreshListing(tx: Tx, nodeId: string): Promise<void> {
   const publisher = await getRow(tx, 'publishers', { id: node.publisher_id });
   const isListed = node.status === 'NodeStatusActive' && publisher.status === 'PublisherStatusActive';
   const versionId = (isListed && node.latest_version_id) || '';
-  const hiding = { shape: 'hide host nodes', values: [0, nodeId, versionId] };
-  const hidden = await executeBuilt(tx, hiding, () =>
+  const hidden = await executeBuilt(tx, 'hide host nodes', [nodeId, versionId], (node_id, version) =>
     tx
       .updateTable('host_nodes')
       .set({ listed: 0 })
-      .where('node_id', '=', nodeId)
+      .where('node_id', '=', node_id)
       .where('listed', '=', sql.lit(1))
-      .where('version_id', '!=', versionId),
+      .where('version_id', '!=', version),
   );
-  const shown = await executeBuilt(tx, { shape: 'show host nodes', values: [1, versionId] }, () =>
+  const shown = await executeBuilt(tx, 'show host nodes', [versionId], (version) =>
     tx
       .updateTable('host_nodes')
       .set({ listed: 1 })
-      .where('version_id', '=', versionId)
+      .where('version_id', '=', version)
       .where('listed', '=', sql.lit(0)),
   );
   const change = Number(shown.numAffectedRows) - Number(hidden.numAffectedRows);

@@ -5,8 +5,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
 import { Notices } from '../../../src/service/database/notices.js';
-import { createLeasedTable, type LeasedTableOptions } from '../../../src/service/queue/leased-table.js';
-import { claimJobs } from '../../../src/service/queue/leases.js';
+import { claimJobs } from '../../../src/service/queue/claim.js';
+import { LeasedTable, type LeasedTableOptions } from '../../../src/service/queue/leased-table.js';
 import {
   type Job,
   type JobHandler,
@@ -45,7 +45,7 @@ afterEach(async () => {
 });
 
 function queue(parts: Partial<LeasedTableOptions> = {}): Queue {
-  const made = createLeasedTable({
+  const made = new LeasedTable({
     database,
     now: () => time,
     log: (_level, message) => logged.push(message),
@@ -308,7 +308,7 @@ describe('the queue', () => {
   it('takes them over as soon as the database takes it', async () => {
     await enqueue(queue(), { kind: 'greet', key: 'a' });
     const dead = { instance: 'dead', database, now: () => time };
-    await claimJobs(dead, { kinds: ['greet'], free: { greet: 1 }, running: [] });
+    await claimJobs(dead, { kinds: { greet: { places: 1, atOnce: 1 } }, running: [] });
     await refuseRelease('dead');
     const done: string[] = [];
     start(queue({ instance: 'next' }), { greet: async ({ key }) => void done.push(key) });
@@ -530,7 +530,7 @@ it.skipIf(testDatabase)(
     const plans = await plansOf(database, () =>
       claimJobs(
         { database, now: () => time, instance: 'one' },
-        { kinds: ['a', 'b'], free: { a: 1, b: 1 }, running: [] },
+        { kinds: { a: { places: 1, atOnce: 1 }, b: { places: 1, atOnce: 1 } }, running: [] },
       ),
     );
     const reads = plans.filter((plan) => /jobs|waiting|ready|own\b|running/.test(plan));
@@ -544,9 +544,9 @@ it.skipIf(testDatabase)('looks once for jobs that are due, however many kinds th
   const made = queue();
   const kinds = Array.from({ length: 12 }, (_, at) => `kind-${at}`);
   await enqueue(made, { kind: 'kind-3', key: 'later', runAt: time + 60_000 });
-  const free = Object.fromEntries(kinds.map((kind) => [kind, 1]));
   const holder = { database, now: () => time, instance: 'one' };
-  const options = { kinds, free, running: [] };
+  const places = kinds.map((kind) => [kind, { places: 1, atOnce: 1 }]);
+  const options = { kinds: Object.fromEntries(places), running: [] };
   const { queries } = await observeReads(database, () => claimJobs(holder, options));
   expect(queries).toBe(1);
   time += 60_000;
@@ -637,7 +637,7 @@ describe('a job that ends its process', () => {
     };
     // A database of its own, which closes without the queue knowing.
     const own = await openTestDatabase(folder);
-    const dying = createLeasedTable({
+    const dying = new LeasedTable({
       database: own,
       now: () => time,
       log: () => {},
