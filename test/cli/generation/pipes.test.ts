@@ -47,7 +47,7 @@ test('-o - is refused where it cannot work, before anything is sent', async () =
   const { run } = await prepare();
   const relight = ['image', 'relight', 'a.png', '-o', '-'];
   for (const [argv, more, why] of [
-    [[...relight, 'b.png'], {}, 'writes one result'],
+    [[...relight, 'b.png'], {}, 'takes exactly one result'],
     [[...relight, '--json'], {}, '--output - and --json'],
     [relight, { terminal: true }, 'binary data to the terminal'],
   ] as const) {
