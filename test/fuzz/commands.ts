@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import type { Command } from '../../src/cli/command/command.js';
 import { exitCodes } from '../../src/cli/terminal/failure.js';
-import { commandTree } from '../../src/cli/views/derive.js';
+import { commandTree } from '../../src/cli/command-tree.js';
 import { contract } from '../../src/contract/index.js';
 import { listOperations } from '../../src/contract/operation.js';
 import { type Ran, regen } from '../support/cli.js';
