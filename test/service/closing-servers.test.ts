@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
-import { vendorConfiguration } from '../support/behind.js';
 import { regen, start } from '../support/cli.js';
 import { copyingEngine } from '../support/copying-engine.js';
 import { startedTask, startPaths, taskAt } from '../support/generation.js';
 import { listenOn } from '../support/listen.js';
 import { packForTest } from '../support/packs.js';
 import { ask, folderForTest, publisherForTest, serviceForTest } from '../support/service.js';
+import { vendorConfiguration } from '../support/vendor-service.js';
 import { videoPaths } from '../support/videos.js';
 import { waitFor } from '../support/wait-for.js';
 
