@@ -67,12 +67,12 @@ async function setStatuses(
     return;
   }
   const { client } = await context.services.reach();
-  const judged: unknown[] = [];
+  const reviewed: unknown[] = [];
   for (const params of versions) {
     const { data } = await client.requestNamed(name, { ...params, body }, { signal: context.signal });
-    judged.push(await presentAnswer(context, name, data));
+    reviewed.push(await presentAnswer(context, name, data));
   }
-  await context.output.answer(judged, { columns: ['node_id', 'version', 'status', 'status_reason'] });
+  await context.output.answer(reviewed, { columns: ['node_id', 'version', 'status', 'status_reason'] });
   await context.services.announce();
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { HostNode } from '../../contract/host-nodes.js';
-import { buildArchive, type Pack, warnOfGaps } from '../../flows/publish/pack.js';
+import { buildArchive, type Pack, warnAboutMissingDefinitions } from '../../flows/publish/pack.js';
 import { type ScannerFinding, scanAsComfy } from '../../pack/other-scanner.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
@@ -69,7 +69,7 @@ export async function run(context: CommandContext): Promise<number> {
     progress.end();
     const other = registry === undefined ? undefined : await scanFor(registry, pack);
     const answer = { ...toAnswer(pack, report), ...(other && { for: other }) };
-    await warnOfGaps(output, report);
+    await warnAboutMissingDefinitions(output, report);
     if (output.mode.json) await output.answer(answer);
     else await output.answer([...toRows(report, answer.verdict), ...toOtherRows(other)], command.shape);
     await output.note(`${pack.files.length} files, ${formatBytes(pack.size)}; nothing was sent.`);

@@ -94,13 +94,13 @@ async function findVersion(
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status !== 404) throw error;
     // Either the service lacks the operation, or the version is not active.
-    const read = await readUncounted(service, nodeId, version, signal);
+    const read = await readWithoutCounting(service, nodeId, version, signal);
     if (!read) throw error.code === 'not_found' ? error : toNothingToDownloadFailure(nodeId, version);
     return requireDownloadable(nodeId, read);
   }
 }
 
-async function readUncounted(
+async function readWithoutCounting(
   { client }: Service,
   nodeId: string,
   version: string | undefined,

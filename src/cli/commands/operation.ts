@@ -128,7 +128,7 @@ export async function callOperation(
     const answer = await send(request.query);
     if (flags.csv) return output.csv(answer, shape ?? {});
     await output.answer(answer ?? (outline.response ? {} : undefined), shape);
-    return sayMore(context, answer);
+    return notePaging(context, answer);
   }
   const read = (page: number) => send({ ...chooseLargestPages(outline), ...request.query, page });
   const first = typeof request.query.page === 'number' ? request.query.page : 1;
@@ -166,7 +166,7 @@ export function renameShape(shape: Shape | undefined, naming: Naming | undefined
   return Object.fromEntries(entries);
 }
 
-async function sayMore({ output }: CommandContext, answer: object | undefined): Promise<void> {
+async function notePaging({ output }: CommandContext, answer: object | undefined): Promise<void> {
   const { page, totalPages } = (answer ?? {}) as { page?: number; totalPages?: number };
   if (page !== undefined && totalPages !== undefined && page < totalPages) {
     await output.note(`Page ${page} of ${totalPages}. Pass --all for every page.`);

@@ -79,7 +79,7 @@ async function showService(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) {
-    throw new Failure(`No service runs on ${folder}.`, {
+    throw new Failure(`No service is running for the data folder ${folder}.`, {
       code: 'not_running',
       hint: 'Start one with: regen serve --detach',
     });
@@ -130,7 +130,7 @@ async function isLocked(folder: string): Promise<boolean> {
 async function stopService(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
-  if (!service) return context.output.note(`No service runs on ${folder}.`);
+  if (!service) return context.output.note(`No service is running for the data folder ${folder}.`);
   await drainLocal(folder, service, context.signal);
   await context.output.note(`Stopped the service at ${service.url}.`);
 }

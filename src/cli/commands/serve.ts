@@ -75,7 +75,7 @@ export async function run(given: CommandContext): Promise<void> {
   keepServiceCode();
   await output.note(`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
   if (scenario) await output.note(describeScenario(scenario));
-  for (const note of describeMakers(service)) await output.note(note);
+  for (const note of describeEngines(service)) await output.note(note);
   if (service.metricsUrl !== undefined) await output.note(`Metrics are at ${service.metricsUrl}.`);
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
@@ -140,8 +140,8 @@ function formatOwnerSignIn({ folders }: CommandContext, { url, context }: Runnin
   return `regen auth login --profile own --base-url ${url} --with-token < ${shellWord(token)}`;
 }
 
-/** Says who makes images and videos, so that previews are not mistaken for the work of a vendor. */
-function describeMakers({ context }: RunningService): string[] {
+/** Names the engines, so that previews are not mistaken for the work of a vendor. */
+function describeEngines({ context }: RunningService): string[] {
   const { image, video } = context.configuration.generation;
   const made = (by: typeof image | typeof video) =>
     by.engine === 'local'
