@@ -2,14 +2,14 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { getOutline } from '../../client/outlines.js';
 import { NodeVersion } from '../../contract/node-version.js';
-import type { Pack } from '../../flows/publish/pack.js';
+import { checkCode, type Pack } from '../../flows/publish/pack.js';
 import { buildPublishBody } from '../../flows/publish/upload.js';
 import { readInput } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
 import { flag } from '../command/flags.js';
 import type { CommandContext } from '../connect/context.js';
-import { checkFolder, publishFolder, readFolder } from '../publish/publish-folder.js';
+import { publishFolder, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
@@ -76,7 +76,7 @@ async function publishOne(
 ): Promise<void> {
   const { output } = context;
   const progress = new Progress(output);
-  await checkFolder(context, pack, progress);
+  await checkCode(pack, output, progress, context.flags['allow-findings'] === true);
   context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
   try {
     const version = await publishFolder(context, pack, { changelog, timeoutMs, progress });
