@@ -6,18 +6,10 @@ import { FlowError } from '../flow-error.js';
 import { findNextStep, isSettled, readReason, toVerdictError } from './next-step.js';
 import { buildArchive, type Pack, type PublishReport, type Stages } from './pack.js';
 import { type NodeVersion, readVersion, type VersionContext } from './published.js';
-import {
-  type ConnectWithToken,
-  chooseClient,
-  isUncertain,
-  type Registration,
-  type Registry,
-  registerAndUpload,
-} from './upload.js';
+import { isUncertain, type Registration, type Registry, registerAndUpload } from './upload.js';
 
 /** How a pack that passed its checks is published. */
 export interface PublishContext {
-  readonly connect: ConnectWithToken;
   /** Opens the registry, once the archive is built. */
   openRegistry(publisherId: string): Promise<Registry>;
   readonly report: PublishReport;
@@ -38,10 +30,10 @@ export interface PublishContext {
 export async function publishPack(context: PublishContext, pack: Pack): Promise<NodeVersion> {
   const registration = await buildRegistration(context, pack);
   const { manifest, archive } = registration;
-  const { connect, signal } = context;
+  const { signal } = context;
   const registry = await context.openRegistry(manifest.publisher);
   const subject: VersionContext = {
-    client: await chooseClient(connect, registry, registry.token),
+    client: await registry.connect(registry.token),
     nodeId: manifest.node.id,
     version: manifest.version.version,
     signal,

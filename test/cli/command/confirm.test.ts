@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { commandTree } from '../../../src/cli/views/derive.js';
+import { commandTree } from '../../../src/cli/command-tree.js';
 import { contract } from '../../../src/contract/index.js';
 import { listOperations } from '../../../src/contract/operation.js';
 import { homeForTest, regen, type Surroundings, startRegen } from '../../support/cli.js';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { commandTree } from '../../../src/cli/views/derive.js';
+import { commandTree } from '../../../src/cli/command-tree.js';
 import { failureMeanings } from '../../../src/cli/views/failure-codes.js';
 import { topics } from '../../../src/cli/views/topics.js';
 import { errorCodes } from '../../../src/contract/error-codes.js';

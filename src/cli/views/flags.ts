@@ -62,3 +62,25 @@ export const startFlags: readonly Flag[] = [
 export const taskExplain = {
   task_id: 'Task id or the beginning of it, @last, @last:video, or a file that the task saved',
 };
+
+export const publisherFlag = flag(
+  '--publisher <publisherId>',
+  "Publisher, instead of the manifest's PublisherId",
+);
+export const allowSecretsFlag = flag('--allow-secrets', 'Include files that look like secrets');
+
+export const dirExplain = { dir: 'Folder with the pyproject.toml (default: the current folder)' };
+export const secretFileFlag = flag(
+  '--secret-file <path>',
+  'File with the signing secret (default: REGEN_WEBHOOK_SECRET, or the secret read from the service)',
+);
+
+export const dataFlag = flag(
+  '--data <folder>',
+  'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)',
+);
+
+export const configFlag = flag(
+  '--config <path>',
+  'Service configuration file: TOML if its name ends in .toml, otherwise JSON',
+);
