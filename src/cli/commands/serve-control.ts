@@ -1,5 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasCode } from '../../contract/has-code.js';
 import { isRecord, parseJson } from '../../contract/json.js';
@@ -8,6 +9,7 @@ import { confirmDestruction } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
+import { stripControls } from '../terminal/text.js';
 import { buildConfiguration, loadService, requireDataFolder } from './serve.js';
 
 export const run = {
@@ -132,8 +134,11 @@ async function printLog({ folders, output }: CommandContext): Promise<void> {
     return output.answer(lines.map(parseEntry));
   }
   if (!isThere) return output.note(`The log is empty. It will be written to ${logFile}.`);
-  const { descriptor } = openFolderFile(logFile);
-  for await (const chunk of createReadStream(logFile, { fd: descriptor })) await output.write(chunk);
+  const stream = createReadStream(logFile, { fd: openFolderFile(logFile).descriptor });
+  // A log holds what strangers sent.
+  if (output.system.stdout.isTTY)
+    for await (const line of createInterface(stream)) await output.line(stripControls(line));
+  else for await (const chunk of stream) await output.write(chunk);
 }
 
 /** The service logs objects; any other line is a message. */
