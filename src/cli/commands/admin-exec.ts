@@ -8,6 +8,7 @@ import { printDryRun } from '../command/dry-run.js';
 import { toFailure } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
+import { findProgram } from '../terminal/programs.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { System } from '../terminal/system.js';
 import type { View } from '../views/view.js';
@@ -104,7 +105,11 @@ async function runChild(
   const stop = system.onSignal((signal) => forwardSignal(system, child, signal), FORWARDED_SIGNALS);
   interruption.ignore();
   try {
-    const started = spawn(program, words, { cwd: system.cwd, env, stdio: 'inherit' });
+    // Windows would look in the current folder first, as no other system does.
+    const isName = system.platform === 'win32' && !/[/\\]/.test(program);
+    const file = isName ? findProgram(program, system) : program;
+    if (file === undefined) throw toNotStartedFailure(program, { code: 'ENOENT' });
+    const started = spawn(file, words, { cwd: system.cwd, env, stdio: 'inherit' });
     child = started;
     return await new Promise<number>((done, fail) => {
       started.once('error', (error) => fail(toNotStartedFailure(program, error)));
@@ -126,7 +131,10 @@ function forwardSignal(
   child?.kill(signal);
 }
 
-function toNotStartedFailure(program: string, error: NodeJS.ErrnoException): Failure {
+function toNotStartedFailure(
+  program: string,
+  error: Pick<NodeJS.ErrnoException, 'code'> & { readonly message?: string },
+): Failure {
   const isMissing = error.code === 'ENOENT';
   const why = isMissing ? 'command not found' : error.message;
   return new Failure(`Could not start '${program}': ${why}.`, {

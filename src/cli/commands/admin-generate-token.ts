@@ -10,6 +10,7 @@ import { flag } from '../command/flags.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { resolveOutput } from '../terminal/save.js';
+import { oneLine, shellWord, toJson } from '../terminal/text.js';
 import type { View } from '../views/view.js';
 
 export const view = (): View => ({
@@ -37,11 +38,12 @@ export const view = (): View => ({
 
 type AdminToken = Answer<OperationNamed<'admin.generateToken'>>;
 
+// The token is text of a service: it stays on its line, and a shell takes it as one word.
 const FORMATS = {
-  plain: ({ token }: AdminToken) => token,
-  env: ({ token }: AdminToken) => `REGEN_ADMIN_TOKEN=${token}`,
-  header: ({ token }: AdminToken) => `Authorization: Bearer ${token}`,
-  json: (answer: AdminToken) => JSON.stringify(answer),
+  plain: ({ token }: AdminToken) => oneLine(token),
+  env: ({ token }: AdminToken) => `REGEN_ADMIN_TOKEN=${shellWord(oneLine(token))}`,
+  header: ({ token }: AdminToken) => `Authorization: Bearer ${oneLine(token)}`,
+  json: (answer: AdminToken) => toJson(answer),
 };
 
 export async function run(context: CommandContext): Promise<void> {

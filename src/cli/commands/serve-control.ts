@@ -1,5 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { hasCode } from '../../contract/has-code.js';
@@ -9,6 +10,7 @@ import { confirmDestruction } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
+import { stripControls } from '../terminal/text.js';
 import { Text, Texts } from '../views/answers.js';
 import { configFlag, dataFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
@@ -189,8 +191,11 @@ async function printLog({ folders, output }: CommandContext): Promise<void> {
     return output.answer(lines.map(parseEntry));
   }
   if (!isThere) return output.note(`The log is empty. It will be written to ${logFile}.`);
-  const { descriptor } = openFolderFile(logFile);
-  for await (const chunk of createReadStream(logFile, { fd: descriptor })) await output.write(chunk);
+  const stream = createReadStream(logFile, { fd: openFolderFile(logFile).descriptor });
+  // A log holds what strangers sent.
+  if (output.system.stdout.isTTY)
+    for await (const line of createInterface(stream)) await output.line(stripControls(line));
+  else for await (const chunk of stream) await output.write(chunk);
 }
 
 /** The service logs objects; any other line is a message. */

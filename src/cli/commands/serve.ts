@@ -18,7 +18,7 @@ import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { shellWord } from '../terminal/text.js';
+import { shellWord, toJson } from '../terminal/text.js';
 import { configFlag, dataFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
@@ -214,7 +214,7 @@ async function showConfiguration(
   const { version: _, ...settings } = parseConfiguration(input, system.env);
   if (scenario) await loadScenario(scenario, { version, ...settings });
   if (settings.database) settings.database = maskPassword(settings.database);
-  if (flags['print-config']) await output.line(JSON.stringify(settings, null, 2));
+  if (flags['print-config']) await output.line(toJson(settings, 2));
   else await output.note('The configuration is valid.');
 }
 

@@ -7,6 +7,7 @@ import { saveTask } from '../generation/finish-task.js';
 import { downloadResult, printsBytes } from '../generation/print-result.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 import { describeAnyTask } from '../views/answers.js';
 import { openFlag, saveFlags, taskExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
@@ -53,6 +54,6 @@ function toNothingToSaveFailure(id: string, state: string): Failure {
   return new Failure(`Task ${id} has no results to save; its status is ${state}.`, {
     code: over ? 'task_failed' : 'still_running',
     exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,
-    ...(!over && { hint: `Wait for it with: regen task wait ${id}` }),
+    ...(!over && { hint: `Wait for it with: regen task wait ${shellWord(id)}` }),
   });
 }

@@ -15,6 +15,7 @@ import { findRequestProblems, formatFieldName, toInvalidFailure } from '../comma
 import type { CommandContext } from '../connect/context.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { type FailureDetail, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 
 export type PlanContext = Pick<CommandContext, 'system' | 'services' | 'output' | 'ledger'>;
 
@@ -152,7 +153,9 @@ function findSource(context: PlanContext, text: string): ReturnType<typeof parse
   const [url] = entry?.outputs ?? [];
   if (url !== undefined) return { kind: 'url', url };
   const id = entry?.task_id;
-  return { problem: `has no result yet: ${text}${id ? `; wait for it with: regen task wait ${id}` : ''}` };
+  return {
+    problem: `has no result yet: ${text}${id ? `; wait for it with: regen task wait ${shellWord(id)}` : ''}`,
+  };
 }
 
 /** Parses an image in a request body, where Base64 has no prefix. */

@@ -53,8 +53,12 @@ export async function runAll(
   });
   watch.end();
   if (items.length > 1) await output.note(formatSummary(context, watch, items, outcomes));
-  if (context.flags.open)
-    for (const line of outcomes.flatMap(({ lines }) => lines)) openBrowser(context.system, line);
+  if (context.flags.open) {
+    // What was not saved is what the service answered, which could name a file of this machine.
+    const isOpened = (line: string) => context.flags.output !== undefined || /^https?:\/\//i.test(line);
+    const opened = outcomes.flatMap(({ lines }) => lines).filter(isOpened);
+    for (const line of opened) openBrowser(context.system, line);
+  }
   if (output.mode.json) {
     const answers = outcomes.map(
       ({ answer, failure }) => answer ?? (failure ? toErrorAnswer(failure) : null),

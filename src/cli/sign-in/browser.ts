@@ -34,7 +34,7 @@ export async function signInByBrowser(
     ...(scope.split(' ').includes('offline_access') && { prompt: 'consent' }),
   }).href;
   try {
-    await output.tell(`Sign in with your browser:\n  ${address}`);
+    await output.tell('Sign in with your browser:', `  ${address}`);
     if (hasBrowser(system)) openBrowser(system, address);
     const redirect = await waitForUser(SIGN_IN_TIMEOUT_MS, signal, (either) =>
       callback.waitForRedirect(either),
@@ -72,9 +72,11 @@ export async function signInByDevice(
   );
   const { user_code, verification_uri, verification_uri_complete: completeUri } = authorization;
   await output.tell(
-    `Sign in with a browser on any device:\n  ${verification_uri}\nand enter the code ${user_code}`,
+    'Sign in with a browser on any device:',
+    `  ${verification_uri}`,
+    `and enter the code ${user_code}`,
   );
-  if (completeUri) await output.tell(`or open the address that includes the code:\n  ${completeUri}`);
+  if (completeUri) await output.tell('or open the address that includes the code:', `  ${completeUri}`);
   return waitForUser(authorization.expires_in * 1000, signal, (either) =>
     callIssuer(openId, issuer, () =>
       openId.pollDeviceAuthorizationGrant(configuration, authorization, { resource }, { signal: either }),

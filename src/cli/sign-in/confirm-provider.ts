@@ -1,7 +1,7 @@
 import type { CommandContext } from '../connect/context.js';
 import type { Credentials } from '../connect/credentials.js';
 import { Failure } from '../terminal/failure.js';
-import { oneLine } from '../terminal/text.js';
+import { oneLine, shellWord } from '../terminal/text.js';
 import type { SignInConfiguration } from './discovery.js';
 import { readAudience } from './tokens.js';
 
@@ -58,7 +58,7 @@ export class ProviderConfirmation {
     if (!mayAsk) {
       throw new Failure(`${why} Nothing was sent to ${this.#url}.`, {
         code: 'provider_unconfirmed',
-        hint: `If you trust this service with the scopes ${scope}, run: regen auth login --issuer ${issuer}`,
+        hint: `If you trust this service with the scopes ${scope}, run: regen auth login --issuer ${shellWord(issuer)}`,
       });
     }
     if (!(await system.prompts.confirm(oneLine(`${why} ${what}`))))

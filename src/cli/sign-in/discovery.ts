@@ -5,6 +5,7 @@ import { isLoopbackAddress, isPublicAddress } from '../../wire/addresses.js';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 
 export interface SignInConfiguration {
   readonly issuer: string;
@@ -35,7 +36,7 @@ export async function discoverSignIn(context: DiscoveryContext, url: string): Pr
   if (!isSameAddress(metadata.resource, url)) {
     throw toUnusableFailure(
       `${url} identifies itself as ${metadata.resource}.`,
-      `If you trust that address, use: --base-url ${metadata.resource}`,
+      `If you trust that address, use: --base-url ${shellWord(metadata.resource)}`,
     );
   }
   const problem = findAddressProblem(issuer, url);
