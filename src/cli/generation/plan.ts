@@ -12,12 +12,12 @@ import { findEntry } from '../../flows/tasks/task.js';
 import { buildRequest, readBodyFlag } from '../command/build-request.js';
 import type { ArgumentValues, Command, Flag, FlagValues, ParsedCommand } from '../command/command.js';
 import { findRequestProblems, formatFieldName, toInvalidFailure } from '../command/request.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { type FailureDetail, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
 
-export type PlanContext = Pick<CommandContext, 'system' | 'services' | 'output' | 'ledger'>;
+export type PlanContext = Needs<'system' | 'services' | 'output' | 'ledger'>;
 
 /**
  * Plans the tasks of a command line: one for each image.
