@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import { PackReader, QUICK_LIMITS } from '../python/reader-process.js';
 import type { Lookup } from '../wire/checked-lookup.js';
 import { createVerifier } from './auth/issuer.js';
@@ -24,15 +21,15 @@ import { maskPassword } from './database/postgres.js';
 import { createEngines, listPreviews } from './engines/create-engines.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
 import { createApp } from './http/app.js';
-import { closeServers, formatUrl, LAST_IDLE_MS, listenOn, listenOnSocket } from './http/listen.js';
+import { createStop } from './http/end-service.js';
+import { formatUrl, listenOn, listenOnSocket } from './http/listen.js';
 import { loadScenario } from './http/load-scenario.js';
 import { routeOwner } from './http/owner-routes.js';
-import type { ScenarioInput } from './http/scenario.js';
+import type { Scenario, ScenarioInput } from './http/scenario.js';
 import { routeCallbacks, routeResults } from './http/task-routes.js';
 import { routeUploads } from './http/uploads.js';
 import { createJobKinds } from './jobs/job-kinds.js';
 import { schedulePruning } from './jobs/prune.js';
-import { awaitWithin, TimedOut } from './network/run-within.js';
 import type { Context } from './operation/context.js';
 import { DiskSpace } from './operation/disk-space.js';
 import type { Engines } from './operation/engine.js';
@@ -44,7 +41,7 @@ import { watchIdle } from './queue/idle.js';
 import { LeasedTable } from './queue/leased-table.js';
 import { InstallCounts } from './registry/install-counts.js';
 import { bindStorage } from './storage/bind-storage.js';
-import { type DataFolder, emptyFolder, openDataFolder } from './storage/data-folder.js';
+import { DATABASE, type DataFolder, emptyFolder, openDataFolder } from './storage/data-folder.js';
 import { openStorage } from './storage/open-storage.js';
 
 /** Parts of the service that a caller may replace. */
@@ -114,100 +111,58 @@ async function createMetrics({ metrics: { port, token } }: Configuration) {
   return new Metrics();
 }
 
+/**
+ * Starts in this order: the database, the parts that work with it, routes, servers, jobs; and last the announcement in
+ * the folder, which clients look for. `createStop` ends them.
+ */
 async function startInFolder(
   folder: DataFolder,
   { configuration, names }: { readonly configuration: Configuration; readonly names: Names },
-  { now: givenNow = Date.now, log: givenLog, lookup, engines: given, scenario: played }: ServiceParts,
+  parts: ServiceParts,
 ): Promise<RunningService> {
+  const { now: givenNow = Date.now, scenario: played } = parts;
   const instance = randomUUID();
   const lines = createLineLog(givenNow, (line) => void process.stderr.write(line));
-  const log = limitLog(getLogLevel(configuration), givenLog ?? lines);
+  const log = limitLog(getLogLevel(configuration), parts.log ?? lines);
   const scenario = played && (await loadScenario(played, configuration));
   const metrics = await createMetrics(configuration);
-  const count = metrics?.count ?? (() => {});
   const { path, durable, endedUncleanly: verify } = folder;
   const opened = await openDatabase({
     url: configuration.database,
-    embedded: { file: join(path, 'regen.db'), durable, verify },
+    embedded: { file: join(path, DATABASE), durable, verify },
     now: givenNow,
     onError: (error) => log('warn', 'A connection to the database was lost.', { error: `${error}` }),
     onQuery: metrics?.observeQuery,
   });
-  const { database, notices, now } = opened;
   try {
-    const { uploadAbandonedSeconds, offPeakSeconds } = configuration.limits;
-    const maxDelayMs = Math.max(uploadAbandonedSeconds, offPeakSeconds) * 1000;
-    const alone = notices === undefined;
-    const queue = new LeasedTable({ database, now, log, count, instance, alone, notices, maxDelayMs });
-    const keys = await loadKeys(database, now, folder, !alone);
-    notices?.on(
-      'keys',
-      () => void keys.reload().catch((error) => log('warn', `Keys were not read: ${error}`)),
-    );
-    const scratch = emptyFolder(join(folder.path, 'scratch'));
-    const objects = join(folder.path, 'objects');
-    const storage = await openStorage(configuration, {
-      objects,
-      before: alone ? undefined : now() - 24 * 60 * 60_000,
-      scratch,
-      env: process.env,
-    });
-    await bindStorage(database, storage, { setting: configuration.storage, folder: objects, alone });
-    let local = '';
-    const baseUrl = () => configuration.publicUrl?.replace(/\/+$/, '') ?? local;
-    const callbacks = new VendorCallbacks({ configuration, database, queue, keys, baseUrl });
-    const { limits } = configuration;
-    const engineOptions = { env: process.env, database, callbacks, limits, now, log, count };
-    const making = { ...createEngines(configuration.generation, engineOptions), ...given };
-    const engines = scenario?.disturbEngines(making) ?? making;
-    const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));
-    const verifiers = [verifyOwnToken, ...issuers];
-    const packReaders = {
-      quick: new PackReader({ limits: QUICK_LIMITS }),
-      thorough: new PackReader({ limits: { yields: true } }),
-    };
-    const installs = new InstallCounts({ database, now, log });
-    const inspector = new ImageInspector();
-    const reservations = new Reservations({ database, now });
-    // No other service uses the database, so they are those of one that was killed.
-    if (alone) await reservations.removeAll();
-    const shared = { configuration, ...names, database, storage, queue, installs, engines, packReaders };
-    const context: Context = {
-      ...{ ...shared, inspector, scratch, keys, verifiers, now, baseUrl, lookup, log, count },
-      reservations,
-      disk: new DiskSpace({ folder: path, minFreeBytes: configuration.minFreeDiskBytes }),
-      preparations: new FairQueue(Number.POSITIVE_INFINITY, PREPARATIONS_OF_USER),
-    };
+    const listening = { url: '' };
+    const count = metrics?.count ?? (() => {});
+    const given = { ...{ folder, configuration, names, opened, instance, listening }, log, count };
+    const { context, callbacks } = await createContext(given, parts, scenario);
 
     const state = { ready: false };
     const app = createApp(context, () => state.ready, scenario);
-    const { version } = configuration;
+    const { database, queue, keys, now, scratch, baseUrl } = context;
     await routeUploads(app, context);
     routeResults(app, context);
     routeCallbacks(app, context, callbacks);
+    const { version } = configuration;
     const rotateKey = async () => {
       keys.token = await rotateSigningKey(database, now);
       return getSigningKey(keys.token).kid;
     };
     routeOwner(app, { keys, instance, version, stop: () => endSoon(), rotateKey });
     const kinds = createJobKinds(context);
-    const { token } = configuration.metrics;
+    const { token, host } = configuration.metrics;
     const metricsServer = await metrics?.route(app, {
       store: { database, now, scratch, instance, kinds: Object.keys(kinds) },
       configuration,
       token: token && readSecret(token, process.env),
     });
-    local = await listenOn(app, configuration);
-    const socketServer = await listenOnSocket(app, folder.socketPath);
-    if (configuration.publicUrl === undefined && isExposed(configuration)) {
-      log('warn', `URLs in answers begin with ${local}; set publicUrl to the address that clients use.`);
-    }
-    if (!alone && configuration.storage === undefined)
-      log(
-        'warn',
-        'Files are in the data folder; services that share the database need storage to be a place they share.',
-      );
 
+    listening.url = await listenOn(app, configuration);
+    const socketServer = await listenOnSocket(app, folder.socketPath);
+    warnAboutPlaces(context, listening.url);
     const running = { folder, context, app, socketServer, state, closeDatabase: opened.close };
     const { stop, ended } = createStop(running, () => stopWatch());
     const endSoon = () =>
@@ -217,23 +172,24 @@ async function startInFolder(
       : () => {};
     queue.start(kinds);
     await schedulePruning(context);
-    const service = { url: local, socket: folder.socketPath, pid: process.pid, version, instance };
-    const elsewhere = {
+
+    const service = { url: listening.url, socket: folder.socketPath, pid: process.pid, version, instance };
+    folder.announce({
+      ...service,
       ...(configuration.database && { database: maskPassword(configuration.database) }),
       ...(configuration.storage && { storage: configuration.storage }),
-    };
-    folder.announce({ ...service, ...elsewhere, previews: listPreviews(configuration) });
+      previews: listPreviews(configuration),
+    });
     state.ready = true;
-    log('info', 'The service is ready.', { url: baseUrl(), data: folder.path, version, instance });
-    const signFor = (subject: TokenSubject) => signToken(context, subject);
+    log('info', 'The service is ready.', { url: baseUrl(), data: path, version, instance });
     return {
       url: baseUrl(),
-      localUrl: local,
-      metricsUrl: metricsServer && `${formatUrl(metricsServer, configuration.metrics.host)}/metrics`,
+      localUrl: listening.url,
+      metricsUrl: metricsServer && `${formatUrl(metricsServer, host)}/metrics`,
       ownerToken: folder.ownerToken,
       instance,
       context,
-      signFor,
+      signFor: (subject) => signToken(context, subject),
       stop,
       ended,
     };
@@ -243,69 +199,67 @@ async function startInFolder(
   }
 }
 
-/** Long enough for a load balancer that asks `/ready` every second or two. */
-const DEFAULT_DRAIN_MS = 5_000;
-
-interface EndServiceOptions {
+interface StartedParts extends Pick<Context, 'configuration' | 'log' | 'count'> {
   readonly folder: DataFolder;
-  readonly context: Context;
-  readonly app: FastifyInstance;
-  readonly socketServer: Server;
-  readonly state: { ready: boolean };
-  readonly closeDatabase: () => Promise<void>;
+  readonly names: Names;
+  readonly opened: Awaited<ReturnType<typeof openDatabase>>;
+  readonly instance: string;
+  /** Where the service listens, once it does. */
+  readonly listening: { readonly url: string };
 }
 
-/** Creates `stop`, which stops the service once; called again, it serves no further requests. */
-function createStop(running: EndServiceOptions, before: () => void): Pick<RunningService, 'stop' | 'ended'> {
-  let stopping: Promise<void> | undefined;
-  let resolve = () => {};
-  const ended = new Promise<void>((done) => {
-    resolve = done;
-  });
-  const draining = new AbortController();
-  const stop = () => {
-    before();
-    if (stopping) draining.abort();
-    stopping ??= endService(running, draining.signal).finally(resolve);
-    return stopping;
+/** Creates what requests and jobs use. */
+async function createContext(
+  { folder, configuration, names, opened, instance, listening, log, count }: StartedParts,
+  { lookup, engines: given }: ServiceParts,
+  scenario: Scenario | undefined,
+) {
+  const { database, notices, now } = opened;
+  const { limits, publicUrl, minFreeDiskBytes: minFreeBytes } = configuration;
+  const alone = notices === undefined;
+  const maxDelayMs = Math.max(limits.uploadAbandonedSeconds, limits.offPeakSeconds) * 1000;
+  const queue = new LeasedTable({ database, now, log, count, instance, alone, notices, maxDelayMs });
+  const keys = await loadKeys(database, now, folder, !alone);
+  const reloadKeys = () => keys.reload().catch((error) => log('warn', `Keys were not read: ${error}`));
+  notices?.on('keys', () => void reloadKeys());
+  const scratch = emptyFolder(join(folder.path, 'scratch'));
+  const objects = join(folder.path, 'objects');
+  const before = alone ? undefined : now() - 24 * 60 * 60_000;
+  const storage = await openStorage(configuration, { objects, before, scratch, env: process.env });
+  await bindStorage(database, storage, { setting: configuration.storage, folder: objects, alone });
+  const baseUrl = () => publicUrl?.replace(/\/+$/, '') ?? listening.url;
+  const callbacks = new VendorCallbacks({ configuration, database, queue, keys, baseUrl });
+  const engineOptions = { env: process.env, database, callbacks, limits, now, log, count };
+  const engines = { ...createEngines(configuration.generation, engineOptions), ...given };
+  const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));
+  const reservations = new Reservations({ database, now });
+  // No other service uses the database, so they are those of one that was killed.
+  if (alone) await reservations.removeAll();
+  const context: Context = {
+    ...{ configuration, ...names, database, storage, queue, keys, reservations, scratch },
+    ...{ now, baseUrl, lookup, log, count },
+    engines: scenario?.disturbEngines(engines) ?? engines,
+    verifiers: [verifyOwnToken, ...issuers],
+    packReaders: {
+      quick: new PackReader({ limits: QUICK_LIMITS }),
+      thorough: new PackReader({ limits: { yields: true } }),
+    },
+    installs: new InstallCounts({ database, now, log }),
+    inspector: new ImageInspector(),
+    disk: new DiskSpace({ folder: folder.path, minFreeBytes }),
+    preparations: new FairQueue(Number.POSITIVE_INFINITY, PREPARATIONS_OF_USER),
   };
-  return { stop, ended };
+  return { context, callbacks };
 }
 
-/** How long queries may take that began within `graceMs`. */
-const LAST_QUERIES_MS = 10_000;
-
-async function endService(
-  { folder, context, app, socketServer, state, closeDatabase }: EndServiceOptions,
-  draining: AbortSignal,
-): Promise<void> {
-  const { database, graceMs, drainMs } = context.configuration;
-  state.ready = false;
-  app.server.keepAliveTimeout = LAST_IDLE_MS;
-  context.log('info', 'The service is stopping.');
-  const stoppingQueue = context.queue.stop(graceMs);
-  const drain = drainMs ?? (isExposed(context.configuration) ? DEFAULT_DRAIN_MS : 0);
-  await pause(drain, undefined, { signal: draining }).catch(() => {});
-  const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
-  const endWork = async () => {
-    await closeServers(app.server, socketServer, drain && LAST_IDLE_MS);
-    await Promise.all([app.close(), stoppingQueue]);
-    await context.installs.write();
-  };
-  try {
-    // Queries to a database that does not answer cannot be cut off.
-    if (database) await awaitWithin(graceMs + LAST_QUERIES_MS, endWork());
-    else await endWork();
-  } catch (error) {
-    if (!(error instanceof TimedOut)) throw error;
-    context.log('warn', 'The database does not answer; the service stops without it.');
-  } finally {
-    clearTimeout(cutting);
-    const { engines, packReaders, inspector } = context;
-    const parts = [...Object.values(packReaders), ...Object.values(engines), inspector];
-    await Promise.all(parts.map((part) => part.close?.()));
-    await closeDatabase();
-    folder.release();
-    context.log('info', 'The service has stopped.');
-  }
+/** Warns about places that only this machine knows, in a service that others use. */
+function warnAboutPlaces({ configuration, log }: Context, url: string): void {
+  const { publicUrl, database, storage } = configuration;
+  if (publicUrl === undefined && isExposed(configuration))
+    log('warn', `URLs in answers begin with ${url}; set publicUrl to the address that clients use.`);
+  if (database !== undefined && storage === undefined)
+    log(
+      'warn',
+      'Files are in the data folder; services that share the database need storage to be a place they share.',
+    );
 }

@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
 import type { Database } from './database.js';
 
+/** The clock of this machine, in milliseconds since the epoch. */
+export const readClock = () => Date.now();
+
 const MEASURE_MS = 60_000;
 
 /** Clocks of one network agree better than this; a smaller difference is mostly that of the measurement. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { hasCode } from '../../contract/has-code.js';
 import { type ConfigurationInput, parseConfiguration } from '../configuration/configuration.js';
 import type { Environment } from '../configuration/secret-source.js';
+import { readClock } from '../database/clock.js';
 import type { Database } from '../database/database.js';
 import { openDatabase } from '../database/open-database.js';
 import { openSqlite } from '../database/sqlite.js';
@@ -36,7 +37,7 @@ export interface Store extends AsyncDisposable {
  */
 export async function openStore(
   { data, configuration: input, env }: StoreLocation,
-  givenNow = Date.now,
+  givenNow = readClock,
 ): Promise<Store & { readonly now: () => number }> {
   const configuration = parseConfiguration(input, env);
   if (configuration.database === undefined) requireDatabase(data);
