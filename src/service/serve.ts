@@ -129,7 +129,7 @@ async function startInFolder(
   const { path, durable, endedUncleanly: verify } = folder;
   const opened = await openDatabase({
     url: configuration.database,
-    embedded: { file: join(path, DATABASE), durable, verify },
+    ...{ file: join(path, DATABASE), durable, verify },
     now: givenNow,
     onError: (error) => log('warn', 'A connection to the database was lost.', { error: `${error}` }),
     onQuery: metrics?.observeQuery,

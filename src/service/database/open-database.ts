@@ -1,17 +1,15 @@
 import { followDatabaseClock } from './clock.js';
-import type { Database, QueryObserver } from './database.js';
+import type { Database } from './database.js';
 import { Notices } from './notices.js';
 import { openPostgres } from './postgres.js';
 import { openSqlite, type SqliteOptions } from './sqlite.js';
 
-interface OpenDatabaseOptions {
+interface OpenDatabaseOptions extends SqliteOptions {
   /** Of a PostgreSQL database; absent for the embedded one. */
   readonly url: string | undefined;
-  readonly embedded: SqliteOptions;
   readonly now: () => number;
   /** Receives errors of connections. */
   readonly onError: (error: Error) => void;
-  readonly onQuery: QueryObserver | undefined;
 }
 
 /** A database that this service uses, alone or with others. */
@@ -29,12 +27,11 @@ interface OpenedDatabase {
  * @throws DataUnusable
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
-  const { url, embedded, now, onError, onQuery } = options;
+  const { url, migrates = true, now, onError, onQuery } = options;
   if (url === undefined) {
-    const database = await openSqlite({ ...embedded, onQuery });
+    const database = await openSqlite(options);
     return { database, now, close: () => database.destroy() };
   }
-  const { migrates = true } = embedded;
   const database = await openPostgres({ url, migrates, onError, onQuery });
   const notices = new Notices();
   try {

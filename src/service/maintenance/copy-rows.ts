@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { DataUnusable } from '../database/data-unusable.js';
-import type { Database, Tx } from '../database/database.js';
+import { countRows, type Database, type Tx } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 
 /** Whether no service has used a database. */
@@ -21,7 +21,7 @@ export async function copyRows(from: Database, to: Database): Promise<number> {
     let rows = 0;
     for (const table of tables) {
       const copied = await copyTable(from, tx, table);
-      const counted = await countRows(tx, table);
+      const counted = await countRows(tx.selectFrom(table as 'totals'));
       if (copied !== counted)
         throw new DataUnusable(
           `${counted} of ${copied} rows of the table ${table} were copied; nothing was kept.`,
@@ -74,11 +74,4 @@ async function continueNumbers(tx: Tx, table: string): Promise<void> {
   for (const { name } of rows)
     await sql`select setval(pg_get_serial_sequence(${table}, ${name}),
       (select coalesce(max(${sql.ref(name)}), 0) + 1 from ${sql.table(table)}), false)`.execute(tx);
-}
-
-async function countRows(tx: Tx, table: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(
-    tx,
-  );
-  return rows[0]?.count as number;
 }

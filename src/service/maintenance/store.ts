@@ -43,10 +43,9 @@ export async function openStore(
   if (configuration.database === undefined) requireDatabase(data);
   const { database, now, close } = await openDatabase({
     url: configuration.database,
-    embedded: { file: join(data, DATABASE), durable: true, verify: true, migrates: false },
+    ...{ file: join(data, DATABASE), durable: true, verify: true, migrates: false },
     now: givenNow,
     onError: () => {},
-    onQuery: undefined,
   });
   const scratch = mkdtempSync(join(tmpdir(), 'regen-'));
   const dispose = async () => {

@@ -41,16 +41,20 @@ export function openDataFolder(data: string | undefined, holdsDatabase = true): 
   refuseSharedFolder(path);
   const lock = lockFolder(path);
   const tokenFile = join(path, 'owner.token');
-  const token = releaseOnError(lock, () => {
+  let newestToken: string;
+  let socket: ReturnType<typeof prepareSocket>;
+  try {
     if (holdsDatabase) refuseLostDatabase(path);
-    return loadOwnerToken(tokenFile);
-  });
-  const socket = releaseOnError(lock, () => prepareSocket(path));
+    newestToken = loadOwnerToken(tokenFile);
+    socket = prepareSocket(path);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
   const announcement = join(path, 'service.json');
   const endedUncleanly = existsSync(announcement);
   let announced: ServiceFile | undefined;
   let announceAgain: NodeJS.Timeout | undefined;
-  let newestToken = token;
   const release = () => {
     clearInterval(announceAgain);
     if (announced && readServiceFile(path)?.instance === announced.instance)
@@ -160,15 +164,6 @@ function lockFolder(path: string): { release(): void } {
     return takeLock(join(path, 'service.lock'), 0);
   } catch (error) {
     if (error instanceof LockTimeout) throw new FolderInUse(path, readServiceFile(path));
-    throw error;
-  }
-}
-
-function releaseOnError<Result>(lock: { release(): void }, work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    lock.release();
     throw error;
   }
 }

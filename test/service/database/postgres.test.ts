@@ -196,8 +196,7 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
 
   it('is closed although its server is gone without closing the connections', async () => {
     const { url, silence } = await databaseBehindProxy();
-    const embedded = { file: '', durable: true };
-    const parts = { embedded, now: Date.now, onError: () => {}, onQuery: undefined };
+    const parts = { file: '', durable: true, now: Date.now, onError: () => {} };
     const opened = await openDatabase({ url, ...parts });
     silence();
     await opened.close();
