@@ -4,7 +4,7 @@ import type { Naming } from '../../contract/naming/naming.js';
 import type { Configuration } from './configuration.js';
 import { InvalidConfiguration } from './start-errors.js';
 
-/** The names of other services; undefined where they are those of the contract. */
+/** The names of other services; undefined for the names of the contract. */
 export interface Names {
   /** In which requests are answered as well. */
   readonly naming: Naming | undefined;

@@ -6,11 +6,11 @@ export const readClock = () => Date.now();
 
 const MEASURE_MS = 60_000;
 
-/** Clocks of one network agree better than this; a smaller difference is mostly that of the measurement. */
+/** Clocks of one network agree better than this; a smaller difference is mostly an error of the measurement. */
 const TOLERATED_MS = 1_000;
 
 /**
- * Corrects the clock of this machine by that of the database, so that services that share one agree when a job is due
+ * Corrects the clock of this machine by the clock of the database, so that services that share one agree when a job is due
  * and when a lease ends.
  */
 export async function followDatabaseClock(

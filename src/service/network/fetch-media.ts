@@ -5,7 +5,7 @@ import type { Agent } from 'undici';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { isMachineTrouble } from '../../disk/machine-trouble.js';
 import { AddressRefused, createGuardedAgent, type OwnOrigin } from './guarded-agent.js';
-import { runWithin, TimedOut } from './run-within.js';
+import { repeatEvery, runWithin, TimedOut } from './run-within.js';
 
 /** Decided: the timeout and the number of redirects when fetching an image. */
 export const FETCH_LIMITS = { seconds: 30, redirects: 3 } as const;
@@ -66,7 +66,7 @@ export class FileTooLarge extends FetchFailed {
  */
 export async function fetchMedia(url: URL, path: string, options: FetchMediaOptions): Promise<void> {
   const agents: Agent[] = [];
-  const speed = new SpeedLimit(options.minSpeed);
+  const speed = limitSpeed(options.minSpeed);
   let refusal: unknown;
   const admit = async (bytes: number) => {
     await options.admit?.(bytes).catch((error) => {
@@ -104,36 +104,20 @@ export async function fetchMedia(url: URL, path: string, options: FetchMediaOpti
   }
 }
 
-/** A window is counted in this many parts, of which a pause of this process takes up one at most. */
-const WINDOW_PARTS = 10;
-
 /** Aborts with FetchFailed what is too slow. */
-class SpeedLimit {
-  readonly #controller = new AbortController();
-  readonly signal = this.#controller.signal;
-  readonly #timer: NodeJS.Timeout | undefined;
-  #bytes = 0;
-
-  constructor(limit: MinSpeed | undefined) {
-    if (!limit) return;
-    const { bytesPerSecond, windowMs } = limit;
-    let left = WINDOW_PARTS;
-    this.#timer = setInterval(() => {
-      left -= 1;
-      if (left > 0) return;
-      if (this.#bytes < (bytesPerSecond * windowMs) / 1000)
-        this.#controller.abort(new FetchFailed('it sent its file too slowly'));
-      [left, this.#bytes] = [WINDOW_PARTS, 0];
-    }, windowMs / WINDOW_PARTS).unref();
-  }
-
-  readonly count = (bytes: number): void => {
-    this.#bytes += bytes;
+function limitSpeed(limit: MinSpeed | undefined) {
+  const slow = new AbortController();
+  let received = 0;
+  const check = ({ bytesPerSecond, windowMs }: MinSpeed) => {
+    if (received < (bytesPerSecond * windowMs) / 1000)
+      slow.abort(new FetchFailed('it sent its file too slowly'));
+    received = 0;
   };
-
-  end(): void {
-    clearInterval(this.#timer);
-  }
+  const end = limit ? repeatEvery(limit.windowMs, () => check(limit)) : () => {};
+  const count = (bytes: number) => {
+    received += bytes;
+  };
+  return { signal: slow.signal, count, end };
 }
 
 interface OneFetch extends FetchMediaOptions {

@@ -3,8 +3,20 @@ export class TimedOut extends Error {
   override readonly name = 'TimedOut';
 }
 
-/** The time is counted in this many parts, of which a pause takes up one at most. */
+/** A time is counted in this many parts, of which a pause of this process takes up one at most. */
 const PARTS = 10;
+
+/** Calls back after each period in which this process runs. @returns stops it */
+export function repeatEvery(ms: number, onPassed: () => void): () => void {
+  let left = PARTS;
+  const timer = setInterval(() => {
+    left -= 1;
+    if (left > 0) return;
+    left = PARTS;
+    onPassed();
+  }, ms / PARTS).unref();
+  return () => clearInterval(timer);
+}
 
 /**
  * Runs what waits for others, with a limit on its time. Only the time in which this process runs counts: while it is
@@ -17,18 +29,14 @@ export async function runWithin<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const timeout = new AbortController();
-  let left = PARTS;
-  const timer = setInterval(() => {
-    left -= 1;
-    if (left === 0) timeout.abort(new TimedOut(`It took longer than ${ms / 1000} s.`));
-  }, ms / PARTS).unref();
+  const stop = repeatEvery(ms, () => timeout.abort(new TimedOut(`It took longer than ${ms / 1000} s.`)));
   try {
     return await work(signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal);
   } catch (error) {
     signal?.throwIfAborted();
     throw timeout.signal.aborted ? timeout.signal.reason : error;
   } finally {
-    clearInterval(timer);
+    stop();
   }
 }
 

@@ -139,7 +139,7 @@ async function writeFile(
   source: Readable | Buffer,
   maxBytes: number,
 ): Promise<{ size: number; sha256: string }> {
-  // Reading it throws an error that comes earlier, such as that of a file that cannot be opened.
+  // Reading it throws an error that comes earlier, such as for a file that cannot be opened.
   if (!Buffer.isBuffer(source)) source.on('error', () => {});
   try {
     const written = await writeStaged(temp, source, maxBytes);

@@ -53,7 +53,7 @@ export interface DownloadHeaders {
   readonly disposition: string;
 }
 
-/** Removes the objects below a folder of keys, except those of some keys. */
+/** Removes the objects below a folder of keys, except for some keys. */
 export async function removeOthers(storage: Storage, folder: string, keys: readonly string[]): Promise<void> {
   const kept = new Set(keys.map((key) => storage.toName(key)));
   for await (const name of storage.list(folder)) {
