@@ -399,6 +399,7 @@ test.each([
   ['other services', ['https://registry.example.com']],
   ['an account at the issuer, by name', ['account']],
   ['a service whose address begins like the issuer', ['ISSUER.example']],
+  ['a text that a shell would run', ['$(id>owned)']],
 ])('a token that is also for %s is neither sent nor kept', async (_, others) => {
   const issuer = await issuerForTest();
   const service = await serviceNaming({ issuer: issuer.url, clientId: issuer.clientId });
@@ -408,6 +409,8 @@ test.each([
   const surroundings = { home, env: { REGEN_BASE_URL: service.url, BROWSER: 'true' } };
   const login = await regen(['auth', 'login'], { ...surroundings, onSaid: withBrowser().onSaid });
   expect(login.stderr).toContain(`is also for ${named.join(', ')}; it was not sent.`);
+  // One word, which can be copied into a shell.
+  expect(login.stderr).toMatch(/pass --audience '[^']+'\.\n/);
   expect([login.exit, service.seen]).toEqual([4, []]);
   const both = ['auth', 'login', '--audience', [service.url, ...named].join(' ')];
   expect((await regen(both, { ...surroundings, onSaid: withBrowser().onSaid })).exit).toBe(0);
