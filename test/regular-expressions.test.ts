@@ -131,7 +131,7 @@ test.each(rooms)(
   },
 );
 
-test('the golden verdicts are those of the regular expressions of src', () => {
+test('the golden verdicts match the regular expressions of src', () => {
   const lines = repeating.map((literal) => {
     const verdict = isSlow(literal) ? 'slow' : 'linear';
     return `${verdict} /${literal.pattern}/${literal.flags}`;

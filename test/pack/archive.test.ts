@@ -91,7 +91,7 @@ describe('building an archive', () => {
     });
   });
 
-  it('gives the same bytes whatever the order, dates, permissions of others and time zone', async () => {
+  it('gives the same bytes for any order, dates, permissions of others and time zone', async () => {
     const [one, two] = [await createFolder(pack), await createFolder(pack)];
     const out = await createEmptyFolder();
     process.env.TZ = 'Pacific/Auckland';

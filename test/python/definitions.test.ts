@@ -225,7 +225,7 @@ NODE_CLASS_MAPPINGS = {"A": A}
   expect(A).toMatchObject({ category: 'top', function: 'run', unknown: [] });
 });
 
-it('marks outputs that a base class of the host or a call states, and reads those of a tuple of its own kind', async () => {
+it('marks outputs that a base class of the host or a call defines, and reads outputs of a tuple subclass', async () => {
   const { Inherits, Calls, Own } = await readPackNodes(`
 import nodes
 from elsewhere import make_types

@@ -81,7 +81,7 @@ describe('a reader process', () => {
     expect(await reading).toMatchObject({ followed: true, nodes: [{ name: 'A' }], findings: [] });
   });
 
-  it.skipIf(!isLinux)('that is killed from outside is no verdict', async () => {
+  it.skipIf(!isLinux)('that is killed from outside gives no verdict', async () => {
     const reading = readCodeApart(await filesTaking(60));
     process.kill(await childRunning('pack-reader'), 'SIGKILL');
     await expect(reading).rejects.toThrow(ChildInterrupted);

@@ -169,7 +169,7 @@ test('a service killed with SIGKILL is started again, with everything it acknowl
   expect(JSON.parse(stdout)).toMatchObject({ id: 'kept' });
 });
 
-test('a service that is paused costs one timeout, and is said to run but not to answer', async () => {
+test('a paused service costs one timeout, and is reported as running but not answering', async () => {
   const home = homeWithService();
   await runInHome(home, ['publisher', 'list']);
   const { pid } = readRecord(home);

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findAddressProblem } from '../../../src/cli/sign-in/discovery.js';
 import { waitForUser } from '../../../src/cli/sign-in/provider.js';
-import { openInBrowser } from '../../support/browser.js';
 import { homeForTest, type Ran, regen, type Surroundings, startRegen } from '../../support/cli.js';
 import { createPerson, issuerForTest, type TestIssuer } from '../../support/issuer.js';
 import { listenOn } from '../../support/listen.js';
+import { openInBrowser } from '../../support/open-in-browser.js';
 import { serviceForTest } from '../../support/service.js';
 
 interface Place {
@@ -120,7 +120,7 @@ async function readStatus(port: string, path: string, host: string): Promise<num
   });
 }
 
-test('signs in with a code on another device where there is no browser', async () => {
+test('signing in without a browser shows a code for another device', async () => {
   const { issuer, run } = await createPlace();
   // The usual pause between two questions is 5 s.
   issuer.instead = (request, response) => {

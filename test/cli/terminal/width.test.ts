@@ -4,8 +4,8 @@ import { cutText, measureWidth, wrapText } from '../../../src/cli/terminal/width
 import { regen } from '../../support/cli.js';
 import { serviceForTest } from '../../support/service.js';
 
-const keep = (text: string) => text;
-const paint = { bold: keep, dim: keep, red: keep, magenta: keep, green: keep };
+const keepText = (text: string) => text;
+const paint = { bold: keepText, dim: keepText, red: keepText, magenta: keepText, green: keepText };
 const screen = { columns: 80, now: 0, paint };
 const countUnits = (lines: readonly string[]) => lines.join('\n').length;
 

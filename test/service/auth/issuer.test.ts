@@ -251,7 +251,7 @@ describe('a token that claims to be from a configured issuer', () => {
     expect(await status(await sign())).toBe(401);
   });
 
-  it('never makes the service fail, whatever it contains', async () => {
+  it('never makes the service fail, for any content', async () => {
     const { me, sign } = await createStage();
     const odd = {
       name: 'A\0n\u0007n',
@@ -367,7 +367,7 @@ const hostile: Record<string, (url: string) => RequestListener> = {
   'what does not come': () => (_, response) => response.write('{'),
 };
 
-it('are not taken from an unusable answer, nor waited for without end', async () => {
+it('the keys of an issuer are not taken from an unusable answer, and time out', async () => {
   const { privateKey } = await generateKeyPair('ES256');
   const asked: string[] = [];
   const issuers = await Promise.all(

@@ -93,7 +93,7 @@ describe('a database of PostgreSQL', () => {
     expect(maskPassword('postgres://u@db:5432/x')).toBe('postgres://u@db:5432/x');
   });
 
-  it('that cannot be reached is told apart from an error of a query', () => {
+  it('that cannot be reached is distinguished from an error of a query', () => {
     expect(isDatabaseAway({ code: 'ECONNREFUSED', syscall: 'connect' })).toBe(true);
     expect(isDatabaseAway({ code: '57P01' })).toBe(true);
     expect(isDatabaseAway({ code: '28P01' })).toBe(true);

@@ -122,7 +122,7 @@ describe('a rate limit', () => {
     ['DELETE', '/nodes', 405],
     ['GET', '/results/some-task/some-file', 403],
     ['PUT', '/uploads/acme/pack/1.0.0/node.zip', 403],
-  ])('counts %s %s, which is no operation, and closes the connection', async (method, path, status) => {
+  ])('counts %s %s, which is not an operation, and closes the connection', async (method, path, status) => {
     const time = Date.now();
     const { url } = await serviceForTest({ rateLimit: 1 }, { now: () => time });
     const send = async () => fetch(url + path, { method });
