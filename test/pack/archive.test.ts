@@ -49,9 +49,9 @@ describe('building an archive', () => {
     });
   });
 
-  it('allocates no more for a large file than for the parts that are packed in parallel', async () => {
+  it('does not keep a large file in memory', async () => {
     const folder = await folderOf({ ...pack, 'model.safetensors': '' });
-    await truncate(join(folder, 'model.safetensors'), 150 * 2 ** 20);
+    await truncate(join(folder, 'model.safetensors'), 300 * 2 ** 20);
     const files = await chosen(folder);
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
@@ -59,7 +59,7 @@ describe('building an archive', () => {
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     };
     await createArchive(files, join(await emptyFolder(), 'node.zip'), { onProgress });
-    expect(most).toBeLessThan(16 * 2 ** 20);
+    expect(most).toBeLessThan(100 * 2 ** 20);
   });
 
   it('gives the tree that the files on disk have and that the archive read back has', async () => {
@@ -189,7 +189,8 @@ describe('building an archive', () => {
 });
 
 describe('building an archive fails', () => {
-  const large = { 'large.py': 'x = 1\n'.repeat(200_000), 'nodes.py': '' };
+  // More parts than are read ahead.
+  const large = { 'large.py': 'x = 1\n'.repeat(1_000_000), 'nodes.py': '' };
 
   async function failing(spoil: (folder: string) => void, when: 'before' | 'meanwhile') {
     const folder = await folderOf(large);
