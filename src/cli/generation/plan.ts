@@ -12,11 +12,12 @@ import { findEntry } from '../../flows/tasks/task.js';
 import { buildRequest, readBodyFlag } from '../command/build-request.js';
 import type { ArgumentValues, Command, Flag, FlagValues, ParsedCommand } from '../command/command.js';
 import { findRequestProblems, formatFieldName, toInvalidFailure } from '../command/request.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { type FailureDetail, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 
-export type PlanContext = Pick<CommandContext, 'system' | 'services' | 'output' | 'ledger'>;
+export type PlanContext = Needs<'system' | 'services' | 'output' | 'ledger'>;
 
 /**
  * Plans the tasks of a command line: one for each image.
@@ -32,11 +33,11 @@ export async function planJobs(given: ParsedCommand, context: PlanContext): Prom
     for (const one of found) problems.set(`${one.path} ${one.message}`, one);
   };
   const naming = await context.services.findNaming();
-  const doubts = new Set<string>();
+  const warnings = new Set<string>();
   const report = {
     addProblems,
     doubt: (found: readonly FailureDetail[]) => {
-      for (const { path, message } of found) doubts.add(`${path} ${message}`);
+      for (const { path, message } of found) warnings.add(`${path} ${message}`);
     },
   };
   const jobs = splitArguments(parsed).map((args) =>
@@ -46,8 +47,8 @@ export async function planJobs(given: ParsedCommand, context: PlanContext): Prom
   const piped = sources.filter(({ kind }) => kind === 'stdin');
   if (piped.length > 1) addProblems([{ path: '-', message: 'can be used for one image only' }]);
   if (problems.size > 0) throw toInvalidFailure([...problems.values()]);
-  for (const doubt of doubts) {
-    const sentence = `As far as this version of regen knows, ${doubt}; ${context.services.target.name} decides.`;
+  for (const warning of warnings) {
+    const sentence = `As far as this version of regen knows, ${warning}; ${context.services.target.name} decides.`;
     await context.output.warn(naming?.speak(sentence) ?? sentence);
   }
   return jobs;
@@ -152,7 +153,9 @@ function findSource(context: PlanContext, text: string): ReturnType<typeof parse
   const [url] = entry?.outputs ?? [];
   if (url !== undefined) return { kind: 'url', url };
   const id = entry?.task_id;
-  return { problem: `has no result yet: ${text}${id ? `; wait for it with: regen task wait ${id}` : ''}` };
+  return {
+    problem: `has no result yet: ${text}${id ? `; wait for it with: regen task wait ${shellWord(id)}` : ''}`,
+  };
 }
 
 /** Parses an image in a request body, where Base64 has no prefix. */

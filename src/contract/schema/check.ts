@@ -17,12 +17,12 @@ const MAX_PROBLEMS = 100;
 export function checkValue<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  asker: RuleContext = {},
+  context: RuleContext = {},
 ): CheckResult<z.output<Schema>> {
-  const excess = findExcessEntries(schema, value, asker.limits);
+  const excess = findExcessEntries(schema, value, context.limits);
   if (excess.length > 0) return { ok: false, problems: excess.slice(0, MAX_PROBLEMS) };
   const result = schema.safeParse(value, { error: describeIssue });
-  const broken = findBrokenRules(schema, value, asker);
+  const broken = findBrokenRules(schema, value, context);
   if (result.success && broken.length === 0) return { ok: true, value: result.data };
   // A rule says more about a field than the range of the field does.
   const reported = new Set(broken.map(({ path }) => path.join('.')));
