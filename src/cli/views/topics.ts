@@ -1,4 +1,6 @@
 import { errorCodes } from '../../contract/error-codes.js';
+import { formatFlag } from '../command/command.js';
+import { toFlags } from '../command/flags.js';
 import type { Topic } from '../command/help.js';
 import { listExits } from '../terminal/failure.js';
 import { failureMeanings } from './failure-codes.js';
@@ -52,10 +54,7 @@ export const topics: Readonly<Record<string, Topic>> = {
     summary: 'Options that every command accepts',
     blocks: [
       {
-        items: globals.map(({ name, short, value, description }) => [
-          `${short ? `-${short}, ` : ''}--${name}${value ? ` <${value}>` : ''}`,
-          description,
-        ]),
+        items: toFlags(globals).map((flag) => [formatFlag(flag), flag.description]),
       },
       { text: 'Options that name a service are accepted by commands that use one.' },
     ],

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { OperationName } from '../../contract/index.js';
-import type { CommandDestruction, Flag, Lookup } from '../command/command.js';
+import type { CommandDestruction, Lookup } from '../command/command.js';
+import type { Flags } from '../command/flags.js';
 import type { Shape } from '../terminal/output.js';
 
 /**
@@ -15,7 +16,7 @@ export interface View {
   readonly module?: string;
   readonly summary?: string;
   readonly explain?: Readonly<Record<string, string>>;
-  readonly flags?: readonly Flag[];
+  readonly flags?: Flags;
   /** Derived flags that are left out, because a positional has the same value. */
   readonly hide?: readonly string[];
   /** Fields with a fixed value, by path: `{ 'body.status': 'NodeStatusBanned' }`. They have no flag. */
