@@ -136,8 +136,8 @@ test('webhooks to a receiver that answers with a large body and closes at once a
   });
   const image = (await largeImage(64)).toString('base64');
   for (let at = 0; at < 4; at++) {
-    const id = await startedTask(service, { image, webhook_url: `${receiver}/${at}` });
-    await taskAt(service, id);
+    const id = await startTask(service, { image, webhook_url: `${receiver}/${at}` });
+    await waitForTask(service, id);
   }
   await waitFor(() => expect(deliveries).toBeGreaterThanOrEqual(4));
   expect((await ask(`${service.url}/health`)).status).toBe(200);

@@ -239,7 +239,7 @@ describe('a token that claims to be from a configured issuer', () => {
   });
 
   it('may be an ID token if the issuer is configured so, and never one of another kind', async () => {
-    const { status, sign } = await stage({ idTokens: true });
+    const { status, sign } = await createStage({ idTokens: true });
     expect(await status(await sign({ at_hash: 'abc', nonce: 'n' }))).toBe(200);
     expect(await status(await sign({ typ: 'ID' }))).toBe(200);
     expect(await status(await sign({ typ: 'Refresh' }))).toBe(401);
