@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Command, CommandTree } from '../src/cli/command/command.js';
-import { formatFlag } from '../src/cli/command/command.js';
-import type { Topic } from '../src/cli/command/help.js';
+import { formatFlag, type Topic } from '../src/cli/command/help.js';
 
 const FOLDER = 'dist/man';
 

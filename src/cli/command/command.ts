@@ -28,11 +28,6 @@ export interface Flag {
   readonly only?: 'service' | 'list';
 }
 
-/** The flag as help shows it: `-o, --output <path>`. */
-export function formatFlag({ name, short, value }: Flag): string {
-  return `${short ? `-${short}, ` : ''}--${name}${value ? ` <${value}>` : ''}`;
-}
-
 /** What a command destroys. */
 export interface CommandDestruction extends Destruction {
   /** Only with this flag. */

@@ -1,4 +1,4 @@
-import { type Argument, type Command, type CommandTree, type Flag, formatFlag } from './command.js';
+import type { Argument, Command, CommandTree, Flag } from './command.js';
 
 /** The help of the program. Narrower screens get the same lines, wrapped. */
 const WELCOME = {
@@ -127,6 +127,11 @@ function listFlags(flags: readonly Flag[]): Item[] {
 function toItem(flag: Flag): Item {
   const term = formatFlag(flag);
   return [flag.negatable ? term.replace('--', '--[no-]') : term, flag.description];
+}
+
+/** The flag as help shows it: `-o, --output <path>`. */
+export function formatFlag({ name, short, value }: Flag): string {
+  return `${short ? `-${short}, ` : ''}--${name}${value ? ` <${value}>` : ''}`;
 }
 
 /** Arguments that are all clear from their names are not listed. */

@@ -2,16 +2,8 @@ import { Command as Commander, CommanderError, Option } from 'commander';
 import { findNearest } from '../../wire/nearest.js';
 import { type Failure, usage } from '../terminal/failure.js';
 import { capitalize } from '../terminal/text.js';
-import {
-  type ArgumentValues,
-  type Command,
-  type CommandTree,
-  type Flag,
-  type FlagValues,
-  formatFlag,
-  type ParsedCommand,
-} from './command.js';
-import { formatHelp } from './help.js';
+import type { ArgumentValues, Command, CommandTree, Flag, FlagValues, ParsedCommand } from './command.js';
+import { formatFlag, formatHelp } from './help.js';
 
 export type ParsedCommandLine =
   | ({ readonly kind: 'run' } & ParsedCommand)

@@ -2,7 +2,7 @@ import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
-import { chooseTarget } from '../connect/target.js';
+import { chooseTarget } from '../connect/settings.js';
 import { signInByBrowser, signInByDevice, supportsDevices } from '../sign-in/browser.js';
 import { ProviderConfirmation } from '../sign-in/confirm-provider.js';
 import { discoverSignIn, type SignInConfiguration } from '../sign-in/discovery.js';

@@ -1,7 +1,6 @@
 import { errorCodes } from '../../contract/error-codes.js';
-import { formatFlag } from '../command/command.js';
 import { toFlags } from '../command/flags.js';
-import type { Topic } from '../command/help.js';
+import { formatFlag, type Topic } from '../command/help.js';
 import { listExits } from '../terminal/failure.js';
 import { failureMeanings } from './failure-codes.js';
 import { globals, groups } from './globals.js';
