@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import { getTaskFacts, type OperationName } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
+import { detectFileType } from '../../disk/file-type.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { FlowError } from '../flow-error.js';
-import { detectFileType } from './file-type.js';
 import type { Entry, EntryChoice, ImageReference } from './ledger.js';
 import {
   cannotRead,
