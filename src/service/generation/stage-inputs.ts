@@ -4,7 +4,8 @@ import { type Context, getOwnOrigin } from '../operation/context.js';
 import { invalidField, Refused, type RefusedDetail } from '../operation/refused.js';
 import { nameScratchFolder } from '../operation/scratch-folder.js';
 import { findCreation } from './creations.js';
-import { type ImageSize, type LoadImageOptions, loadImage } from './load-image.js';
+import type { InputOptions } from './fetch-input.js';
+import { type ImageSize, loadImage } from './load-image.js';
 import { loadVideo } from './load-video.js';
 import { getResultKey } from './results.js';
 import { copyObject, getInputKey, listImageFields, nameInput, storeFile, VIDEO_INPUT } from './task-files.js';
@@ -62,7 +63,7 @@ async function storeInputs(call: StartCall, task: TaskRef): Promise<readonly str
 type Input = readonly [name: string, store: () => Promise<unknown>];
 
 /** Where inputs are fetched to. */
-type StagingPlace = Required<Pick<LoadImageOptions, 'folder' | 'admit'>>;
+type StagingPlace = { readonly folder: string; readonly admit: NonNullable<InputOptions['admit']> };
 
 function listInputs(call: StartCall, { id, operation }: TaskRef, place: StagingPlace): Input[] {
   const { body, caller, context, signal } = call;

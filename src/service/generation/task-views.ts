@@ -65,12 +65,12 @@ interface TaskCall {
 }
 
 /** Creates the handler that reads the tasks that `operation` starts. */
-function readImageTask(
+function readImageTask<Answer>(
   operation: ImageOperation,
-): (call: TaskCall, database: Database) => Promise<ImageTask> {
-  return async (call, database) => {
-    return viewImageTask(call.context, await getVisibleTask(call, database, (one) => one === operation));
-  };
+  wrap: (task: ImageTask) => Answer,
+): (call: TaskCall, database: Database) => Promise<Answer> {
+  return async (call, database) =>
+    wrap(viewImageTask(call.context, await getVisibleTask(call, database, (one) => one === operation)));
 }
 
 /** Answers `video.creations` for tasks of every video operation. */
@@ -135,19 +135,14 @@ export function viewNewVideoTask({
   });
 }
 
-/** Wraps the answers of a handler that reads as `{ data }`. */
-function wrapRead<Arguments extends unknown[], Answer>(
-  read: (...given: Arguments) => Promise<Answer>,
-): (...given: Arguments) => Promise<{ data: Answer }> {
-  return async (...given) => ({ data: await read(...given) });
-}
-
 // service.md answers most image tasks as { data: task }, and those of style transfer unwrapped.
+const wrapTask = (data: ImageTask) => ({ data });
+
 export const taskViewHandlers = {
-  'image.relightStatus': { read: wrapRead(readImageTask('image.relight')) },
-  'image.styleTransferStatus': { read: readImageTask('image.styleTransfer') },
-  'image.skinEnhancerStatus': { read: wrapRead(readImageTask('image.skinEnhancer')) },
-  'image.upscalerStatus': { read: wrapRead(readImageTask('image.upscaler')) },
+  'image.relightStatus': { read: readImageTask('image.relight', wrapTask) },
+  'image.styleTransferStatus': { read: readImageTask('image.styleTransfer', (task) => task) },
+  'image.skinEnhancerStatus': { read: readImageTask('image.skinEnhancer', wrapTask) },
+  'image.upscalerStatus': { read: readImageTask('image.upscaler', wrapTask) },
   'video.creations': { read: getCreations },
   'video.prices': { read: async ({ context }) => context.configuration.prices },
   'task.get': { read: getAccount },
