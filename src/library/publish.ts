@@ -24,7 +24,7 @@ export interface PublishOptions {
   /** Whether to publish code that the registry would flag. Default false. */
   readonly allowFindings?: boolean;
   readonly signal?: AbortSignal;
-  /** Is told what is done, and of what is probably a mistake. */
+  /** Called with progress messages and warnings. */
   readonly log?: (text: string) => void;
 }
 

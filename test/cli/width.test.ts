@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandTree } from '../../src/cli/views/derive.js';
+import { commandTree } from '../../src/cli/command-tree.js';
 import { regen } from '../support/cli.js';
 import { publisherForTest, serviceForTest } from '../support/service.js';
 

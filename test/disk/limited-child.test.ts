@@ -9,7 +9,7 @@ import {
   LimitedChild,
 } from '../../src/disk/limited-child.js';
 import { readStart } from '../../src/disk/process-identity.js';
-import { childrenRunning } from '../support/children.js';
+import { childrenRunning } from '../support/child-processes.js';
 import { waitFor } from '../support/wait-for.js';
 
 const PROGRAM = 'hostile-program';

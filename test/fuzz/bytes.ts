@@ -12,7 +12,7 @@ import { loadVideo } from '../../src/service/generation/load-video.js';
 import { ImageInspector } from '../../src/service/operation/image-inspector.js';
 import { Refused } from '../../src/service/operation/refused.js';
 import { rawZip } from '../pack/raw-zip.js';
-import { zipOf } from '../support/archives.js';
+import { zipOf } from '../support/create-zip.js';
 import { listenOn } from '../support/listen.js';
 import { mutateBytes, type Target } from './target.js';
 

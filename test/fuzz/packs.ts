@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type Client, createClient, ServiceError } from '../../src/library/index.js';
-import { zipOf } from '../support/archives.js';
+import { zipOf } from '../support/create-zip.js';
 import { loops, programs } from './python.js';
 import { mutateBytes, type Target } from './target.js';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { codeOf, followWithin } from '../python/code-of.js';
+import { codeOf, followWithin } from '../python/read-pack.js';
 import { AMPLIFIERS, PYTHON_CONSTANTS, writePythonProgram } from '../support/python-programs.js';
 import { mutateBytes, type Target } from './target.js';
 

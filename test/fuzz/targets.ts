@@ -1,6 +1,6 @@
-import { createBegun } from './begun.js';
 import { createArchives, createMedia } from './bytes.js';
 import { createArguments, createHostileAnswers } from './commands.js';
+import { createBegun } from './open-requests.js';
 import { createPacks } from './packs.js';
 import { createPython } from './python.js';
 import { createRequests } from './requests.js';

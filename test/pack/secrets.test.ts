@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chooseFiles } from '../../src/pack/files.js';
 import { findSecrets } from '../../src/pack/secrets.js';
-import { zipOf } from '../support/archives.js';
+import { zipOf } from '../support/create-zip.js';
 import { type Content, folderOf } from './folders.js';
 
 async function found(files: Readonly<Record<string, Content>>) {

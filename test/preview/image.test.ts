@@ -15,7 +15,7 @@ import { ChildInterrupted } from '../../src/disk/limited-child.js';
 import { render } from '../../src/preview/image/render.js';
 import { createImagePreviewEngine, IMAGE_PROCESS } from '../../src/service/engines/preview.js';
 import { EngineFailure, type EngineJob, type ImageOperation } from '../../src/service/operation/engine.js';
-import { childrenRunning } from '../support/children.js';
+import { childrenRunning } from '../support/child-processes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-local-image-'));
 const path = (name: string) => join(folder, name);

@@ -9,7 +9,7 @@ import { ChildInterrupted } from '../../src/disk/limited-child.js';
 import type { PreviewJob, PreviewMessage, PreviewResult } from '../../src/preview/job.js';
 import { createVideoPreviewEngine, VIDEO_PROCESS } from '../../src/service/engines/preview.js';
 import { EngineFailure, type VideoOperation } from '../../src/service/operation/engine.js';
-import { childrenRunning } from '../support/children.js';
+import { childrenRunning } from '../support/child-processes.js';
 
 const isLinux = process.platform === 'linux';
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { codeOf } from './code-of.js';
+import { codeOf } from './read-pack.js';
 
 const node = (name: string) => `class ${name}:
   @classmethod

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, nodesOf } from './code-of.js';
+import { codeOf, nodesOf } from './read-pack.js';
 
 const plain = '\nclass A:\n  CATEGORY = "x"\nNODE_CLASS_MAPPINGS = {"A": A}\n';
 const lines = (count: number, line: (index: number) => string) =>

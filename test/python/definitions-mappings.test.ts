@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, nodesOf } from './code-of.js';
+import { codeOf, nodesOf } from './read-pack.js';
 
 const module = (...names: string[]) =>
   `${names.map((name) => `class ${name}:\n    CATEGORY = "${name}"\n`).join('')}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, nodesOf } from './code-of.js';
+import { codeOf, nodesOf } from './read-pack.js';
 
 /* How packs register nodes while they are imported: in branches, by walking folders, and through functions of their own. */
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { codeOf, nodesOf } from './code-of.js';
+import { codeOf, nodesOf } from './read-pack.js';
 
 const blur = `
 class Blur:

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { writePythonProgram } from '../support/python-programs.js';
-import { followWithin } from './code-of.js';
+import { followWithin } from './read-pack.js';
 
 const SEEDS = 300;
 const STEPS = 40_000;

@@ -9,8 +9,8 @@ import { ChildInterrupted } from '../../src/disk/limited-child.js';
 import { PackReader, type PackReaderOptions, readCodeApart } from '../../src/python/reader-process.js';
 import { emptyFolder, folderOf } from '../pack/folders.js';
 import { rawZip } from '../pack/raw-zip.js';
-import { childrenRunning } from '../support/children.js';
-import { codeOf } from './code-of.js';
+import { childrenRunning } from '../support/child-processes.js';
+import { codeOf } from './read-pack.js';
 
 const evil = 'import requests\ndef f():\n  exec(requests.get(u).text)\n';
 const remoteCode = expect.objectContaining({ rule: 'remote-code', severity: 'high', file: '__init__.py' });

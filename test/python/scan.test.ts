@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf } from './code-of.js';
+import { codeOf } from './read-pack.js';
 
 /** The rules a file breaks, in the order of its lines. */
 async function rulesOf(source: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCodeReader } from '../../src/python/read-code.js';
-import { codeOf } from './code-of.js';
+import { codeOf } from './read-pack.js';
 
 const evil = 'import requests\ndef f():\n  exec(requests.get(u).text)\n';
 const remoteCode = expect.objectContaining({ rule: 'remote-code', severity: 'high', file: '__init__.py' });

@@ -17,7 +17,7 @@ import { describe, expect, it } from 'vitest';
 import { DataUnusable } from '../../src/service/database/data-unusable.js';
 import { openSqlite } from '../../src/service/database/sqlite.js';
 import { startService } from '../../src/service/serve.js';
-import { zipOf } from '../support/archives.js';
+import { zipOf } from '../support/create-zip.js';
 import {
   ask,
   folderForTest,

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import yazl from 'yazl';
-import { zipOf } from '../support/archives.js';
+import { zipOf } from '../support/create-zip.js';
 import { listFiles } from '../support/files.js';
 import {
   type Answered,

@@ -16,7 +16,7 @@ import {
 import { startService } from '../../src/service/serve.js';
 import { readServiceFile } from '../../src/service/storage/data-folder.js';
 import { readBody } from '../../src/wire/read-body.js';
-import { zipOf } from '../support/archives.js';
+import { zipOf } from '../support/create-zip.js';
 import { nextRequest } from '../support/next-request.js';
 import { receiverForTest } from '../support/receiver.js';
 import {

@@ -7,7 +7,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import { EngineFailure, type Engines } from '../../src/service/operation/engine.js';
 import type { RunningService, ServiceParts } from '../../src/service/serve.js';
-import { vendorConfiguration } from '../support/behind.js';
 import { regen } from '../support/cli.js';
 import { copyingEngine } from '../support/copying-engine.js';
 import { pixel, smallestBody, startedTask, startPaths, taskAt, taskIn } from '../support/generation.js';
@@ -17,6 +16,7 @@ import { databaseForFolder, testDatabase } from '../support/postgres.js';
 import { createPostgresServer, explainMissingPostgres } from '../support/postgres-server.js';
 import { receiverForTest, statusesOf } from '../support/receiver.js';
 import { ask, folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
+import { vendorConfiguration } from '../support/vendor-service.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** Services on one PostgreSQL database and one folder of objects. */

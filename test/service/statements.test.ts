@@ -1,7 +1,7 @@
 import { DefaultQueryCompiler } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { zipOf } from '../support/archives.js';
 import { copyingEngine } from '../support/copying-engine.js';
+import { zipOf } from '../support/create-zip.js';
 import { startedTask, taskAt } from '../support/generation.js';
 import { registryForFile } from '../support/registry.js';
 import { publisherForTest, register, serviceForTest, upload, versionOf } from '../support/service.js';

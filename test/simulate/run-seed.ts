@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, ServiceError } from '../../src/library/index.js';
 import type { RunningService } from '../../src/service/serve.js';
-import { zipOf } from '../support/archives.js';
+import { zipOf } from '../support/create-zip.js';
 import { film } from '../support/filming-engine.js';
 import { pixel } from '../support/generation.js';
 import { isSigned } from '../support/receiver.js';

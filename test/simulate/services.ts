@@ -11,7 +11,7 @@ import type { Database } from '../../src/service/database/database.js';
 import { openPostgres } from '../../src/service/database/postgres.js';
 import { openSqlite } from '../../src/service/database/sqlite.js';
 import { backUpStore, checkServices, restoreFolder } from '../../src/service/maintenance/backup.js';
-import { zipOf } from '../support/archives.js';
+import { zipOf } from '../support/create-zip.js';
 import { pixel } from '../support/generation.js';
 import { listenOn } from '../support/listen.js';
 import { createPostgresServer } from '../support/postgres-server.js';

@@ -1,7 +1,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { beforeWrites } from '../support/before-writes.js';
 import { homeForTest, type Ran, regen, type Started, start } from '../support/cli.js';
 import {
   type DoubleOptions,
@@ -10,6 +9,7 @@ import {
   mp4,
   png,
 } from '../support/generation-double.js';
+import { beforeWrites } from '../support/intercept-writes.js';
 import { folderForTest } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 

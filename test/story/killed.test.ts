@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { homeForTest, regen, start } from '../support/cli.js';
-import { gateForTest, type Moment } from '../support/gate.js';
 import { packForTest } from '../support/packs.js';
 import { publisherForTest, serviceForTest } from '../support/service.js';
+import { gateForTest, type Moment } from '../support/stepping-proxy.js';
 
 const isUpload = ({ path }: Moment) => path.startsWith('/uploads/');
 const isRegistration = ({ method, path }: Moment) =>

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { type RunningService, startService } from '../../src/service/index.js';
-import { zipOf } from '../support/archives.js';
 import type { Ran } from '../support/cli.js';
+import { zipOf } from '../support/create-zip.js';
 import { install, ran, whyUnreachable } from '../support/installation.js';
 
 const project = mkdtempSync(join(tmpdir(), 'regen-openapi-'));

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { commandTree } from '../../src/cli/views/derive.js';
+import { commandTree } from '../../src/cli/command-tree.js';
 import { entry, homeWithService, regen } from '../support/cli.js';
 import { type Scene, scenesOf, seen, settled, withScenes } from '../support/transcript.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import { type RunningService, type ServiceParts, startService } from '../../src/service/serve.js';
-import { checkAnswer } from './answers.js';
+import { checkAnswer } from './check-answer.js';
 import { databaseForFolder } from './postgres.js';
 import { storageForFolder } from './s3.js';
 

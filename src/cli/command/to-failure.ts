@@ -118,7 +118,7 @@ function toSystemFailure(error: NodeJS.ErrnoException): Failure {
 
 /**
  * Replaces the field names in a refusal of the service by flags and arguments: `--duration` for `duration`.
- * @param naming the names of the service, in which the failure is told
+ * @param naming the names of the service, which the failure uses
  */
 export function useCommandLineNames(
   failure: Failure,

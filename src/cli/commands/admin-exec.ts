@@ -10,6 +10,18 @@ import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { System } from '../terminal/system.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View => ({
+  usage: 'admin exec [command...]',
+  operation: 'admin.generateToken',
+  summary: 'Run a command with a temporary admin token',
+  explain: {
+    command:
+      'The command to run and its arguments, after --. REGEN_ADMIN_TOKEN has the initial token; the file REGEN_ADMIN_TOKEN_FILE always has a valid one',
+  },
+  examples: ['regen admin exec -- ./moderate.sh', 'regen admin exec -- regen admin audit --kind node'],
+});
 
 export async function run(context: CommandContext): Promise<number | undefined> {
   const { args, command, flags, output, system } = context;

@@ -2,10 +2,35 @@ import { getOutline } from '../../client/outlines.js';
 import { buildRequest, type Request } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
+import { flag } from '../command/flags.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
+import type { View } from '../views/view.js';
 import { parsePair } from './bulk.js';
-import { callOperation, presentAnswer, requireValid } from './call-operation.js';
+import { callOperation, presentAnswer, requireValid } from './operation.js';
+
+export const view = (): View => ({
+  usage: 'admin review [versions...]',
+  operation: 'admin.review',
+  summary: 'List the versions that wait for a verdict, or give one to the versions named',
+  explain: { versions: 'node@version (default: list them)' },
+  changes: true,
+  flags: [
+    flag('--approve', 'Make the versions Active'),
+    flag('--flag', 'Flag the versions'),
+    flag('--ban', 'Ban the versions'),
+    flag('--reason <text>', 'Reason for the verdict, shown to everyone'),
+  ],
+  shape: {
+    items: 'versions',
+    columns: ['node_id', 'version', 'status', 'createdAt', 'status_reason'],
+    less: ['createdAt'],
+  },
+  examples: [
+    'regen admin review',
+    'regen admin review light-tools@1.2.0 --approve --reason "The subprocess call is ffmpeg"',
+  ],
+});
 
 const VERDICTS = {
   approve: 'NodeVersionStatusActive',
@@ -42,12 +67,12 @@ async function setStatuses(
     return;
   }
   const { client } = await context.services.reach();
-  const judged: unknown[] = [];
+  const reviewed: unknown[] = [];
   for (const params of versions) {
     const { data } = await client.requestNamed(name, { ...params, body }, { signal: context.signal });
-    judged.push(await presentAnswer(context, name, data));
+    reviewed.push(await presentAnswer(context, name, data));
   }
-  await context.output.answer(judged, { columns: ['node_id', 'version', 'status', 'status_reason'] });
+  await context.output.answer(reviewed, { columns: ['node_id', 'version', 'status', 'status_reason'] });
   await context.services.announce();
 }
 

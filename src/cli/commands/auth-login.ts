@@ -1,6 +1,7 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
+import { flag } from '../command/flags.js';
 import type { CommandContext } from '../connect/context.js';
 import { chooseTarget } from '../connect/target.js';
 import { signInByBrowser, signInByDevice, supportsDevices } from '../sign-in/browser.js';
@@ -11,6 +12,38 @@ import { openProvider } from '../sign-in/provider.js';
 import { toSignIn } from '../sign-in/tokens.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View => ({
+  usage: 'auth login',
+  summary: 'Sign in to a service in a browser, or store a token read from standard input',
+  flags: [
+    flag('--device', 'Sign in with a browser on another device (default: if there is no browser here)'),
+    flag(
+      '--client-id <id>',
+      'Client id of this program at the identity provider, if the service does not name one',
+    ),
+    flag(
+      '--issuer <url>',
+      'Identity provider to sign in with; confirms it where its tokens cannot be read, or where it has changed',
+    ),
+    flag(
+      '--audience <name>',
+      "Audience of the identity provider's tokens (default: the address of the service)",
+    ),
+    flag('--with-token', 'Read the token from standard input'),
+    flag(
+      '--publisher <publisherId>',
+      "Store the token as this publisher's personal access token, for publishing",
+    ),
+  ],
+  notes: ['With both --profile and --base-url, the profile is added.'],
+  examples: [
+    'regen auth login --profile team --base-url https://registry.example.com',
+    'regen auth login --profile team --with-token < token.txt',
+    'regen auth login --with-token --publisher my-team < publish-token.txt',
+  ],
+});
 
 export async function run(context: CommandContext): Promise<void> {
   const { flags, output, services } = context;

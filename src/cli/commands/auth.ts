@@ -1,10 +1,44 @@
+import { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
+import { getOperation } from '../../contract/index.js';
 import { requireShow } from '../command/confirm.js';
+import { flag } from '../command/flags.js';
 import { toFailure } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import type { SignIn } from '../connect/credentials.js';
 import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
+import { Text, Texts } from '../views/answers.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View[] => [
+  {
+    usage: 'auth logout',
+    summary: 'Remove the stored tokens of a service, and sign out at its identity provider',
+  },
+  {
+    usage: 'auth status',
+    summary:
+      'Show who is signed in, on which service, and the source of the credential; exits 4 if it does not work',
+    answer: (getOperation('user.me').response as z.ZodObject).partial().extend({
+      service: Text,
+      profile: Text,
+      source: Text,
+      issuer: Text.optional(),
+      renewed: z.boolean().optional(),
+      publish_tokens: Texts,
+    }),
+  },
+  {
+    usage: 'auth token',
+    summary: 'Print the current token',
+    flags: [flag('--show', 'Print the token even if stdout is a terminal')],
+    examples: [
+      `printf 'Authorization: Bearer %s' "$(regen auth token)" | curl -H @- http://127.0.0.1:7717/users/me`,
+    ],
+    answer: z.object({ token: Text }),
+  },
+];
 
 export const run = { logout: signOut, status: showStatus, token: printToken };
 

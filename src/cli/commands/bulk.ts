@@ -5,7 +5,23 @@ import { toInvalidFailure } from '../command/request.js';
 import type { CommandContext } from '../connect/context.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readLines } from '../terminal/stdin.js';
-import { presentAnswer, renameShape } from './call-operation.js';
+import type { View } from '../views/view.js';
+import { presentAnswer, renameShape } from './operation.js';
+
+export const view = (): View => ({
+  usage: 'version bulk [pairs...]',
+  operation: 'version.bulk',
+  explain: { pairs: 'node@version (default: read from standard input, one per line)' },
+  shape: {
+    items: 'node_versions',
+    columns: ['identifier.node_id', 'identifier.version', 'status', 'node_version.status', 'error_message'],
+    less: ['status'],
+  },
+  examples: [
+    'regen version bulk hello-nodes@1.0.0 light-tools@1.2.0',
+    'regen version bulk --json < pairs.txt',
+  ],
+});
 
 interface VersionPair {
   readonly node_id: string;

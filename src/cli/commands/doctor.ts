@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { toFailure } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import {
@@ -12,6 +13,22 @@ import {
 } from '../doctor/machine.js';
 import { checkService } from '../doctor/service.js';
 import { exitCodes } from '../terminal/failure.js';
+import { Row, Text } from '../views/answers.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View => ({
+  usage: 'doctor',
+  summary: 'Check the settings, service, clock, credential, proxy, folders and terminal, and suggest fixes',
+  shape: { columns: ['check', 'status', 'detail', 'advice'] },
+  examples: ['regen doctor', 'regen doctor --base-url https://registry.example.com --json'],
+  answer: Row({
+    check: Text,
+    status: z.enum(['ok', 'warn', 'fail']),
+    detail: Text,
+    advice: Text.optional(),
+    exit: z.int().optional(),
+  }),
+});
 
 export async function run(context: CommandContext): Promise<number> {
   const { system, folders, output, command } = context;

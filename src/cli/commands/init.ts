@@ -7,10 +7,45 @@ import { NodeId, PublisherId, SemanticVersion } from '../../contract/schema/iden
 import { replaceFolderFile } from '../../disk/private-file.js';
 import { formatPyproject, type InferredManifest, inferManifest } from '../../pack/infer-manifest.js';
 import { readText } from '../command/command.js';
+import { flag } from '../command/flags.js';
 import { toInvalidFailure } from '../command/request.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { capitalize, oneLine } from '../terminal/text.js';
+import { Text, Texts } from '../views/answers.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View => ({
+  usage: 'node init [dir]',
+  local: true,
+  summary: 'Create the pyproject.toml of a node pack, and ask for values that the folder does not provide',
+  explain: { dir: 'Folder of the node pack (default: the current folder)' },
+  flags: [
+    flag('--id <nodeId>', "Node id (default: from the folder's name)"),
+    flag('--name <text>', 'Display name (default: from the id)'),
+    flag('--publisher <publisherId>', 'Publisher to publish under'),
+    flag('--version <version>', 'First version (default 1.0.0)'),
+    flag('--description <text>', 'What the pack does (default: the first paragraph of the README)'),
+    flag(
+      '--license <path>',
+      'Licence name, or the path of its file (default: the licence file in the folder)',
+    ),
+    flag('--repository <url>', 'Source repository (default: the git remote)'),
+    flag('--force', 'Overwrite an existing pyproject.toml'),
+  ],
+  examples: ['regen node init', 'regen node init packs/light --publisher my-team --no-input'],
+  answer: z.object({
+    path: Text,
+    id: Text,
+    name: Text,
+    publisher: Text,
+    version: Text,
+    description: Text.optional(),
+    license: Text.optional(),
+    repository: Text.optional(),
+    dependencies: Texts,
+  }),
+});
 
 /** The fields of a manifest, in the order of the questions. */
 const FIELDS = {

@@ -1,8 +1,25 @@
+import { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
+import { flag } from '../command/flags.js';
 import type { CommandContext } from '../connect/context.js';
 import { fixedCredential } from '../connect/credential.js';
 import { isNamed } from '../connect/target.js';
 import { Failure, usage } from '../terminal/failure.js';
+import { Text, Texts, Time } from '../views/answers.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View => ({
+  usage: 'publisher token check <publisherId>',
+  summary: 'Check whether the token that `version publish` would use can publish for a publisher',
+  flags: [flag('--node <nodeId>', 'Check it for this node, too')],
+  examples: ['regen publisher token check my-team --node light-tools'],
+  answer: z.object({
+    publisher: Text,
+    source: Text,
+    nodes: Texts.optional(),
+    expires_at: Time.optional(),
+  }),
+});
 
 export async function run(context: CommandContext): Promise<void> {
   const { args, flags, output, services, signal, system, connect } = context;

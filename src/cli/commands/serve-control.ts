@@ -1,6 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
 import { hasCode } from '../../contract/has-code.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { MAX_GIVEN_BYTES, openFolderFile, readFolderFile } from '../../disk/folder-file.js';
@@ -8,7 +9,63 @@ import { confirmDestruction } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
+import { Text, Texts } from '../views/answers.js';
+import { configFlag, dataFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
 import { buildConfiguration, loadService, requireDataFolder } from './serve.js';
+
+export const view = (): View[] => [
+  {
+    usage: 'serve status',
+    local: true,
+    summary: 'Show the running service and the disk space that its data takes; exits 7 if there is none',
+    flags: [dataFlag, configFlag],
+    answer: z.object({
+      url: Text,
+      socket: Text,
+      pid: z.int(),
+      version: Text,
+      instance: Text,
+      data: Text,
+      database: Text.optional(),
+      storage: Text.optional(),
+      previews: Texts.optional(),
+      database_bytes: z.int().optional(),
+      archive_bytes: z.int().optional(),
+      task_bytes: z.int().optional(),
+      free_bytes: z.int(),
+    }),
+  },
+  {
+    usage: 'serve stop',
+    local: true,
+    summary: 'Stop the running service once it has finished its current work',
+    flags: [dataFlag, configFlag],
+  },
+  {
+    usage: 'serve rotate-key',
+    local: true,
+    summary: 'Sign new tokens with a new key, whether or not the service is running',
+    flags: [dataFlag, configFlag],
+    answer: z.object({ kid: Text }),
+  },
+  {
+    usage: 'serve rotate-token',
+    local: true,
+    destroys: {
+      action: 'Replace the owner token of {data}',
+      loss: 'Programs that send the old token are refused at once.',
+    },
+    summary: 'Replace the token of the embedded owner, whether or not the service is running',
+    flags: [dataFlag, configFlag],
+  },
+  {
+    usage: 'serve logs',
+    local: true,
+    summary: 'Print the log of services started in the background',
+    answer: z.array(z.record(Text, z.unknown())),
+  },
+];
 
 export const run = {
   status: showService,
@@ -22,7 +79,7 @@ async function showService(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) {
-    throw new Failure(`No service runs on ${folder}.`, {
+    throw new Failure(`No service is running for the data folder ${folder}.`, {
       code: 'not_running',
       hint: 'Start one with: regen serve --detach',
     });
@@ -73,7 +130,7 @@ async function isLocked(folder: string): Promise<boolean> {
 async function stopService(context: CommandContext): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
-  if (!service) return context.output.note(`No service runs on ${folder}.`);
+  if (!service) return context.output.note(`No service is running for the data folder ${folder}.`);
   await drainLocal(folder, service, context.signal);
   await context.output.note(`Stopped the service at ${service.url}.`);
 }

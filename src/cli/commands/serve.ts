@@ -7,6 +7,7 @@ import { readHandleLimit } from '../../disk/file-handles.js';
 import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import { loadWithCode } from '../../disk/kept-code.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
+import { flag } from '../command/flags.js';
 import { toConfigurationFailure } from '../command/to-failure.js';
 import { version } from '../command/version.js';
 import type { CommandContext } from '../connect/context.js';
@@ -18,6 +19,38 @@ import { durationMs } from '../terminal/duration.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
+import { configFlag, dataFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View => ({
+  usage: 'serve',
+  local: true,
+  summary:
+    'Run the service (registry and generation) on this machine, and print its URL on stdout once it is ready',
+  flags: [
+    flag('--host <address>', 'Address to listen on (default 127.0.0.1)'),
+    flag('--port <number>', 'Port to listen on, 0 for a free one (default 7717)'),
+    dataFlag,
+    configFlag,
+    flag('--work <kinds>', 'Run only these kinds of jobs, separated by commas; others share the database'),
+    flag('--no-work', 'Run no jobs; other services share the database and do'),
+    flag('--any-port', 'Use a free port if the given one is in use', { hidden: true }),
+    flag('--until-idle <duration>', 'Exit after this long without work', { hidden: true }),
+    flag('--from <folder>', 'The folder that paths are relative to', { hidden: true }),
+    flag('--detach', 'Run in the background; return once the service is ready'),
+    flag(
+      '--scenario <path>',
+      'File with failures to simulate, to test scripts: TOML or JSON; only on loopback',
+    ),
+    flag('--seed <number>', 'With --scenario: repeat the run that had this seed'),
+    flag('--check', 'Check the configuration, and start nothing'),
+    flag('--print-config', 'Print the configuration with its defaults as JSON, and start nothing'),
+  ],
+  notes: [
+    'Settings come from the flags, then from variables such as REGEN_SERVE_PORT, then from the configuration file; docs/configuration.md lists them.',
+  ],
+  examples: ['regen serve', 'regen serve --port 0 --data ./registry --detach'],
+});
 
 type Service = typeof import('../../service/index.js');
 type StartService = Service['startService'];
@@ -42,7 +75,7 @@ export async function run(given: CommandContext): Promise<void> {
   keepServiceCode();
   await output.note(`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
   if (scenario) await output.note(describeScenario(scenario));
-  for (const note of describeMakers(service)) await output.note(note);
+  for (const note of describeEngines(service)) await output.note(note);
   if (service.metricsUrl !== undefined) await output.note(`Metrics are at ${service.metricsUrl}.`);
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
@@ -107,8 +140,8 @@ function formatOwnerSignIn({ folders }: CommandContext, { url, context }: Runnin
   return `regen auth login --profile own --base-url ${url} --with-token < ${shellWord(token)}`;
 }
 
-/** Says who makes images and videos, so that previews are not mistaken for the work of a vendor. */
-function describeMakers({ context }: RunningService): string[] {
+/** Names the engines, so that previews are not mistaken for the work of a vendor. */
+function describeEngines({ context }: RunningService): string[] {
   const { image, video } = context.configuration.generation;
   const made = (by: typeof image | typeof video) =>
     by.engine === 'local'

@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import { getOutline } from '../../client/outlines.js';
+import { getOperation } from '../../contract/index.js';
 import { findTask, serviceKey, type Target } from '../../flows/tasks/task.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { combineExits } from '../command/parallel.js';
@@ -7,6 +9,22 @@ import { toFailure, useCommandLineNames } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { formatCount } from '../terminal/text.js';
+import { taskExplain } from '../views/flags.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View => ({
+  usage: 'task cancel <task_id...>',
+  changes: true,
+  summary: 'Cancel tasks that have not ended; credits of tasks that were not started are refunded',
+  explain: taskExplain,
+  flags: [],
+  shape: { columns: ['task_id', 'status', 'credits', 'reason'] },
+  examples: [
+    'regen task cancel @last',
+    'regen task list --state running --jq ".[].task_id" | xargs regen task cancel',
+  ],
+  answer: z.array(getOperation('task.cancel').response as z.ZodType),
+});
 
 type Cancelled = Awaited<ReturnType<Client['task']['cancel']>>;
 

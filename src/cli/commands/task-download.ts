@@ -7,6 +7,18 @@ import { saveTask } from '../generation/finish-task.js';
 import { downloadResult, printsBytes } from '../generation/print-result.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { describeAnyTask } from '../views/answers.js';
+import { openFlag, saveFlags, taskExplain } from '../views/flags.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View => ({
+  usage: 'task download <task_id>',
+  summary: 'Save the results of a task, and print their paths',
+  explain: taskExplain,
+  flags: [...saveFlags, openFlag],
+  examples: ['regen task download 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 -o results/ --receipt'],
+  answer: describeAnyTask(),
+});
 
 /** Saves the results of a task. Their URLs are read again, because they expire. */
 export async function run(context: CommandContext): Promise<number> {

@@ -1,14 +1,69 @@
 import { basename } from 'node:path';
+import { z } from 'zod';
 import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry, isKind } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readNumber, readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction } from '../command/confirm.js';
+import { flag } from '../command/flags.js';
 import type { CommandContext } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { formatCount, oneLine } from '../terminal/text.js';
+import { LedgerEntry } from '../views/answers.js';
+import { taskExplain } from '../views/flags.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View[] => [
+  {
+    usage: 'task list',
+    local: true,
+    summary: 'List the tasks started from this machine, newest first, in their last known state',
+    flags: [
+      flag('--state <choice>', 'Only tasks in this state; can be repeated', {
+        choices: ['queued', 'running', 'done', 'failed', 'gone'],
+        repeat: true,
+      }),
+      flag('--kind <text>', 'Only image or video tasks, or those of one command such as relight'),
+      flag('--since <time>', 'Only tasks started within this time, such as 24h, or since a date'),
+      flag('--service <text>', "Only tasks of this service: 'local' or a part of its address"),
+      flag('--limit <number>', 'At most this many tasks'),
+    ],
+    shape: {
+      columns: ['id', 'task_id', 'operation', 'state', 'created_at', 'service'],
+      less: ['service', 'result'],
+    },
+    examples: [
+      'regen task list --state running',
+      'regen task list --kind video --since 7d --jq "map(.credits) | add"',
+    ],
+    answer: z.array(LedgerEntry),
+  },
+  {
+    usage: 'task show <task_id>',
+    local: true,
+    summary: 'Show the local record of a task: request, state, results',
+    explain: taskExplain,
+    examples: ['regen task show 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --json'],
+    answer: LedgerEntry,
+  },
+  {
+    usage: 'task forget <task_id...>',
+    local: true,
+    destroys: {
+      action: 'Remove {tasks} from the list on this machine',
+      loss: 'Their requests are not recorded anywhere else.',
+    },
+    summary: 'Remove tasks from the list on this machine; their results stay where they are',
+    explain: taskExplain,
+    flags: [flag('--force', 'Forget tasks that have not ended, too')],
+    examples: [
+      'regen task forget @last',
+      'regen task list --state failed --jq ".[].id" | xargs regen task forget --yes',
+    ],
+  },
+];
 
 export const run = { list: listEntries, show: showEntry, forget: forgetEntries };
 

@@ -2,6 +2,7 @@ import { ServiceError } from '../../client/errors.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry, findTarget, findTask, readTask, type Task, toTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
+import { flag } from '../command/flags.js';
 import { toFailure } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import { finishTask, planFinish, type TaskOutcome } from '../generation/finish-task.js';
@@ -9,7 +10,28 @@ import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, type Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import { formatCount } from '../terminal/text.js';
+import { describeAnyTask } from '../views/answers.js';
+import { openFlag, saveFlags, taskExplain, waitFlags } from '../views/flags.js';
+import type { View } from '../views/view.js';
 import { Resume } from './generate.js';
+
+export const view = (): View => ({
+  usage: 'task wait [task_id...]',
+  summary: 'Wait for tasks to end, and print their output URLs',
+  explain: taskExplain,
+  flags: [
+    flag('--all', 'Wait for all unfinished tasks that were started from this machine'),
+    ...saveFlags,
+    openFlag,
+    ...waitFlags,
+  ],
+  examples: [
+    'regen task wait --all -o results/',
+    'regen task list --state running --jq ".[].task_id" | regen task wait - -o results/',
+    'for f in *.jpg; do regen image relight "$f" --no-wait; done | xargs regen task wait',
+  ],
+  answer: describeAnyTask(),
+});
 
 export async function run(context: CommandContext): Promise<number> {
   const all = context.flags.all === true;

@@ -1,13 +1,18 @@
+import { z } from 'zod';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { findTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
+import { flag } from '../command/flags.js';
 import type { CommandContext } from '../connect/context.js';
 import { toTaskFailure } from '../generation/finish-task.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { waitForAbort } from '../terminal/interrupted.js';
 import { formatField, oneLine } from '../terminal/text.js';
+import { Text } from '../views/answers.js';
+import { secretFileFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
 import { createActions } from '../webhooks/actions.js';
 import { catchUp } from '../webhooks/catch-up.js';
 import { type Event, formatEvent } from '../webhooks/event.js';
@@ -17,6 +22,40 @@ import { receiveWebhooks } from '../webhooks/receive.js';
 import { SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
 import { awaitEnd, TaskEnd } from '../webhooks/until.js';
+
+export const view = (): View => ({
+  usage: 'webhook listen',
+  summary:
+    'Receive webhooks on this machine, verify them, and print one per line (NDJSON with --json); can also run a command or forward them',
+  flags: [
+    flag('--port <number>', 'Port to listen on, 0 for a free one (default 0)'),
+    flag('--public-url <url>', 'Public address of this listener, such as the address of a tunnel'),
+    flag('--forward-to <url>', 'Forward each webhook, body and headers unchanged, and return the response'),
+    flag(
+      '--exec <command>',
+      'Shell command to run for each webhook, with the body on standard input and REGEN_WEBHOOK_EVENT, _ID, _TASK_ID and _STATE in the environment; if it does not exit 0, the webhook is sent again',
+    ),
+    flag(
+      '--until <task_id>',
+      'Exit when this task has ended, according to a webhook or its status; exits 6 if it failed',
+    ),
+    flag('--timeout <duration>', 'With --until: maximum time to wait; then exits 8'),
+    secretFileFlag,
+  ],
+  shape: { columns: ['event', 'task_id', 'state', 'outputs'] },
+  examples: [
+    'regen webhook listen --port 8788 --exec "jq -r .status"',
+    'regen webhook listen --public-url https://hooks.example.com/regen --forward-to http://127.0.0.1:3000/hook --json',
+  ],
+  answer: z.object({
+    id: Text,
+    event: Text,
+    task_id: Text.optional(),
+    state: Text.optional(),
+    caught_up: z.boolean(),
+    body: z.record(Text, z.unknown()).nullable(),
+  }),
+});
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, system } = context;

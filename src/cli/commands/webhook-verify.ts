@@ -1,11 +1,35 @@
 import { resolve } from 'node:path';
+import { z } from 'zod';
 import { hasValidSignature, verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
 import { readGivenFile } from '../../disk/folder-file.js';
+import { flag } from '../command/flags.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
+import { Text, Time } from '../views/answers.js';
+import { secretFileFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
 import { readSecrets } from '../webhooks/secrets.js';
+
+export const view = (): View => ({
+  usage: 'webhook verify [file]',
+  summary: 'Check whether a webhook is genuine; if not, show why and exit 2',
+  explain: {
+    file: 'The request as received: headers, an empty line, body. With the flags below, only the body',
+  },
+  flags: [
+    flag('--id <text>', 'Value of the webhook-id header'),
+    flag('--timestamp <seconds>', 'Value of the webhook-timestamp header'),
+    flag('--signature <text>', 'Value of the webhook-signature header'),
+    secretFileFlag,
+  ],
+  examples: [
+    'regen webhook verify request.txt',
+    'regen webhook verify --id msg_1 --timestamp 1767225600 --signature v1,bWFkZSB1cA== < body.json',
+  ],
+  answer: z.object({ verified: z.literal(true), id: Text, sent_at: Time }),
+});
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, system } = context;

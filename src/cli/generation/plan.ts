@@ -32,11 +32,11 @@ export async function planJobs(given: ParsedCommand, context: PlanContext): Prom
     for (const one of found) problems.set(`${one.path} ${one.message}`, one);
   };
   const naming = await context.services.findNaming();
-  const doubts = new Set<string>();
+  const warnings = new Set<string>();
   const report = {
     addProblems,
     doubt: (found: readonly FailureDetail[]) => {
-      for (const { path, message } of found) doubts.add(`${path} ${message}`);
+      for (const { path, message } of found) warnings.add(`${path} ${message}`);
     },
   };
   const jobs = splitArguments(parsed).map((args) =>
@@ -46,8 +46,8 @@ export async function planJobs(given: ParsedCommand, context: PlanContext): Prom
   const piped = sources.filter(({ kind }) => kind === 'stdin');
   if (piped.length > 1) addProblems([{ path: '-', message: 'can be used for one image only' }]);
   if (problems.size > 0) throw toInvalidFailure([...problems.values()]);
-  for (const doubt of doubts) {
-    const sentence = `As far as this version of regen knows, ${doubt}; ${context.services.target.name} decides.`;
+  for (const warning of warnings) {
+    const sentence = `As far as this version of regen knows, ${warning}; ${context.services.target.name} decides.`;
     await context.output.warn(naming?.speak(sentence) ?? sentence);
   }
   return jobs;

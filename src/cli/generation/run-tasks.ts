@@ -88,7 +88,7 @@ async function printOutcome(
     const shown = oneLine(near.startsWith('..') ? line : near);
     const size = `  ${formatBytes(bytes)}`;
     // A terminal without a size has 0 columns.
-    const { wrapText } = await import('../terminal/table.js');
+    const { wrapText } = await import('../terminal/width.js');
     const fits = wrapText(shown + size, stdout.columns || Number.POSITIVE_INFINITY).length === 1;
     await output.line(formatLink(env, shown, line) + (fits ? size : ''));
     const picture = count <= MAX_PICTURES && !output.mode.quiet ? drawPicture(env, line, bytes) : undefined;

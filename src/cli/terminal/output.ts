@@ -207,13 +207,18 @@ export class Output {
   }
 }
 
+/** A longer message is cut on a terminal, because wrapping it could take minutes. */
+const MAX_MESSAGE_LENGTH = 10_000;
+
 /** Wraps a message between words. A command in it stays on one line, so that it can be copied. */
-async function wrapMessage(text: string, columns: number): Promise<string> {
-  const [{ default: wrap }, { default: stringWidth }] = await Promise.all([
+async function wrapMessage(message: string, columns: number): Promise<string> {
+  const [{ default: wrap }, { measureWidth }] = await Promise.all([
     import('wrap-ansi'),
-    import('string-width'),
+    import('./width.js'),
   ]);
-  if (stringWidth(text) <= columns) return text;
+  const isLong = message.length > MAX_MESSAGE_LENGTH;
+  const text = isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
+  if (measureWidth(text) <= columns) return text;
   const [, prose = text, command] = /^(.*[:,]) (regen .*)$/s.exec(text) ?? [];
   const wrapped = wrap(prose, columns, { trim: true });
   return command === undefined ? wrapped : `${wrapped}\n  ${command}`;

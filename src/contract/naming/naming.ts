@@ -157,7 +157,7 @@ export class Naming {
   }
 
   /** Whether a text has words of the other service. */
-  isHeardIn(text: string): boolean {
+  usesForeignNames(text: string): boolean {
     return Object.values(this.#listSpoken()[1]).some((word) => text.includes(word));
   }
 

@@ -90,22 +90,22 @@ async function waitForVerdict(
   await progress.stage('Waiting for the registry to check it');
   try {
     const read = async () => (await readVersion(subject)) ?? uploaded;
-    const judged = await wait(read, {
+    const checked = await wait(read, {
       isDone: ({ status }) => status !== 'NodeVersionStatusPending',
       onAnswer: ({ status_reason }) => status_reason && progress.update(`(${status_reason})`),
       timeoutMs,
       signal,
     });
-    if (judged.status !== 'NodeVersionStatusActive')
-      throw toVerdictError(subject, await readReason(subject, judged));
+    if (checked.status !== 'NodeVersionStatusActive')
+      throw toVerdictError(subject, await readReason(subject, checked));
     // The version has passed. Some registries extract definitions much later.
-    let version = judged;
-    if (!isSettled(judged)) {
+    let version = checked;
+    if (!isSettled(checked)) {
       await progress.stage('Waiting for its node definitions');
       const limits = { timeoutMs: Math.min(timeoutMs, MAX_EXTRACTION_MS), signal };
       version = await wait(read, { isDone: isSettled, ...limits }).catch((error) => {
         if (!(error instanceof StillRunningError)) throw error;
-        return judged;
+        return checked;
       });
     }
     progress.end();

@@ -27,7 +27,7 @@ function findSpeech({ naming }: Context, { side, url, body }: FastifyRequest) {
   const shorten = (_: string, value: unknown) =>
     typeof value === 'string' ? value.slice(0, MAX_HEARD_CHARACTERS) : value;
   const text = () => `${url} ${JSON.stringify(body ?? '', shorten).slice(0, MAX_HEARD_CHARACTERS)}`;
-  const isTheirs = side === 'theirs' || naming.isHeardIn(side === 'both' ? text() : url);
+  const isTheirs = side === 'theirs' || naming.usesForeignNames(side === 'both' ? text() : url);
   return isTheirs ? (sentence: string) => naming.speak(sentence) : undefined;
 }
 

@@ -238,6 +238,14 @@ describe('a token that claims to be from a configured issuer', () => {
       expect([title, await status(token)]).toEqual([title, 200]);
   });
 
+  it('may be an ID token if the issuer is configured so, and never one of another kind', async () => {
+    const { status, sign } = await stage({ idTokens: true });
+    expect(await status(await sign({ at_hash: 'abc', nonce: 'n' }))).toBe(200);
+    expect(await status(await sign({ typ: 'ID' }))).toBe(200);
+    expect(await status(await sign({ typ: 'Refresh' }))).toBe(401);
+    expect(await status(await sign({ at_hash: 'abc', events: {} }))).toBe(401);
+  });
+
   it('is refused if its algorithm is not configured', async () => {
     const { status, sign } = await stage({ algorithms: ['RS256'] });
     expect(await status(await sign())).toBe(401);

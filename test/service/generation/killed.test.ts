@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import type { RunningService } from '../../../src/service/serve.js';
 import { listFiles } from '../../support/files.js';
 import { pixel } from '../../support/generation.js';
-import { type Course, type Known, live, look } from '../../support/one-task.js';
 import { deliveriesOf, isSigned, receiverForTest, type Told, webhookSecret } from '../../support/receiver.js';
+import { type Course, type Known, live, look } from '../../support/run-one-task.js';
 import { folderForTest } from '../../support/service.js';
 
 interface Case extends Course {

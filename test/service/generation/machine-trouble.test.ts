@@ -14,7 +14,7 @@ import { readPicture, readSize } from '../../../src/preview/image/picture.js';
 import { getInputKey } from '../../../src/service/generation/task-files.js';
 import { runWithin, TimedOut } from '../../../src/service/network/run-within.js';
 import type { Engine, ImageOperation } from '../../../src/service/operation/engine.js';
-import { zipOf } from '../../support/archives.js';
+import { zipOf } from '../../support/create-zip.js';
 import {
   pixel,
   startedTask,

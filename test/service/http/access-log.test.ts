@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ServiceParts } from '../../../src/service/serve.js';
-import { zipOf } from '../../support/archives.js';
+import { zipOf } from '../../support/create-zip.js';
 import { issuerForTest, personNamed } from '../../support/issuer.js';
 import { ask, publisherForTest, register, serviceForTest, upload } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';

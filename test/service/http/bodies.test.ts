@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import fastify from 'fastify';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBodyBudget } from '../../../src/service/http/bodies.js';
-import { zipOf } from '../../support/archives.js';
+import { zipOf } from '../../support/create-zip.js';
 import { nextRequest } from '../../support/next-request.js';
 import { publisherForTest, register, serviceForTest, upload } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parseRange } from '../../../src/service/http/send-file.js';
 import type { RunningService } from '../../../src/service/serve.js';
-import { zipOf } from '../../support/archives.js';
+import { zipOf } from '../../support/create-zip.js';
 import {
   ask,
   publisherForTest,

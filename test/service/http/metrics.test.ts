@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { serviceBehind } from '../../support/behind.js';
 import { copyingEngine } from '../../support/copying-engine.js';
 import { startedTask, taskAt } from '../../support/generation.js';
 import { generationDouble } from '../../support/generation-double.js';
 import { receiverForTest } from '../../support/receiver.js';
 import { ask, folderForTest, serviceForTest } from '../../support/service.js';
+import { serviceBehind } from '../../support/vendor-service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 /** The samples of a scrape: `regen_jobs{kind="check-archive",state="due"}` → 0. */

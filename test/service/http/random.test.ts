@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { errorCodes } from '../../../src/contract/error-codes.js';
 import { contract } from '../../../src/contract/index.js';
 import { listOperations } from '../../../src/contract/operation.js';
-import { checkAnswer } from '../../support/answers.js';
+import { checkAnswer } from '../../support/check-answer.js';
 import { registryForFile, type Who } from '../../support/registry.js';
 
 const registry = registryForFile();

@@ -4,8 +4,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../../src/library/index.js';
 import { formatFindings } from '../../../src/service/jobs/check-archive.js';
 import { rawZip } from '../../pack/raw-zip.js';
-import { zipOf } from '../../support/archives.js';
-import { childrenRunning } from '../../support/children.js';
+import { childrenRunning } from '../../support/child-processes.js';
+import { zipOf } from '../../support/create-zip.js';
 import { publisherForTest, register, serviceForTest, upload, versionOf } from '../../support/service.js';
 
 it('lists each finding on a line, those of high severity first', () => {

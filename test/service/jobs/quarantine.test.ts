@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MAX_CRASHES } from '../../../src/service/queue/queue.js';
-import { zipOf } from '../../support/archives.js';
 import { copyingEngine } from '../../support/copying-engine.js';
+import { zipOf } from '../../support/create-zip.js';
 import { startedTask, taskAt } from '../../support/generation.js';
 import { deliveriesOf, receiverForTest } from '../../support/receiver.js';
 import {

@@ -21,8 +21,8 @@ import { backUpStore, restoreFolder } from '../../../src/service/maintenance/bac
 import { checkStore } from '../../../src/service/maintenance/check-store.js';
 import { measureFolder } from '../../../src/service/maintenance/disk-use.js';
 import type { Storage } from '../../../src/service/storage/storage.js';
-import { zipOf } from '../../support/archives.js';
 import { regen } from '../../support/cli.js';
+import { zipOf } from '../../support/create-zip.js';
 import { listFiles } from '../../support/files.js';
 import { startedTask, taskAt } from '../../support/generation.js';
 import {

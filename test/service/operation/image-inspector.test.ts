@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ChildInterrupted } from '../../../src/disk/limited-child.js';
 import { ImageInspector } from '../../../src/service/operation/image-inspector.js';
-import { childrenRunning } from '../../support/children.js';
+import { childrenRunning } from '../../support/child-processes.js';
 import { pixel, smallestBody, startPaths } from '../../support/generation.js';
 import { ask, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';

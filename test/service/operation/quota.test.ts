@@ -1,8 +1,8 @@
 import { Agent, request, type ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
-import { zipOf } from '../../support/archives.js';
 import { copyingEngine } from '../../support/copying-engine.js';
+import { zipOf } from '../../support/create-zip.js';
 import { smallestBody, startPaths } from '../../support/generation.js';
 import { listenOn } from '../../support/listen.js';
 import { receiverForTest } from '../../support/receiver.js';

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { signJwt } from '../../../src/service/auth/tokens.js';
-import { zipOf } from '../../support/archives.js';
+import { zipOf } from '../../support/create-zip.js';
 import { publishBody, registryForFile, type Who } from '../../support/registry.js';
 import { type Answered, ask, folderForTest, serviceForTest, upload } from '../../support/service.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { zipOf } from '../../support/archives.js';
+import { zipOf } from '../../support/create-zip.js';
 import { type Registry, registryForFile } from '../../support/registry.js';
 import { type Answered, upload } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';

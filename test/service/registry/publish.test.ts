@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { zipOf } from '../../support/archives.js';
+import { zipOf } from '../../support/create-zip.js';
 import { publishBody, registryForFile, startRegistry } from '../../support/registry.js';
 import { upload } from '../../support/service.js';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { fetchMedia } from '../../../src/service/network/fetch-media.js';
-import { zipOf } from '../../support/archives.js';
+import { zipOf } from '../../support/create-zip.js';
 import { listenOn } from '../../support/listen.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';

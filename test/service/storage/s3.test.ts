@@ -12,7 +12,7 @@ import { checkStore } from '../../../src/service/maintenance/check-store.js';
 import { requireStorage } from '../../../src/service/storage/open-storage.js';
 import { createS3Storage, type S3Options } from '../../../src/service/storage/s3.js';
 import { ObjectMissing, removeOthers, StorageAway, TooLarge } from '../../../src/service/storage/storage.js';
-import { zipOf } from '../../support/archives.js';
+import { zipOf } from '../../support/create-zip.js';
 import { startedTask, taskAt } from '../../support/generation.js';
 import { testBucket } from '../../support/s3.js';
 import {

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigurationInput } from '../../../../src/service/configuration/configuration.js';
-import { serviceBehind, vendorConfiguration } from '../../../support/behind.js';
 import { smallestBody, startPaths, taskIn } from '../../../support/generation.js';
 import { type DoubleOptions, generationDouble } from '../../../support/generation-double.js';
 import { type Answered, ask, folderForTest } from '../../../support/service.js';
+import { serviceBehind, vendorConfiguration } from '../../../support/vendor-service.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const prices = { image: { relight: 6 } };

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { RunningService } from '../../../../src/service/serve.js';
-import { serviceBehind } from '../../../support/behind.js';
-import { chaosForTest, mishaps } from '../../../support/chaos.js';
 import { copyingEngine } from '../../../support/copying-engine.js';
+import { chaosForTest, mishaps } from '../../../support/faulty-proxy.js';
 import { startedTask, taskOf } from '../../../support/generation.js';
 import { serviceForTest } from '../../../support/service.js';
+import { serviceBehind } from '../../../support/vendor-service.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const prices = { image: { relight: 3 } };

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigurationInput } from '../../../../src/service/configuration/configuration.js';
-import { vendorConfiguration } from '../../../support/behind.js';
 import { copyingEngine } from '../../../support/copying-engine.js';
-import { gateForTest, type Moment } from '../../../support/gate.js';
 import { startedTask, taskAt } from '../../../support/generation.js';
 import { folderForTest, serviceForTest } from '../../../support/service.js';
+import { gateForTest, type Moment } from '../../../support/stepping-proxy.js';
+import { vendorConfiguration } from '../../../support/vendor-service.js';
 
 const script = 'dist/test/service-process.js';
 

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { serviceBehind } from '../../../support/behind.js';
 import { pixel, startedTask, taskAt } from '../../../support/generation.js';
 import { listenOn } from '../../../support/listen.js';
 import { ask } from '../../../support/service.js';
+import { serviceBehind } from '../../../support/vendor-service.js';
 
 /** A vendor that returns these files for each task, and a service in front of it. */
 async function behindVendor(files: readonly Buffer[], limits: object) {

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Mock, test, vi } from 'vitest';
 import type { RunningService } from '../../../../src/service/serve.js';
-import { serviceBehind } from '../../../support/behind.js';
 import { pixel, startedTask, taskAt } from '../../../support/generation.js';
 import {
   type DoubleOptions,
@@ -10,6 +9,7 @@ import {
   generationDouble,
 } from '../../../support/generation-double.js';
 import { type Answered, ask, folderForTest, serviceForTest } from '../../../support/service.js';
+import { serviceBehind } from '../../../support/vendor-service.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const key = 'sk-vendor-secret';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { EngineJob } from '../../../../src/service/operation/engine.js';
 import type { RunningService } from '../../../../src/service/serve.js';
-import { serviceBehind } from '../../../support/behind.js';
-import { chaosForTest } from '../../../support/chaos.js';
+import { chaosForTest } from '../../../support/faulty-proxy.js';
 import { film, filmingEngine } from '../../../support/filming-engine.js';
 import { pixel } from '../../../support/generation.js';
 import { serviceForTest } from '../../../support/service.js';
+import { serviceBehind } from '../../../support/vendor-service.js';
 import { startedVideo, videoAt } from '../../../support/videos.js';
 
 test("videos are made by the vendor with the reported seed, and extended by the vendor's ids, while a fifth of the requests fail", async () => {
