@@ -108,48 +108,28 @@ async function beginPreparation(call: StartCall, id: string): Promise<string | u
 
 /** Creates task, charge, history and jobs in one transaction. */
 async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: readonly string[]): Promise<void> {
-  const { context, caller } = call;
-  const { id, operation, seed, createdAt } = task;
-  const { webhook_url, callback_url, ...fields } = task.request;
-  const creator = caller.userId as string;
-  const { created: status } = TASK_STATUSES[getTaskKind(operation)];
+  const { context } = call;
+  const { id, operation, request, seed, createdAt: created_at } = task;
+  const { webhook_url, callback_url, ...fields } = request;
+  const kind = getTaskKind(operation);
+  const { created: status } = TASK_STATUSES[kind];
+  const spender = readSpender(call);
+  const owner = spender.userId;
   await insertRow(tx, 'tasks', {
-    id,
-    operation,
-    creator,
-    key_id: readSpender(call).keyId ?? null,
-    status,
+    ...{ id, operation, creator: owner, key_id: spender.keyId ?? null, status, seed, created_at },
     request: JSON.stringify(replaceImages(operation, fields)),
     images: JSON.stringify(inputs),
-    seed,
     webhook_url: ((webhook_url ?? callback_url) as string | undefined) ?? null,
-    results: null,
-    reason: null,
-    error_code: null,
-    memory: null,
-    asked_at: null,
-    created_at: createdAt,
   });
-  const model = task.request.model as string | undefined;
-  const spender = readSpender(call);
+  const model = request.model as string | undefined;
   await chargeCredits(tx, context, { ...spender, taskId: id, amount: task.credits, operation, model });
-  await recordTaskStatus(tx, context.now, { taskId: id, status, actor: creator });
-  await enqueueTask(tx, call, task);
-}
-
-async function enqueueTask(
-  tx: Tx,
-  { context, caller }: StartCall,
-  { id, operation, request }: NewTask,
-): Promise<void> {
-  const owner = caller.userId as string;
+  await recordTaskStatus(tx, context.now, { taskId: id, status, actor: owner });
   const { queue, now, configuration } = context;
-  const kind = getTaskKind(operation);
-  await queue.enqueue(tx, { kind: `run-${kind}-task`, key: id, owner, last: request.off_peak === true });
-  if (kind === 'video') await advanceTask(tx, context, { id, operation }, { to: 'queued' });
-  if (!request.off_peak) return;
+  const isOffPeak = request.off_peak === true;
+  await queue.enqueue(tx, { kind: `run-${kind}-task`, key: id, owner, last: isOffPeak });
+  if (kind === 'video') await advanceTask(tx, context, task, { to: 'queued' });
   const runAt = now() + configuration.limits.offPeakSeconds * 1000;
-  await queue.enqueue(tx, { kind: 'expire-task', key: id, owner, runAt });
+  if (isOffPeak) await queue.enqueue(tx, { kind: 'expire-task', key: id, owner, runAt });
 }
 
 function viewNewImageTask({ id }: NewTask, context: Context): ImageTask {
