@@ -57,7 +57,7 @@ interface StartOptions {
   /** Present if it is a job of a batch. */
   readonly batch?: true;
   /** Called with the local id before the request is sent. */
-  onEntry?(id: string): void;
+  onEntry?(id: string): unknown;
 }
 
 /** Starts a task. It is recorded in the ledger before the request is sent. */
