@@ -9,11 +9,11 @@ import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
 import { type JobState, type Journal, withJournal } from '../batch/journal.js';
 import { type JobEnd, runJob } from '../batch/run-job.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
-import { readNumber } from '../command/command.js';
+import { type ParsedCommand, readNumber } from '../command/command.js';
 import { printRequests } from '../command/dry-run.js';
 import { flag } from '../command/flags.js';
 import { runInParallel } from '../command/parallel.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
 import { createExtensionCheck } from '../generation/run-tasks.js';
 import { exitCodes } from '../terminal/failure.js';
@@ -24,6 +24,9 @@ import { formatCount, formatField, oneLine } from '../terminal/text.js';
 import { JobResult } from '../views/answers.js';
 import { batchSaveFlags, waitFlags } from '../views/flags.js';
 import type { View } from '../views/view.js';
+
+type Context = ParsedCommand &
+  Needs<'system' | 'output' | 'interruption' | 'signal' | 'folders' | 'ledger' | 'services'>;
 
 export const view = (): View => ({
   usage: 'batch <jobs>',
@@ -60,7 +63,7 @@ export const view = (): View => ({
 // Decided: four jobs in parallel. The embedded service processes fewer, while others are sent and saved. There is a
 // maximum, because each task is polled separately.
 /** Runs the jobs of a file, or continues where an earlier run of the same command stopped. */
-export async function run(context: CommandContext): Promise<number> {
+export async function run(context: Context): Promise<number> {
   const limits = {
     concurrency: readNumber(context.flags, 'concurrency', { min: 1, max: 100 }) ?? 4,
     credits: readNumber(context.flags, 'max-credits'),
@@ -79,7 +82,7 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 interface OpenBatch {
-  readonly context: CommandContext;
+  readonly context: Context;
   readonly file: JobsFile;
   readonly journal: Journal;
   /** The line of each job by its key. */
@@ -96,7 +99,7 @@ async function dryRun({ context, file, journal, lines }: OpenBatch): Promise<num
 }
 
 async function sayRemoved(
-  { output }: CommandContext,
+  { output }: Needs<'output'>,
   journal: Journal,
   lines: OpenBatch['lines'],
 ): Promise<void> {
@@ -161,7 +164,10 @@ async function* readUntilOpen(
   }
 }
 
-async function sayHowToGoOn(context: CommandContext, { failed, left }: BatchProgress): Promise<void> {
+async function sayHowToGoOn(
+  context: Needs<'output' | 'services'>,
+  { failed, left }: BatchProgress,
+): Promise<void> {
   const { output } = context;
   if (failed > 0) await output.note('Pass --retry-failed to send failed jobs again.');
   if (left > 0) await output.note('Run the same command again to continue with the rest.');
