@@ -156,7 +156,7 @@ async function checkOne(
 /** More problems are counted, but not shown. */
 const MAX_SHOWN = 50;
 
-export class Problems {
+class Problems {
   #count = 0;
   readonly #shown: FailureDetail[] = [];
 

@@ -193,17 +193,12 @@ function isRefusal(error: unknown, mayExist: boolean): boolean {
   return error instanceof ClientError && error.code === 'invalid_request';
 }
 
-/** The fields that name the video to extend. */
-interface Creation {
-  readonly video_creation_id: string;
-  readonly video_url: string;
-}
-
 /**
  * Finds the video of a task.
+ * @returns the fields that name the video to extend
  * @throws FlowError if it has none, or none yet
  */
-async function findCreation(context: TaskContext, id: string): Promise<Creation> {
+async function findCreation(context: TaskContext, id: string) {
   const task = await findTask(context, id);
   const seen = await readTask(context, task);
   const { creations } = seen.answer as { creations?: { id: string; url: string }[] };
