@@ -156,8 +156,9 @@ function describeWork(jobs: readonly Job[]): string {
  * @param entries whether the task of each has ended
  */
 async function closeEntries(ledger: Ledger, entries: ReadonlyMap<string, boolean>): Promise<void> {
-  // A refused task is no longer in the ledger.
-  if (![...entries].every(([id, hasEnded]) => hasEnded || ledger.read(id) === undefined)) return;
+  // A refused task is no longer in the ledger; another has replaced one that its service no longer has.
+  const isOver = (id: string) => (ledger.read(id) ?? { state: 'GONE' }).state === 'GONE';
+  if (![...entries].every(([id, hasEnded]) => hasEnded || isOver(id))) return;
   for (const [id, hasEnded] of entries) if (hasEnded) await ledger.change(id, { closed: true });
 }
 
