@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -126,6 +126,29 @@ describe('where git is not installed', () => {
       files: [{ path: '.gitignore' }, { path: 'nodes.py' }],
       untracked: ['untracked.py'],
     });
+  });
+});
+
+describe('files with holes', () => {
+  it('are refused without reading them if they hold nearly nothing else', async () => {
+    const folder = await createFolder({ 'pyproject.toml': '', 'nodes.py': 'x = 1\n' });
+    for (const name of ['one.safetensors', 'two.bin']) {
+      await writeFile(join(folder, name), '');
+      await truncate(join(folder, name), 2 * 2 ** 30);
+    }
+    const { problems } = await chooseFiles(folder);
+    expect(problems).toEqual([
+      {
+        where: 'The pack',
+        message: expect.stringMatching(/^has 4294967302 bytes that take only \d+ on disk/),
+      },
+    ]);
+  });
+
+  it('are packed if they are short', async () => {
+    const folder = await createFolder({ 'pyproject.toml': '', 'nodes.py': 'x = 1\n', 'zeros.bin': '' });
+    await truncate(join(folder, 'zeros.bin'), 2 ** 20);
+    expect((await chooseFiles(folder)).problems).toEqual([]);
   });
 });
 

@@ -89,3 +89,16 @@ it('leaves the paths of a pack out of its definitions', async () => {
   );
   expect(A?.unknown).toEqual(['category']);
 });
+
+it('reads a choice where calls nest as deep as they are followed', async () => {
+  const nest = (text: string, depth: number) => `${'['.repeat(depth)}${text}${']'.repeat(depth)}`;
+  for (let deeper = 28; deeper <= 36; deeper++) {
+    const calls = repeatLine(
+      39,
+      (at) => `def f${at}(): return ${nest(`f${at + 1}()`, at < deeper ? 15 : 14)}\n`,
+    );
+    const choice = `def f39(): return ${nest('(a if b() else c)', 100)}\nf0()\n`;
+    const { nodes } = await readPackCode({ '__init__.py': calls + choice + plain });
+    expect(nodes.map(({ name }) => name)).toEqual(['A']);
+  }
+});
