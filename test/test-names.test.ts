@@ -30,6 +30,14 @@ describe('the helpers of tests', () => {
   });
 });
 
+test('the index of test/support lists every file', () => {
+  const index = readFileSync('test/support/README.md', 'utf8');
+  const all = readdirSync('test/support').filter((name) => !/\.test\.ts$|^README\.md$/.test(name));
+  expect(all.filter((name) => !index.includes(`\`${name}\``))).toEqual([]);
+  const listed = Array.from(index.matchAll(/`([\w-]+\.(?:d\.)?[cm]?[jt]s)`/g), ([, name]) => name ?? '');
+  expect(listed.filter((name) => !all.includes(name))).toEqual([]);
+});
+
 describe('the titles of tests', () => {
   const titles = files.flatMap(({ path, text }) => {
     const calls = /^( *)(?:test|it|describe)(?:\.\w+\([^\n]*\)|\.\w+)*\(\s*(['"`])(.+?)\2,/gm;
