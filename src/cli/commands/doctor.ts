@@ -39,9 +39,9 @@ export async function run(context: CommandContext): Promise<number> {
     ...service.findings,
     await checkKeychain(context.settings, system),
     checkProxy(system, service.url),
-    checkFolder(system, 'data', folders.data),
-    checkFolder(system, 'state', folders.state),
-    checkFolder(system, 'config', folders.config),
+    checkFolder('data', folders.data),
+    checkFolder('state', folders.state),
+    checkFolder('config', folders.config),
     checkTerminal(output, context.mayAsk),
   ];
   await output.answer(findings, command.shape);

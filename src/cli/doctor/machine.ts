@@ -4,6 +4,7 @@ import satisfies from 'semver/functions/satisfies.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { supportedNode, version } from '../command/version.js';
+import { describeOtherWriter } from '../connect/folders.js';
 import type { Settings } from '../connect/settings.js';
 import { exitCodes } from '../terminal/failure.js';
 import { isKeychainExpected, KeychainError } from '../terminal/keychain.js';
@@ -108,7 +109,7 @@ export function checkTerminal({ system, mode }: Output, mayAsk: boolean): Findin
 const MIN_FREE_BYTES = 1e9;
 
 /** Folders are created when they are needed, so for a missing one the nearest existing parent is checked. */
-export function checkFolder({ platform }: System, check: string, path: string): Finding {
+export function checkFolder(check: string, path: string): Finding {
   const existing = findNearest(path);
   if (existing !== path && !statSync(existing).isDirectory()) {
     return fail(
@@ -132,8 +133,8 @@ export function checkFolder({ platform }: System, check: string, path: string): 
   const { bavail, bsize } = statfsSync(existing);
   const free = bavail * bsize;
   const detail = `${path}${existing === path ? '' : ' (does not exist yet)'}, ${formatBytes(free)} free`;
-  const isOpen = platform !== 'win32' && existing === path && (statSync(path).mode & 0o022) !== 0;
-  if (isOpen) return warn(check, `${detail}, writable by other users`, `chmod go-w ${path}`);
+  const other = describeOtherWriter(path);
+  if (other) return warn(check, `${detail}; it ${other.problem}`, other.fix);
   if (free < MIN_FREE_BYTES) return warn(check, detail, 'Free up disk space.');
   return ok(check, detail);
 }
