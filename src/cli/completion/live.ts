@@ -16,7 +16,7 @@ import { findLocal } from '../connect/local.js';
 import { Settings } from '../connect/settings.js';
 import { chooseTarget, isNamed } from '../connect/target.js';
 import type { System } from '../terminal/system.js';
-import type { Line } from './line.js';
+import { isSafeValue, type Line } from './line.js';
 
 // Decided: a shell waits for at most 300 ms, and starting may take two thirds of that.
 const LIVE_TIMEOUT_MS = 100;
@@ -179,13 +179,11 @@ async function listOwnNodes({ client }: LiveQuery) {
   return (await Promise.all(pages)).flat();
 }
 
-/** A shell could interpret other values as more than one word. */
-const SAFE_VALUE = /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,255}$/;
 const MAX_VALUES = 1000;
 
 /** Selects the values that are safe for a shell, without duplicates. */
 export function selectSafeValues(values: readonly string[]): string[] {
-  return [...new Set(values)].filter((value) => SAFE_VALUE.test(value)).slice(0, MAX_VALUES);
+  return [...new Set(values)].filter(isSafeValue).slice(0, MAX_VALUES);
 }
 
 /** Cached values. */
