@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { buildBody } from '../../../src/cli/api/fields.js';
+import { buildBody, parseFields } from '../../../src/cli/api/fields.js';
 import { compareDefinitions } from '../../../src/cli/diff/compare.js';
 import { homeForTest, regen, type Surroundings } from '../../support/cli.js';
 import { packForTest } from '../../support/packs.js';
@@ -121,7 +121,7 @@ test('a new required connection breaks workflows', () => {
 });
 
 test('fields of api build lists of objects', async () => {
-  const build = (...typed: string[]) => buildBody(typed, [], async () => '');
+  const build = async (...typed: string[]) => buildBody(await parseFields(typed, [], async () => ''));
   expect(await build('a[][b]=1', 'a[][c]=x', 'a[][b]=2')).toEqual({ a: [{ b: 1, c: 'x' }, { b: 2 }] });
   expect(await build('a[][tags][]=1', 'a[][tags][]=2', 'a[][id]=x')).toEqual({
     a: [{ tags: [1, 2], id: 'x' }],
