@@ -39,9 +39,7 @@ export async function run(context: CommandContext): Promise<number> {
     ...service.findings,
     await checkKeychain(context.settings, system),
     checkProxy(system, service.url),
-    checkFolder('data', folders.data),
-    checkFolder('state', folders.state),
-    checkFolder('config', folders.config),
+    ...(['data', 'state', 'config'] as const).map((name) => checkFolder(name, folders[name])),
     checkTerminal(output, context.mayAsk),
   ];
   await output.answer(findings, command.shape);
