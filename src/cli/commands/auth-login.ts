@@ -5,7 +5,7 @@ import { flag } from '../command/flags.js';
 import type { CommandContext } from '../connect/context.js';
 import { chooseTarget } from '../connect/target.js';
 import { signInByBrowser, signInByDevice, supportsDevices } from '../sign-in/browser.js';
-import { ProviderConfirmation } from '../sign-in/confirm-provider.js';
+import { confirmProvider } from '../sign-in/confirm-provider.js';
 import { discoverSignIn, type SignInConfiguration } from '../sign-in/discovery.js';
 import { hasBrowser } from '../sign-in/opener.js';
 import { openProvider } from '../sign-in/provider.js';
@@ -102,7 +102,7 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
   const place = await discoverSignIn(context, url);
   const { issuer, scope } = place;
   const store = context.services.openCredentialStore();
-  const confirmation = new ProviderConfirmation(context, url, place, await store.read());
+  const confirmation = confirmProvider(context, url, place, await store.read());
   await confirmation.requireKnownIssuer();
   await output.tell(`${url} signs in with ${issuer} and asks for the scopes ${scope}.`);
   const tokens = await fetchTokens(context, place);
