@@ -1,8 +1,8 @@
 import { getTaskFacts } from '../../contract/index.js';
 import type { Prices } from '../../contract/prices.js';
 import type { Job } from '../../flows/tasks/start-task.js';
-import type { CommandContext } from '../connect/context.js';
-import { readPrices } from '../generation/price.js';
+import type { Needs } from '../connect/context.js';
+import { createUnknownPriceFailure, readPrices } from '../generation/price.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Journal } from './journal.js';
 
@@ -61,19 +61,14 @@ export class Budget {
  * @throws Failure if the service publishes no prices
  */
 export async function openBudget(
-  context: Pick<CommandContext, 'services' | 'signal'>,
+  context: Needs<'services' | 'signal'>,
   journal: Journal,
   most: number | undefined,
 ): Promise<Budget | undefined> {
   if (most === undefined) return undefined;
   const prices = await readPrices(context);
   const { name } = context.services.target;
-  if (!prices) {
-    throw new Failure(`${name} publishes no prices, so --max-credits cannot be enforced.`, {
-      code: 'price_unknown',
-      hint: 'Nothing was sent. Run the command without --max-credits to pay any price.',
-    });
-  }
+  if (!prices) throw createUnknownPriceFailure(`${name} publishes no prices`);
   const held = [...journal.entries()].reduce((sum, [, { credits = 0 }]) => sum + credits, 0);
   return new Budget(most, held, prices);
 }

@@ -2,12 +2,13 @@ import { getOutline } from '../../client/outlines.js';
 import { buildRequest, type Request } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
-import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import type { View } from '../views/view.js';
 import { parsePair } from './bulk.js';
 import { callOperation, presentAnswer, requireValid } from './operation.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'admin review [versions...]',
@@ -15,12 +16,12 @@ export const view = (): View => ({
   summary: 'List the versions that wait for a verdict, or give one to the versions named',
   explain: { versions: 'node@version (default: list them)' },
   changes: true,
-  flags: [
-    flag('--approve', 'Make the versions Active'),
-    flag('--flag', 'Flag the versions'),
-    flag('--ban', 'Ban the versions'),
-    flag('--reason <text>', 'Reason for the verdict, shown to everyone'),
-  ],
+  flags: {
+    '--approve': 'Make the versions Active',
+    '--flag': 'Flag the versions',
+    '--ban': 'Ban the versions',
+    '--reason <text>': 'Reason for the verdict, shown to everyone',
+  },
   shape: {
     items: 'versions',
     columns: ['node_id', 'version', 'status', 'createdAt', 'status_reason'],
@@ -38,7 +39,7 @@ const VERDICTS = {
   ban: 'NodeVersionStatusBanned',
 } as const;
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, command, flags } = context;
   const named = (args.versions ?? []) as readonly string[];
   const verdicts = (['approve', 'flag', 'ban'] as const).filter((verdict) => flags[verdict]);
@@ -57,7 +58,7 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 async function setStatuses(
-  context: CommandContext,
+  context: Context,
   versions: readonly Request['params'][],
   body: { readonly status: string; readonly status_reason?: string },
 ): Promise<void> {

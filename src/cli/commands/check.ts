@@ -7,8 +7,7 @@ import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
@@ -17,18 +16,21 @@ import { Count, File, Row, Text } from '../views/answers.js';
 import { allowSecretsFlag, dirExplain, publisherFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
+
 export const view = (): View => ({
   usage: 'version check [dir]',
   local: true,
   summary: 'Preview what the registry will list and flag, without uploading; exits 6 if it would be flagged',
   explain: dirExplain,
-  flags: [
-    publisherFlag,
-    allowSecretsFlag,
-    flag('--for <choice>', 'Also find what the scanner of another registry is known to flag (one of comfy)', {
+  flags: {
+    ...publisherFlag,
+    ...allowSecretsFlag,
+    '--for <choice>': {
+      description: 'Also find what the scanner of another registry is known to flag (one of comfy)',
       choices: ['comfy'],
-    }),
-  ],
+    },
+  },
   shape: { columns: ['kind', 'what', 'where', 'detail'] },
   examples: ['regen version check', 'regen version check packs/light --json'],
   answer: z.object({
@@ -51,7 +53,7 @@ export const view = (): View => ({
   }),
 });
 
-export async function run(context: CommandContext): Promise<number> {
+export async function run(context: Context): Promise<number> {
   const { output, command, system } = context;
   const progress = new Progress(output);
   try {

@@ -5,7 +5,7 @@ import { type Job, startTask } from '../../flows/tasks/start-task.js';
 import type { Task } from '../../flows/tasks/task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { printRequest, printRequests } from '../command/dry-run.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { finishTask, formatResume, planFinish, type TaskOutcome } from '../generation/finish-task.js';
 import { lacksVideo, parseSource, planJobs } from '../generation/plan.js';
 import { previewJob } from '../generation/preview.js';
@@ -14,7 +14,10 @@ import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 
-export async function run(context: CommandContext): Promise<number | undefined> {
+type Context = ParsedCommand &
+  Needs<'system' | 'output' | 'interruption' | 'signal' | 'settings' | 'ledger' | 'services' | 'mayAsk'>;
+
+export async function run(context: Context): Promise<number | undefined> {
   const jobs = await planJobs(await askForInputs(context), context);
   if (!context.flags['dry-run']) return runJobs(context, jobs);
   const [job] = jobs;
@@ -24,7 +27,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
 }
 
 /** Asks for the images, the prompt or the video that a command cannot do without. */
-async function askForInputs(context: CommandContext): Promise<ParsedCommand> {
+async function askForInputs(context: Context): Promise<ParsedCommand> {
   const { command, system, mayAsk } = context;
   const args = { ...context.args };
   const flags = { ...context.flags };
@@ -58,7 +61,7 @@ async function askForInputs(context: CommandContext): Promise<ParsedCommand> {
 
 /** Starts tasks and, without `--no-wait`, waits for them and saves their results. */
 export async function runJobs(
-  context: CommandContext,
+  context: Context,
   jobs: readonly Job[],
   choice: EntryChoice = context.flags.again === true ? 'new' : 'unfinished',
 ): Promise<number> {
@@ -76,7 +79,8 @@ export async function runJobs(
     jobs.map(({ name }) => name),
     (path) => choice === 'unfinished' && ledger.isUnfinishedAt(path),
   );
-  const entries = new Entries(ledger);
+  const entries = new Map<string, boolean>();
+  const endEntry = ({ entry }: Task) => entry && entries.set(entry.id, true);
   const starting = {
     ...{ services, ledger, signal, target },
     readStdin: () => readBytes(system.stdin),
@@ -92,7 +96,7 @@ export async function runJobs(
     const { task, seen } = await startTask(starting, job, {
       choice,
       output: place?.firstPath(job.name),
-      onEntry: (id) => entries.add(id),
+      onEntry: (id) => entries.set(id, false),
     }).catch((error) => {
       watch.state(job.name, 'FAILED');
       throw error;
@@ -100,13 +104,13 @@ export async function runJobs(
     resume.add(task.id);
     await watch.started(task.id, jobs.length > 1 ? job.name : undefined);
     if (context.flags.wait === false) {
-      entries.end(task);
+      endEntry(task);
       return { lines: [task.id], answer: seen.sent };
     }
     watch.state(task.id, seen.state);
     if (jobs.length === 1) await watch.stage(describeWork(jobs));
     const outcome = await finishTask({ ...awaiting, destination: place }, task, seen);
-    if (outcome.failure?.facts.code !== 'still_running') entries.end(task);
+    if (outcome.failure?.facts.code !== 'still_running') endEntry(task);
     resume.remove(task.id);
     return outcome;
   };
@@ -115,7 +119,7 @@ export async function runJobs(
     await watch.stage(jobs.length === 1 ? 'Starting the task' : describeWork(jobs));
     const items = jobs.map((job, at) => ({ label: chooseLabel(job), run: () => run(job, at + 1) }));
     const exit = await runAll(context, watch, items);
-    await entries.close();
+    await closeEntries(ledger, entries);
     if (exit !== exitCodes.done) return exit;
     const isUnsaved = context.flags.output === undefined && context.flags.wait !== false;
     if (isUnsaved && jobs.length === 1 && watch.isSeen)
@@ -147,30 +151,15 @@ function describeWork(jobs: readonly Job[]): string {
 }
 
 /**
- * The ledger entries of one command. They are closed together, once all its tasks have ended. Until then the same
- * command, run again, resumes them, including those that are done.
+ * Closes the ledger entries of a command together, once all its tasks have ended. Until then the same command, run
+ * again, resumes them, including those that are done.
+ * @param entries whether the task of each has ended
  */
-class Entries {
-  readonly #open = new Set<string>();
-  readonly #ended = new Set<string>();
-
-  constructor(readonly ledger: Ledger) {}
-
-  add(id: string): void {
-    this.#open.add(id);
-  }
-
-  end({ entry }: Task): void {
-    if (entry) this.#ended.add(entry.id);
-  }
-
-  async close(): Promise<void> {
-    const { ledger } = this;
-    // A refused task is no longer in the ledger.
-    const isOver = (id: string) => this.#ended.has(id) || ledger.read(id) === undefined;
-    if ([...this.#open].every(isOver))
-      for (const id of this.#ended) await ledger.change(id, { closed: true });
-  }
+async function closeEntries(ledger: Ledger, entries: ReadonlyMap<string, boolean>): Promise<void> {
+  // A refused task is no longer in the ledger; another has replaced one that its service no longer has.
+  const isOver = (id: string) => (ledger.read(id) ?? { state: 'GONE' }).state === 'GONE';
+  if (![...entries].every(([id, hasEnded]) => hasEnded || isOver(id))) return;
+  for (const [id, hasEnded] of entries) if (hasEnded) await ledger.change(id, { closed: true });
 }
 
 /** Refuses flags that have no effect with `--no-wait`. */
@@ -190,7 +179,7 @@ function refuseUnused(flags: FlagValues): void {
 export class Resume {
   readonly #ids = new Set<string>();
 
-  constructor(readonly context: Pick<CommandContext, 'interruption' | 'flags'>) {
+  constructor(readonly context: Needs<'interruption' | 'flags'>) {
     this.#tell();
   }
 

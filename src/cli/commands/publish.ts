@@ -7,8 +7,7 @@ import { buildPublishBody } from '../../flows/publish/upload.js';
 import { readInput } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
-import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { publishFolder, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
@@ -18,6 +17,10 @@ import { allowSecretsFlag, publisherFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { presentAnswer } from './operation.js';
 
+type Context = Needs<
+  'args' | 'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'connect' | 'services' | 'mayAsk'
+>;
+
 export const view = (): View => ({
   usage: 'version publish [dir...]',
   summary: "Publish a node pack as a new version, and wait for the registry's verdict",
@@ -25,21 +28,19 @@ export const view = (): View => ({
     dir: 'Folder with the pyproject.toml (default: the current folder). With several folders, a failed one does not stop the others',
   },
   changes: true,
-  flags: [
-    publisherFlag,
-    flag('--changelog <text>', 'Summary of the changes in this version'),
-    flag('--changelog-file <path>', 'File with the changelog, or - for standard input'),
-    allowSecretsFlag,
-    flag('--allow-findings', 'Publish even if a finding would flag the version'),
-    flag('--skip-existing', 'Succeed if this exact version is already published'),
-    flag('--no-wait', 'Exit once the archive is uploaded'),
-    flag('--wait', 'Wait for the verdict (the default)', { hidden: true }),
-    flag('--concurrency <number>', 'Folders to publish in parallel (1 to 16; default 3)'),
-    flag(
-      '--timeout <duration>',
+  flags: {
+    ...publisherFlag,
+    '--changelog <text>': 'Summary of the changes in this version',
+    '--changelog-file <path>': 'File with the changelog, or - for standard input',
+    ...allowSecretsFlag,
+    '--allow-findings': 'Publish even if a finding would flag the version',
+    '--skip-existing': 'Succeed if this exact version is already published',
+    '--no-wait': 'Exit once the archive is uploaded',
+    '--wait': { description: 'Wait for the verdict (the default)', hidden: true },
+    '--concurrency <number>': 'Folders to publish in parallel (1 to 16; default 3)',
+    '--timeout <duration>':
       "Maximum time to wait for the registry's verdict, such as 90s or 30m (default 30m)",
-    ),
-  ],
+  },
   examples: [
     'regen version publish',
     'regen version publish packs/light --changelog-file CHANGES.md --skip-existing',
@@ -48,7 +49,7 @@ export const view = (): View => ({
   answer: z.union([NodeVersion, z.array(PublishRow)]),
 });
 
-export async function run(context: CommandContext): Promise<number | undefined> {
+export async function run(context: Context): Promise<number | undefined> {
   const { flags } = context;
   const given = (context.args.dir ?? []) as readonly string[];
   const paths = given.map((dir) => resolve(context.system.cwd, dir));
@@ -69,7 +70,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
 }
 
 async function publishOne(
-  context: CommandContext,
+  context: Context,
   pack: Pack,
   changelog: string | undefined,
   timeoutMs: number,
@@ -88,7 +89,7 @@ async function publishOne(
   }
 }
 
-async function readChangelog(context: CommandContext): Promise<string | undefined> {
+async function readChangelog(context: Needs<'flags' | 'system'>): Promise<string | undefined> {
   const text = readText(context.flags, 'changelog');
   const file = readText(context.flags, 'changelog-file');
   if (text !== undefined && file !== undefined)

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { getOperation } from '../../contract/index.js';
 import { toJsonSchema } from '../../contract/schema/json-schema.js';
-import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { toJson } from '../terminal/text.js';
 import { BuiltTree } from '../views/tree.js';
@@ -13,7 +12,7 @@ export const view = (): View => ({
   local: true,
   summary: 'Print the JSON Schema of what a command prints with --json, or of the request that it sends',
   explain: { command: "The command without its arguments, or 'error' (default: list the commands)" },
-  flags: [flag('--input', 'The schema of the request body, with the rules of each model')],
+  flags: { '--input': 'The schema of the request body, with the rules of each model' },
   shape: { columns: ['command', 'schema'] },
   examples: [
     'regen schema version check',
@@ -29,7 +28,12 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 type Part = 'answer' | 'request';
 
-export async function run({ args, flags, output, command }: CommandContext): Promise<void> {
+export async function run({
+  args,
+  flags,
+  output,
+  command,
+}: Needs<'command' | 'args' | 'flags' | 'output'>): Promise<void> {
   const words = (args.command as readonly string[] | undefined)?.flatMap((word) => word.split(' ')) ?? [];
   const part = flags.input ? 'request' : 'answer';
   const schemas = part === 'request' ? listRequests() : listAnswers();

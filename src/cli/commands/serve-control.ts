@@ -7,7 +7,7 @@ import { hasCode } from '../../contract/has-code.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { MAX_GIVEN_BYTES, openFolderFile, readFolderFile } from '../../disk/folder-file.js';
 import { confirmDestruction } from '../command/confirm.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
 import { stripControls } from '../terminal/text.js';
@@ -16,12 +16,14 @@ import { configFlag, dataFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { buildConfiguration, loadService, requireDataFolder } from './serve.js';
 
+type Context = Needs<'command' | 'flags' | 'system' | 'output' | 'signal' | 'folders' | 'connect' | 'mayAsk'>;
+
 export const view = (): View[] => [
   {
     usage: 'serve status',
     local: true,
     summary: 'Show the running service and the disk space that its data takes; exits 7 if there is none',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
     answer: z.object({
       url: Text,
       socket: Text,
@@ -42,13 +44,13 @@ export const view = (): View[] => [
     usage: 'serve stop',
     local: true,
     summary: 'Stop the running service once it has finished its current work',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
   },
   {
     usage: 'serve rotate-key',
     local: true,
     summary: 'Sign new tokens with a new key, whether or not the service is running',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
     answer: z.object({ kid: Text }),
   },
   {
@@ -59,7 +61,7 @@ export const view = (): View[] => [
       loss: 'Programs that send the old token are refused at once.',
     },
     summary: 'Replace the token of the embedded owner, whether or not the service is running',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
   },
   {
     usage: 'serve logs',
@@ -77,7 +79,7 @@ export const run = {
   logs: printLog,
 };
 
-async function showService(context: CommandContext): Promise<void> {
+async function showService(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) {
@@ -92,7 +94,7 @@ async function showService(context: CommandContext): Promise<void> {
 }
 
 /** The data folder that `serve` would use with the same flags and variables. Other settings do not matter. */
-async function readDataFolder(context: CommandContext): Promise<string> {
+async function readDataFolder(context: Context): Promise<string> {
   const { system } = context;
   const { REGEN_SERVE_DATA, REGEN_SERVE_DATA_FILE } = system.env;
   const env = { REGEN_SERVE_DATA, REGEN_SERVE_DATA_FILE };
@@ -100,7 +102,10 @@ async function readDataFolder(context: CommandContext): Promise<string> {
 }
 
 /** Finds the service of a data folder. If it lost its record, waits until the service writes it again. */
-async function findService(context: CommandContext, folder: string): Promise<LocalService | undefined> {
+async function findService(
+  context: Needs<'signal' | 'connect'>,
+  folder: string,
+): Promise<LocalService | undefined> {
   for (let tries = 0; tries < 20; tries++) {
     const found = await findLocal(folder, context.connect, { signal: context.signal });
     if (found || !(await isLocked(folder))) return found;
@@ -129,7 +134,7 @@ async function isLocked(folder: string): Promise<boolean> {
   }
 }
 
-async function stopService(context: CommandContext): Promise<void> {
+async function stopService(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) return context.output.note(`No service is running for the data folder ${folder}.`);
@@ -137,7 +142,7 @@ async function stopService(context: CommandContext): Promise<void> {
   await context.output.note(`Stopped the service at ${service.url}.`);
 }
 
-async function rotateKey(context: CommandContext): Promise<void> {
+async function rotateKey(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   const { kid } = service
@@ -153,7 +158,7 @@ async function rotateKey(context: CommandContext): Promise<void> {
 
 /** Replaces a secret of a data folder whose service does not run. */
 async function rotateStopped<Result>(
-  context: CommandContext,
+  context: Needs<'folders'>,
   folder: string,
   work: (service: Awaited<ReturnType<typeof loadService>>) => Promise<Result> | Result,
 ): Promise<Result> {
@@ -172,7 +177,7 @@ async function rotateStopped<Result>(
   }
 }
 
-async function rotateToken(context: CommandContext): Promise<void> {
+async function rotateToken(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   await confirmDestruction(context, { data: folder });
   const service = await findService(context, folder);
@@ -181,7 +186,7 @@ async function rotateToken(context: CommandContext): Promise<void> {
   await context.output.note(`Replaced ${folder}/owner.token. The old token is no longer accepted.`);
 }
 
-async function printLog({ folders, output }: CommandContext): Promise<void> {
+async function printLog({ folders, output }: Needs<'output' | 'folders'>): Promise<void> {
   const logFile = folders.serviceLog;
   const isThere = existsSync(logFile);
   if (output.mode.json) {

@@ -3,8 +3,7 @@ import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { findTask } from '../../flows/tasks/task.js';
 import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { toTaskFailure } from '../generation/finish-task.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
@@ -23,25 +22,23 @@ import { readSecrets, SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
 import { awaitEnd } from '../webhooks/until.js';
 
+type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'folders' | 'ledger' | 'services'>;
+
 export const view = (): View => ({
   usage: 'webhook listen',
   summary:
     'Receive webhooks on this machine, verify them, and print one per line (NDJSON with --json); can also run a command or forward them',
-  flags: [
-    flag('--port <number>', 'Port to listen on, 0 for a free one (default 0)'),
-    flag('--public-url <url>', 'Public address of this listener, such as the address of a tunnel'),
-    flag('--forward-to <url>', 'Forward each webhook, body and headers unchanged, and return the response'),
-    flag(
-      '--exec <command>',
+  flags: {
+    '--port <number>': 'Port to listen on, 0 for a free one (default 0)',
+    '--public-url <url>': 'Public address of this listener, such as the address of a tunnel',
+    '--forward-to <url>': 'Forward each webhook, body and headers unchanged, and return the response',
+    '--exec <command>':
       'Shell command to run for each webhook, with the body on standard input and REGEN_WEBHOOK_EVENT, _ID, _TASK_ID and _STATE in the environment; if it does not exit 0, the webhook is sent again',
-    ),
-    flag(
-      '--until <task_id>',
+    '--until <task_id>':
       'Exit when this task has ended, according to a webhook or its status; exits 6 if it failed',
-    ),
-    flag('--timeout <duration>', 'With --until: maximum time to wait; then exits 8'),
-    secretFileFlag,
-  ],
+    '--timeout <duration>': 'With --until: maximum time to wait; then exits 8',
+    ...secretFileFlag,
+  },
   shape: { columns: ['event', 'task_id', 'state', 'outputs'] },
   examples: [
     'regen webhook listen --port 8788 --exec "jq -r .status"',
@@ -57,7 +54,7 @@ export const view = (): View => ({
   }),
 });
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { output, system } = context;
   const options = readOptions(context);
   const act = createActions(context);
@@ -101,7 +98,7 @@ export async function run(context: CommandContext): Promise<void> {
   }
 }
 
-function readOptions(context: CommandContext) {
+function readOptions(context: Needs<'flags'>) {
   const port = readNumber(context.flags, 'port', PORTS) ?? 0;
   const publicUrl = readAddress(context.flags, 'public-url');
   const until = readText(context.flags, 'until');
@@ -111,7 +108,7 @@ function readOptions(context: CommandContext) {
   return { port, publicUrl, until, timeoutMs };
 }
 
-async function sayWhere(context: CommandContext, url: string, address: string): Promise<void> {
+async function sayWhere(context: Needs<'output' | 'services'>, url: string, address: string): Promise<void> {
   const { output } = context;
   const { url: service, name } = await context.services.reach();
   await output.note(`Listening at ${url} (press Ctrl-C to stop).`);
@@ -127,7 +124,7 @@ function isLocalAddress(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }
 
-async function showEvent({ output, system }: CommandContext, event: Event): Promise<void> {
+async function showEvent({ output, system }: Needs<'system' | 'output'>, event: Event): Promise<void> {
   const { seen, taskId } = event;
   if (output.mode.json || output.mode.ndjson) return output.items([formatEvent(event)]);
   const columns = [event.name, taskId ?? event.id, seen?.state ?? '', seen?.outputs.join(' ') ?? ''];

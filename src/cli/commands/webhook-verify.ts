@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { hasValidSignature, verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
 import { readGivenFile } from '../../disk/folder-file.js';
-import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 import { Text, Time } from '../views/answers.js';
@@ -12,18 +11,20 @@ import { secretFileFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { readSecrets } from '../webhooks/secrets.js';
 
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
+
 export const view = (): View => ({
   usage: 'webhook verify [file]',
   summary: 'Check whether a webhook is genuine; if not, show why and exit 2',
   explain: {
     file: 'The request as received: headers, an empty line, body. With the flags below, only the body',
   },
-  flags: [
-    flag('--id <text>', 'Value of the webhook-id header'),
-    flag('--timestamp <seconds>', 'Value of the webhook-timestamp header'),
-    flag('--signature <text>', 'Value of the webhook-signature header'),
-    secretFileFlag,
-  ],
+  flags: {
+    '--id <text>': 'Value of the webhook-id header',
+    '--timestamp <seconds>': 'Value of the webhook-timestamp header',
+    '--signature <text>': 'Value of the webhook-signature header',
+    ...secretFileFlag,
+  },
   examples: [
     'regen webhook verify request.txt',
     'regen webhook verify --id msg_1 --timestamp 1767225600 --signature v1,bWFkZSB1cA== < body.json',
@@ -31,7 +32,7 @@ export const view = (): View => ({
   answer: z.object({ verified: z.literal(true), id: Text, sent_at: Time }),
 });
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { output, system } = context;
   const webhook = await readWebhook(context);
   const secrets = await readSecrets(context);
@@ -73,7 +74,7 @@ const HINTS: Readonly<Record<WebhookProblem['kind'], string>> = {
 
 const SIGNED = ['id', 'timestamp', 'signature'] as const;
 
-async function readWebhook(context: CommandContext): Promise<Webhook> {
+async function readWebhook(context: Context): Promise<Webhook> {
   const { flags } = context;
   const missing = SIGNED.filter((name) => flags[name] === undefined).map((name) => `--${name}`);
   if (missing.length > 0 && missing.length < SIGNED.length)
@@ -85,7 +86,7 @@ async function readWebhook(context: CommandContext): Promise<Webhook> {
   return { id: read('id'), timestamp: read('timestamp'), signature: read('signature'), body };
 }
 
-async function readInputFile({ args, system }: CommandContext): Promise<Buffer> {
+async function readInputFile({ args, system }: Needs<'args' | 'system'>): Promise<Buffer> {
   const file = args.file as string | undefined;
   if (file !== undefined && file !== '-') return readGivenFile(resolve(system.cwd, file));
   if (system.stdin.isTTY) {

@@ -8,7 +8,7 @@ import { cannotRead, readAccount, type Task, type TaskContext } from '../../flow
 import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
 import type { FlagValues } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
@@ -48,7 +48,7 @@ export interface FinishContext extends TaskContext {
 
 /** Reads from the flags of a command how long to wait and where to save. */
 export function planFinish(
-  { services, ledger, signal, system, flags }: CommandContext,
+  { services, ledger, signal, system, flags }: Needs<'flags' | 'system' | 'signal' | 'ledger' | 'services'>,
   watch: TaskObserver,
   { count, offPeak, resumed = false }: { count: number; offPeak: boolean; resumed?: boolean },
 ): FinishContext {
@@ -108,14 +108,13 @@ export async function finishTask(
     const seen =
       begun && findEnd(begun.state)
         ? begun
-        : await awaitTask(
-            {
-              ...context,
-              onState: (state) => watch.state(task.id, state),
-              onFailure: () => watch.state(task.id, NOT_ANSWERING),
-            },
-            task,
-          );
+        : await awaitTask(context, task, {
+            now: context.now,
+            timeoutMs: context.timeoutMs,
+            intervalMs: context.intervalMs,
+            onAnswer: ({ state }) => watch.state(task.id, state),
+            onFailure: () => watch.state(task.id, NOT_ANSWERING),
+          });
     if (findEnd(seen.state) === 'badly') {
       return { lines: [], answer: seen.sent, failure: await toTaskFailure(context, task, seen) };
     }

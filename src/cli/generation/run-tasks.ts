@@ -1,12 +1,12 @@
 import { dirname, relative } from 'node:path';
+import { getPromisedType } from '../../disk/file-type.js';
 import type { Saved } from '../../flows/save-file.js';
-import { getPromisedType } from '../../flows/tasks/file-type.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { describeState } from '../../flows/tasks/task-state.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { openBrowser } from '../sign-in/opener.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
@@ -31,7 +31,7 @@ const CONCURRENCY = 4;
  * @returns the combined exit code
  */
 export async function runAll(
-  context: CommandContext,
+  context: Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>,
   watch: Watch,
   items: readonly TaskItem[],
 ): Promise<number> {
@@ -74,7 +74,7 @@ export async function runAll(
 const MAX_PICTURES = 4;
 
 async function printOutcome(
-  { output, system: { env, cwd, stdout } }: CommandContext,
+  { output, system: { env, cwd, stdout } }: Needs<'system' | 'output'>,
   watch: Watch,
   { lines, bytes: result, failure }: TaskOutcome,
   label: string | undefined,
@@ -104,7 +104,10 @@ async function printOutcome(
   );
 }
 
-async function runOne(item: TaskItem, context: CommandContext): Promise<TaskOutcome> {
+async function runOne(
+  item: TaskItem,
+  context: Needs<'command' | 'args' | 'flags' | 'signal' | 'services'>,
+): Promise<TaskOutcome> {
   const { signal } = context;
   signal.throwIfAborted();
   try {
@@ -129,7 +132,7 @@ export function nameImage(label: string, message: string): string {
 
 /** Such as `5 of 6 saved in relit/ (31 s); photo-4.jpg failed: it cannot be decoded`. */
 function formatSummary(
-  { flags, system: { cwd } }: CommandContext,
+  { flags, system: { cwd } }: Needs<'flags' | 'system'>,
   watch: Watch,
   items: readonly TaskItem[],
   outcomes: readonly TaskOutcome[],

@@ -1,5 +1,5 @@
 import type { TokenEndpointResponse } from 'openid-client';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { findAddressProblem, type SignInConfiguration } from './discovery.js';
 import { openCallback } from './loopback.js';
@@ -10,7 +10,7 @@ const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 
 /** Signs in through a browser that returns to a port of this machine (RFC 8252, with PKCE). */
 export async function signInByBrowser(
-  { output, system, signal }: Pick<CommandContext, 'output' | 'system' | 'signal'>,
+  { output, system, signal }: Needs<'output' | 'system' | 'signal'>,
   { openId, configuration, issuer }: Provider,
   { scope, resource }: SignInConfiguration,
 ): Promise<TokenEndpointResponse> {
@@ -61,7 +61,7 @@ export function supportsDevices({ configuration }: Provider): boolean {
 
 /** Signs in with a code that the user enters in a browser on any device (RFC 8628). */
 export async function signInByDevice(
-  { output, signal }: Pick<CommandContext, 'output' | 'signal'>,
+  { output, signal }: Needs<'output' | 'signal'>,
   provider: Provider,
   { scope, resource }: SignInConfiguration,
 ): Promise<TokenEndpointResponse> {

@@ -1,11 +1,11 @@
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import type { Credentials } from '../connect/credentials.js';
 import { Failure } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
 import type { SignInConfiguration } from './discovery.js';
 import { readAudience } from './tokens.js';
 
-type ConfirmContext = Pick<CommandContext, 'flags' | 'mayAsk' | 'system'>;
+type ConfirmContext = Needs<'flags' | 'mayAsk' | 'system'>;
 
 interface ProviderConfirmation {
   /** @throws Failure if the service names another provider than before, and the user does not confirm it */

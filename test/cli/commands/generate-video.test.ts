@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readWaitFlags } from '../../../src/cli/generation/finish-task.js';
-import { homeForTest, type Ran, regen, type Surroundings } from '../../support/cli.js';
-import { type DoubleOptions, generationDouble, mp4, png } from '../../support/generation-double.js';
-import { folderForTest } from '../../support/service.js';
+import { homeForTest } from '../../support/cli.js';
+import { generationDeskForTest } from '../../support/generation-desk.js';
+import { type DoubleOptions, mp4, png } from '../../support/generation-double.js';
 
 const jpg = Buffer.from('ffd8ffe000104a46494600', 'hex');
 
@@ -17,33 +17,19 @@ const prices = {
 };
 
 /** A double, a folder with two pictures, and one HOME for all commands of the test. */
-async function desk(options: DoubleOptions = {}) {
-  const double = await generationDouble(options);
-  const home = homeForTest();
-  const cwd = folderForTest();
-  writeFileSync(join(cwd, 'start.png'), png);
-  writeFileSync(join(cwd, 'end.jpg'), jpg);
-  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
-  const run = (argv: readonly string[], more: Surroundings = {}): Promise<Ran> =>
-    regen(argv, { home, cwd, env, ...more });
-  const ledgerFolder = join(home, '.local/state/regen/tasks');
-  const entries = () =>
-    (existsSync(ledgerFolder) ? readdirSync(ledgerFolder) : []).map((name) =>
-      JSON.parse(readFileSync(join(ledgerFolder, name), 'utf8')),
-    );
-  return { double, home, cwd, run, entries };
-}
+const createDesk = (options: DoubleOptions = {}) =>
+  generationDeskForTest(options, { 'start.png': png, 'end.jpg': jpg });
 
 const boat = ['video', 'text2video', 'a paper boat'];
-const id = (double: { tasks: Map<string, unknown> }) => [...double.tasks.keys()][0] as string;
+const getTaskId = (double: { tasks: Map<string, unknown> }) => [...double.tasks.keys()][0] as string;
 
 describe('a video command', () => {
   test('sends the flags given, waits, and prints the URL of the video alone', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     const flags = ['--duration', '4', '--aspect-ratio', '9:16', '--no-audio', '--seed', '12', '--is-rec'];
     const { exit, stdout, stderr } = await run([...boat, ...flags]);
     expect(exit, stderr).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^${double.url}/results/${id(double)}-0\\.mp4\\S*\n$`));
+    expect(stdout).toMatch(new RegExp(`^${double.url}/results/${getTaskId(double)}-0\\.mp4\\S*\n$`));
     expect(double.asked).toMatchObject([{ operation: 'video.text2video', token: 'Bearer secret' }]);
     expect(double.asked[0]?.body).toEqual({
       prompt: 'a paper boat',
@@ -55,8 +41,8 @@ describe('a video command', () => {
     });
   });
 
-  test('sends images as data URLs whose type is told by their bytes', async () => {
-    const { double, run } = await desk();
+  test('sends images as data URLs with the type found in their bytes', async () => {
+    const { double, run } = await createDesk();
     const raw = jpg.toString('base64');
     const away = ['video', 'start-end2video'];
     await run([...away, 'start.png', 'end.jpg', '--no-wait']);
@@ -69,15 +55,15 @@ describe('a video command', () => {
     ]);
   });
 
-  test('saves the video under the name given, with a receipt that tells seed and credits', async () => {
-    const { double, cwd, run } = await desk();
+  test('saves the video under the given name, with a receipt of seed and credits', async () => {
+    const { double, cwd, run } = await createDesk();
     const { exit, stdout, stderr } = await run([...boat, '-o', 'boat.mp4', '--receipt']);
     expect(exit, stderr).toBe(0);
     expect(stdout).toBe(`${join(cwd, 'boat.mp4')}\n`);
     expect(readFileSync(join(cwd, 'boat.mp4')).equals(mp4)).toBe(true);
     expect(double.leaked).toEqual([]);
     expect(JSON.parse(readFileSync(join(cwd, 'boat.mp4.receipt.json'), 'utf8'))).toMatchObject({
-      task_id: id(double),
+      task_id: getTaskId(double),
       operation: 'video.text2video',
       request: { prompt: 'a paper boat' },
       seed: 7,
@@ -88,24 +74,24 @@ describe('a video command', () => {
     expect(folder.stdout).toMatch(/made\/start-[^/]+\.mp4\n$/);
   });
 
-  test('takes a state it does not know for running, and tells why a task failed', async () => {
-    const waiting = await desk({ states: ['created', 'dreaming'] });
+  test('treats an unknown state as running, and prints why a task failed', async () => {
+    const waiting = await createDesk({ states: ['created', 'dreaming'] });
     expect((await waiting.run([...boat, '--timeout', '1s', '--interval', '200ms'])).exit).toBe(8);
-    const failing = await desk({ states: ['created', 'failed'] });
+    const failing = await createDesk({ states: ['created', 'failed'] });
     const { exit, stdout, stderr } = await failing.run(boat);
     expect({ exit, stdout }).toEqual({ exit: 6, stdout: '' });
     expect(stderr).toMatch(/error: The video \S+ failed: too_dark\./);
   });
 
-  test('against a service that tells no states ends 8, the id on stdout and the callback on stderr', async () => {
-    const { double, run } = await desk({ extensions: false });
+  test('exits 8 with the id on stdout and the callback on stderr if the service shows no states', async () => {
+    const { double, run } = await createDesk({ extensions: false });
     const { exit, stdout, stderr } = await run(boat);
-    expect({ exit, stdout }).toEqual({ exit: 8, stdout: `${id(double)}\n` });
+    expect({ exit, stdout }).toEqual({ exit: 8, stdout: `${getTaskId(double)}\n` });
     expect(stderr).toContain('--callback-url');
   });
 
-  test('is gone back to by task wait, show, download and rerun, and by video status', async () => {
-    const { double, cwd, run } = await desk();
+  test('can be continued with task wait, show, download and rerun, and video status', async () => {
+    const { double, cwd, run } = await createDesk();
     const begun = await run(['video', 'start-end2video', 'start.png', 'end.jpg', '--no-wait']);
     const task = begun.stdout.trim();
     expect((await run(['task', 'list'])).stdout).toContain(`${task}\tvideo.startEnd2video\tcreated`);
@@ -127,7 +113,7 @@ describe('a video command', () => {
   });
 });
 
-test('an off-peak video is waited for 48 hours unless something else is said', () => {
+test('an off-peak video is awaited for 48 hours by default', () => {
   const hour = 3_600_000;
   expect(readWaitFlags({}, false).timeoutMs).toBe(hour / 2);
   expect(readWaitFlags({}, true).timeoutMs).toBe(48 * hour);
@@ -135,8 +121,8 @@ test('an off-peak video is waited for 48 hours unless something else is said', (
 });
 
 describe('video extend', () => {
-  test('takes id and URL from the task, and asks again under the same key where no answer came', async () => {
-    const { double, run, entries } = await desk({ onStart: (_, count) => count !== 2 });
+  test('takes id and URL from the task, and repeats an unanswered request with its key', async () => {
+    const { double, run, readEntries } = await createDesk({ onStart: (_, count) => count !== 2 });
     const { stdout } = await run([...boat, '--no-wait']);
     const task = stdout.trim();
     const longer = ['video', 'extend', '--from-task', task, '--duration', '3', '--no-wait'];
@@ -148,11 +134,11 @@ describe('video extend', () => {
     expect(first?.body).toMatchObject({ video_creation_id: `${task}-0`, duration: 3 });
     expect(first?.body.video_url).toContain(`/results/${task}-0.mp4`);
     expect(second).toEqual(first);
-    expect(entries()).toHaveLength(2);
+    expect(readEntries()).toHaveLength(2);
   });
 
-  test('says what a dry run would fill in, and does not take both', async () => {
-    const { double, run } = await desk();
+  test('shows in a dry run what it would fill in, and refuses a task together with an id', async () => {
+    const { double, run } = await createDesk();
     const dry = await run(['video', 'extend', '--from-task', 'abc', '--dry-run', '--json']);
     expect(JSON.parse(dry.stdout).body).toEqual({
       video_creation_id: '<creation of task abc>',
@@ -172,7 +158,7 @@ describe('video extend', () => {
   });
 
   test('takes the file that a task saved as its argument', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     await run([...boat, '-o', 'boat.mp4']);
     const longer = await run(['video', 'extend', 'boat.mp4', '--no-wait']);
     expect(longer.exit, longer.stderr).toBe(0);
@@ -183,9 +169,9 @@ describe('video extend', () => {
   });
 });
 
-describe('what it costs', () => {
-  test('is said before the task is started, and refused above --max-credits', async () => {
-    const { double, run } = await desk({ prices });
+describe('the price of a video', () => {
+  test('is printed before the task is started, and refused above --max-credits', async () => {
+    const { double, run } = await createDesk({ prices });
     const four = [...boat, '--duration', '4', '--no-wait'];
     const { exit, stderr } = await run([...four, '--max-credits', '20']);
     expect(exit).toBe(0);
@@ -203,19 +189,19 @@ describe('what it costs', () => {
     expect((await run(['video', 'prices'])).stdout).toContain('video_per_second.vvq3-pro.720p\t5\n');
   });
 
-  test('where the service does not tell is said so, and --max-credits is refused', async () => {
-    const { double, run } = await desk();
+  test('is reported as unknown if the service has no prices, and --max-credits is refused', async () => {
+    const { double, run } = await createDesk();
     const refused = await run([...boat, '--max-credits', '1000']);
     expect(refused).toMatchObject({ exit: 2, stdout: '' });
     expect(refused.stderr).toContain('--max-credits cannot be enforced');
     expect(double.asked).toEqual([]);
     expect((await run([...boat, '--no-wait'])).stderr).toContain('does not publish the price of this video');
-    const odd = await desk({ prices: { video_per_second: 'dear' } as never });
+    const odd = await createDesk({ prices: { video_per_second: 'dear' } as never });
     expect((await odd.run([...boat, '--no-wait'])).stderr).toContain('does not publish the price');
   });
 
-  test('is asked about above confirm_credits where a person is there, unless --yes is given', async () => {
-    const { double, run } = await desk({ prices });
+  test('must be confirmed above confirm_credits on a terminal, unless --yes is given', async () => {
+    const { double, run } = await createDesk({ prices });
     const dear = [...boat, '--duration', '16', '--is-rec', '--no-wait'];
     await run(['config', 'set', 'confirm_credits', '89']);
     const no = await run(dear, { answers: [false] });
@@ -233,8 +219,8 @@ describe('what it costs', () => {
   });
 });
 
-test('a refusal of the service names the flag, not its own field', async () => {
-  const { run } = await desk({
+test('an error of the service about a field names the flag', async () => {
+  const { run } = await createDesk({
     refuse: () => ({
       status: 400,
       error: 'invalid_request',

@@ -1,21 +1,18 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { homeForTest, type Ran, regen, type Surroundings } from '../../support/cli.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { type DoubleOptions, generationDouble, png } from '../../support/generation-double.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { generationDeskForTest } from '../../support/generation-desk.js';
+import { type DoubleOptions, generationDoubleForTest, png } from '../../support/generation-double.js';
 import { listenOn } from '../../support/listen.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 
 /** A task that was started with --no-wait, and everything around it. */
-async function started(options: DoubleOptions = {}, argv = ['image', 'relight', 'photo.png']) {
-  const double = await generationDouble(options);
-  const home = homeForTest();
-  const cwd = folderForTest();
-  writeFileSync(join(cwd, 'photo.png'), png);
-  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
+async function createStartedTask(options: DoubleOptions = {}, argv = ['image', 'relight', 'photo.png']) {
+  const { double, home, cwd, env } = await generationDeskForTest(options, { 'photo.png': png });
   const run = (words: readonly string[], more: Surroundings = {}): Promise<Ran> =>
     regen(words, { home, cwd, env, ...more });
   const begun = await run([...argv, '--no-wait']);
@@ -24,8 +21,8 @@ async function started(options: DoubleOptions = {}, argv = ['image', 'relight', 
   return { double, home, cwd, run, id };
 }
 
-test('task list and show tell what was started, offline, by local and remote id', async () => {
-  const { run, id } = await started();
+test('task list and task show work offline, by local and remote id', async () => {
+  const { run, id } = await createStartedTask();
   await run(['image', 'upscaler', 'photo.png']);
   const list = JSON.parse((await run(['task', 'list', '--json'], { env: {} })).stdout);
   expect(list).toMatchObject([
@@ -48,15 +45,15 @@ test('task list and show tell what was started, offline, by local and remote id'
 });
 
 test('a task is found by a file that it saved, from the folder of the file', async () => {
-  const { run, id } = await started();
+  const { run, id } = await createStartedTask();
   await run(['task', 'wait', '@last', '-o', 'lit.png']);
   expect(JSON.parse((await run(['task', 'show', 'lit.png', '--json'])).stdout)).toMatchObject({
     task_id: id,
   });
 });
 
-test('the beginning of several ids is refused, and they are named', async () => {
-  const { run, double } = await started();
+test('an ambiguous beginning of an id is refused, and the matching ids are named', async () => {
+  const { run, double } = await createStartedTask();
   await run(['image', 'upscaler', 'photo.png']);
   const ids = [...double.tasks.keys()];
   // Local ids begin with their time, so those of one test share their first characters.
@@ -66,8 +63,8 @@ test('the beginning of several ids is refused, and they are named', async () => 
   for (const id of ids) expect(stderr).toContain(id);
 });
 
-test('image status reads by the ledger, by kind, and else by trying each', async () => {
-  const { run, id, home } = await started();
+test('image status finds the kind of a task in the ledger, from the command, or by trying each', async () => {
+  const { run, id, home } = await createStartedTask();
   expect(JSON.parse((await run(['image', 'status', id, '--json'])).stdout)).toMatchObject({
     data: { task_id: id, status: 'IN_PROGRESS' },
   });
@@ -81,8 +78,8 @@ test('image status reads by the ledger, by kind, and else by trying each', async
   expect((await run(['image', 'status'])).exit).toBe(2);
 });
 
-test('task wait takes several ids, those of others too, and --all takes what has not ended', async () => {
-  const { double, run, id } = await started();
+test('task wait takes several ids, also of other users, and --all takes all unfinished tasks', async () => {
+  const { double, run, id } = await createStartedTask();
   await run(['image', 'upscaler', 'photo.png', '--no-wait']);
   const [, second = ''] = double.tasks.keys();
   const both = await run(['task', 'wait', second, id]);
@@ -100,8 +97,8 @@ test('task wait takes several ids, those of others too, and --all takes what has
   expect((await run(['task', 'wait', id, 'nope'])).exit).toBe(9);
 });
 
-test('task wait ends as all of several tasks ended, and 9 when they ended differently', async () => {
-  const { double, run, id } = await started({ stuck: (_, count) => count > 1 });
+test('task wait exits with the common result of several tasks, and 9 if their results differ', async () => {
+  const { double, run, id } = await createStartedTask({ stuck: (_, count) => count > 1 });
   await run(['image', 'upscaler', 'photo.png', '--no-wait']);
   await run(['image', 'upscaler', 'photo.png', '--no-wait', '--again']);
   const [, second = '', third = ''] = double.tasks.keys();
@@ -112,8 +109,8 @@ test('task wait ends as all of several tasks ended, and 9 when they ended differ
   expect(await wait('nope', 'neither')).toBe(3);
 });
 
-test('with --json, a task that is not found is an error on stderr, and of several tasks each has its place', async () => {
-  const { run } = await started();
+test('with --json, a task that is not found is an error on stderr, or an entry in the list of several tasks', async () => {
+  const { run } = await createStartedTask();
   const one = await run(['task', 'wait', 'nope', '--json']);
   expect(one).toMatchObject({ exit: 3, stdout: '' });
   expect(JSON.parse(one.stderr.trim().split('\n').at(-1) as string)).toMatchObject({
@@ -124,9 +121,9 @@ test('with --json, a task that is not found is an error on stderr, and of severa
   expect(JSON.parse(several.stdout)).toMatchObject([notFound, notFound]);
 });
 
-test('a task is looked for at the service it was started at, whose token is not sent elsewhere', async () => {
-  const { double, run, id } = await started();
-  const other = await generationDouble();
+test('a task is read from the service that started it, whose token is not sent elsewhere', async () => {
+  const { double, run, id } = await createStartedTask();
+  const other = await generationDoubleForTest();
   const env = { REGEN_BASE_URL: other.url, REGEN_TOKEN: 'of-the-other' };
   const { exit, stdout } = await run(['task', 'wait', id], { env });
   expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining(id) });
@@ -137,8 +134,8 @@ test('a task is looked for at the service it was started at, whose token is not 
   expect(other.looks.length).toBeGreaterThan(0);
 });
 
-test('task download saves what a task made, asked for anew', async () => {
-  const { double, cwd, run, id } = await started();
+test('task download saves the results of a task after reading it again', async () => {
+  const { double, cwd, run, id } = await createStartedTask();
   expect((await run(['task', 'download', id])).exit).toBe(8);
   const { exit, stdout } = await run(['task', 'download', id, '--receipt']);
   const path = join(cwd, `photo-${id}.png`);
@@ -151,8 +148,14 @@ test('task download saves what a task made, asked for anew', async () => {
   expect(double.leaked).toEqual([]);
 });
 
-test('task rerun of an answered task is a new one and says so; of a changed image it is refused', async () => {
-  const { double, cwd, run, id } = await started({}, ['image', 'relight', 'photo.png', '--style', 'clean']);
+test('task rerun of an answered task starts and names a new one, and refuses a changed image', async () => {
+  const { double, cwd, run, id } = await createStartedTask({}, [
+    'image',
+    'relight',
+    'photo.png',
+    '--style',
+    'clean',
+  ]);
   const again = await run(['task', 'rerun', id, '--no-wait']);
   expect(again.exit).toBe(0);
   expect(again.stderr).toContain('paid for again');
@@ -166,8 +169,8 @@ test('task rerun of an answered task is a new one and says so; of a changed imag
   expect(double.asked).toHaveLength(2);
 });
 
-test('task rerun of what was never answered sends it under its own key', async () => {
-  const lost = await generationDouble({ onStart: (_, count) => count > 1 });
+test('task rerun of an unanswered request repeats it with its key', async () => {
+  const lost = await generationDoubleForTest({ onStart: (_, count) => count > 1 });
   const home = homeForTest();
   const env = { REGEN_BASE_URL: lost.url, REGEN_TOKEN: 'secret' };
   await regen(['image', 'upscaler', 'https://example.com/a.png'], { home, env });
@@ -180,21 +183,9 @@ test('task rerun of what was never answered sends it under its own key', async (
   expect(lost.asked.map(({ key }) => key)).toEqual([entry.idempotency_key, entry.idempotency_key]);
 });
 
-test('a file among the tasks that is none is left alone', async () => {
-  const { run, home } = await started();
-  const folder = join(home, '.local/state/regen/tasks');
-  writeFileSync(join(folder, '1-a-b.json'), '{ torn');
-  writeFileSync(join(folder, '2-a-b.json'), 'null');
-  writeFileSync(join(folder, 'notes.txt'), 'mine');
-  const { exit, stdout } = await run(['task', 'list']);
-  expect({ exit, lines: stdout.trim().split('\n').length }).toEqual({ exit: 0, lines: 1 });
-  expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
-  expect(readdirSync(folder)).toHaveLength(4);
-});
-
 test('task wait --all skips tasks that their service no longer has, and saves the others', async () => {
-  const gone = await generationDouble({ states: ['CREATED', 'IN_PROGRESS'] });
-  const { double, home, cwd, run, id } = await started();
+  const gone = await generationDoubleForTest({ states: ['CREATED', 'IN_PROGRESS'] });
+  const { double, home, cwd, run, id } = await createStartedTask();
   await regen(['image', 'upscaler', 'photo.png', '--no-wait'], {
     home,
     cwd,
@@ -213,20 +204,8 @@ test('task wait --all skips tasks that their service no longer has, and saves th
   expect((await run(['task', 'wait', '--all'])).exit).toBe(7);
 });
 
-test('the ledger forgets what was started more than 90 days ago when something new is', async () => {
-  const { run, home } = await started();
-  const folder = join(home, '.local/state/regen/tasks');
-  const aged = (days: number) => `${(Date.now() - days * 86_400_000).toString(36)}-abc-def.json`;
-  for (const days of [89, 91]) writeFileSync(join(folder, aged(days)), '{}');
-  await run(['task', 'list']);
-  expect(readdirSync(folder)).toHaveLength(3);
-  await run(['image', 'relight', 'photo.png', '--no-wait']);
-  expect(readdirSync(folder)).toHaveLength(3);
-  expect(readdirSync(folder).some((name) => name.startsWith(aged(91).slice(0, 5)))).toBe(false);
-});
-
 test('task list filters by state, kind, age and service, and counts what is listed', async () => {
-  const { run } = await started();
+  const { run } = await createStartedTask();
   await run(['image', 'upscaler', 'photo.png']);
   const list = async (...flags: string[]) =>
     JSON.parse((await run(['task', 'list', '--json', ...flags])).stdout).map(
@@ -251,7 +230,7 @@ test('task list filters by state, kind, age and service, and counts what is list
 });
 
 test('task forget removes ended tasks from the list, and others only with --force', async () => {
-  const { run, id } = await started();
+  const { run, id } = await createStartedTask();
   const refused = await run(['task', 'forget', id.slice(0, 8)]);
   expect(refused).toMatchObject({ exit: 2, stdout: '' });
   expect(refused.stderr).toContain(`A task has not ended: ${id}.`);
@@ -259,12 +238,12 @@ test('task forget removes ended tasks from the list, and others only with --forc
   expect((await run(['task', 'list', '--json'])).stdout).toBe('[]\n');
 });
 
-test('task cancel ends tasks on the service and in the list; one that has ended does not stop the others', async () => {
+test('task cancel ends tasks on the service and in the list, and skips tasks that have ended', async () => {
   const service = await serviceForTest(
     { prices: { image: { relight: 7 } } },
     {
       engines: {
-        image: copyingEngine((_, signal) => once(signal, 'abort').then(() => signal.throwIfAborted())),
+        image: createCopyingEngine((_, signal) => once(signal, 'abort').then(() => signal.throwIfAborted())),
       },
     },
   );
@@ -298,7 +277,7 @@ test('task cancel ends tasks on the service and in the list; one that has ended 
   expect(JSON.parse((await run('task', 'list', '--state', 'failed', '--json')).stdout)).toHaveLength(2);
   expect((await run('task', 'cancel', '00000000-0000-4000-8000-000000000000')).exit).toBe(3);
 
-  const elsewhere = await generationDouble({});
+  const elsewhere = await generationDoubleForTest({});
   const start = ['image', 'relight', 'photo.png', '--no-wait', '--prompt'];
   const third = (await run(...start, 'dim')).stdout.trim();
   const env = { REGEN_BASE_URL: elsewhere.url, REGEN_TOKEN: 'secret' };

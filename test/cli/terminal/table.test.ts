@@ -3,13 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunningService } from '../../../src/service/serve.js';
-import { regen, start } from '../../support/cli.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { filmingEngine } from '../../support/filming-engine.js';
+import { regen } from '../../support/cli.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { createFilmingEngine } from '../../support/filming-engine.js';
 import { png } from '../../support/generation-double.js';
 import { packForTest } from '../../support/packs.js';
-import { publisherForTest, register, serviceForTest, startTestService } from '../../support/service.js';
-import { inTerminal, regenInTerminal, SCREEN_SIZES, SCREENS } from '../../support/terminal.js';
+import {
+  publisherForTest,
+  registerVersion,
+  serviceForTest,
+  startTestService,
+} from '../../support/service.js';
+import { SCREEN_SIZES, SCREENS, startRegenInTerminal } from '../../support/terminal.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-listings-'));
 const home = join(folder, 'home');
@@ -19,10 +24,10 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   mkdirSync(home);
-  const engines = { image: copyingEngine(), video: filmingEngine() };
+  const engines = { image: createCopyingEngine(), video: createFilmingEngine() };
   service = await startTestService({}, { engines });
   const publisher = await publisherForTest(service);
-  await register(publisher, '1.0.0');
+  await registerVersion(publisher, '1.0.0');
   env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   writeFileSync(join(folder, 'photo.png'), png);
   const facts = [
@@ -107,7 +112,7 @@ const FAINT = new RegExp(`${String.fromCharCode(27)}\\[(?:\\d+;)*(?:30|33|37|93|
 /** What is drawn, and not part of the data. */
 const DRAWN = /[…→█░⠋✔•]/;
 
-test('where not even the most important columns fit, each item is a block', async () => {
+test('items are printed as blocks if the most important columns do not fit', async () => {
   const { stdout } = await regen(['node', 'list', 'acme'], {
     home,
     env,
@@ -118,48 +123,9 @@ test('where not even the most important columns fit, each item is a block', asyn
   expect(stdout).toMatch(/^STATUS +active$/m);
 });
 
-test('a long list is shown in the pager of the environment, and never with --no-pager or in a pipe', async () => {
-  const more = { home, env: { ...env, PAGER: "sed 's/^/> /'" }, columns: 40 };
-  const list = ['admin', 'audit', '--no-color'];
-  const long = regenInTerminal(list, more);
-  expect(await long.exit, long.screen()).toBe(0);
-  expect(long.screen()).toMatch(/^> AT /m);
-  const whole = regenInTerminal([...list, '--no-pager'], more);
-  expect(await whole.exit, whole.screen()).toBe(0);
-  expect(whole.screen()).not.toContain('> ');
-  const piped = await start(list, { home, env: more.env }).ended;
-  expect(piped.stdout).not.toContain('> ');
-});
-
-test('a pager that does not exist costs nothing but the paging', async () => {
-  const terminal = regenInTerminal(['admin', 'audit'], {
-    home,
-    env: { ...env, PAGER: '/nonexistent/pager' },
-    columns: 40,
-  });
-  expect(await terminal.exit, terminal.screen()).toBe(0);
-  expect(terminal.screen()).toContain('ACTION');
-});
-
-test('Ctrl-C in a pager is for the pager', async () => {
-  const pager =
-    "node -e \"process.on('SIGINT', () => console.log('caught')); process.stdin.resume(); setTimeout(() => {}, 1e6); process.stdout.on('error', () => {}); process.on('SIGUSR1', () => {}); console.log('ready')\"";
-  const terminal = inTerminal('/bin/sh', ['-c', `exec node bin/regen.js admin audit`], {
-    home,
-    env: { ...env, PAGER: pager },
-    columns: 40,
-  });
-  await terminal.shows('ready');
-  terminal.type('\x03');
-  await terminal.shows('caught');
-  terminal.type('\x03');
-  await terminal.shows('caught');
-  expect(terminal.screen()).not.toContain('Interrupted');
-});
-
 test('colours are readable on light and dark backgrounds, and cut text is ASCII where the locale is', async () => {
   for (const argv of [['task', 'list'], ['doctor'], ['node', 'search'], ['admin', 'audit', '--no-pager']]) {
-    const terminal = regenInTerminal(argv, { home, env: { ...env, LC_ALL: 'C' }, columns: 80 });
+    const terminal = startRegenInTerminal(argv, { home, env: { ...env, LC_ALL: 'C' }, columns: 80 });
     await terminal.exit;
     expect(terminal.raw(), argv.join(' ')).not.toMatch(FAINT);
     expect(terminal.screen(), argv.join(' ')).not.toMatch(DRAWN);
@@ -171,7 +137,7 @@ test.each(SCREEN_SIZES)('a publish fits a %s of %i columns', async (screen, colu
   const { personalAccessToken } = await publisherForTest(service);
   const tokens = { REGEN_TOKEN: service.ownerToken, REGEN_PUBLISH_TOKEN: personalAccessToken };
   const env = { REGEN_BASE_URL: service.url, ...tokens, ...SCREENS[screen] };
-  const terminal = regenInTerminal(['version', 'publish', packForTest()], { env, columns });
+  const terminal = startRegenInTerminal(['version', 'publish', packForTest()], { env, columns });
   expect(await terminal.exit, terminal.screen()).toBe(0);
   expect(terminal.raw()).not.toMatch(FAINT);
   const lines = await terminal.lines();
@@ -184,7 +150,7 @@ test.each(SCREEN_SIZES)(
   async (screen, columns) => {
     const service = await serviceForTest();
     const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken, ...SCREENS[screen] };
-    const terminal = regenInTerminal(['publisher', 'create'], { env, columns });
+    const terminal = startRegenInTerminal(['publisher', 'create'], { env, columns });
     await terminal.shows('Publisher id:');
     terminal.type('x\r');
     await terminal.shows('It must');
@@ -196,3 +162,61 @@ test.each(SCREEN_SIZES)(
     expect((await terminal.lines()).map(({ text }) => text).join('\n')).toMatch(/name\W+acme/);
   },
 );
+
+test('an empty list and a list with more pages print a note', async () => {
+  const service = await serviceForTest();
+  await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  expect(await regen(['node', 'search', 'nothing'], { env })).toEqual({
+    exit: 0,
+    stdout: '',
+    stderr: 'Nothing to list.\n',
+  });
+  for (const id of ['a', 'b']) await regen(['node', 'create', 'acme', '--id', id, '--name', id], { env });
+  const { stderr } = await regen(['node', 'list', 'acme', '--limit', '1'], { env });
+  expect(stderr).toBe('Page 1 of 2. Pass --all for every page.\n');
+});
+
+async function createLongNode() {
+  const service = await serviceForTest();
+  await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const facts = ['--id', 'light', '--name', 'Light', '--description', `${'long '.repeat(40)}end`];
+  await regen(['node', 'create', 'acme', ...facts], { env });
+  return (columns: number, argv: readonly string[], terminal = true) =>
+    regen(argv, { env, terminal, columns });
+}
+
+const measureWidth = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+
+test('a table is cut to the width of a terminal, and whole everywhere else', async () => {
+  const run = await createLongNode();
+  const { stdout } = await run(90, ['node', 'list', 'acme']);
+  expect(measureWidth(stdout)).toBeLessThanOrEqual(90);
+  expect(stdout).toMatch(/^light .*long lo?n?g?.*…\n$/m);
+  expect((await run(90, ['node', 'list', 'acme'], false)).stdout).toContain('end\n');
+  expect((await run(400, ['node', 'list', 'acme'])).stdout).toContain('end\n');
+});
+
+test('ids are shortened on a terminal and accepted so, and empty columns are left out', async () => {
+  const run = await createLongNode();
+  const { id } = JSON.parse(
+    (await run(40, ['publisher', 'token', 'create', 'acme', 'ci', '--json'], false)).stdout,
+  );
+  const list = ['publisher', 'token', 'list', 'acme'];
+  const { stdout } = await run(80, list);
+  expect(stdout).toMatch(new RegExp(`^${id.slice(0, 8)} +ci `, 'm'));
+  expect(stdout).not.toContain(id);
+  const revoke = await run(80, ['publisher', 'token', 'revoke', 'acme', id.slice(0, 8), '--yes']);
+  expect(revoke.exit, revoke.stderr).toBe(0);
+  expect((await run(80, [...list, '--json'], false)).stdout).not.toContain(id);
+  expect((await run(400, ['node', 'list', 'acme'])).stdout).not.toContain('VERSION');
+});
+
+test('prices are a table of models and resolutions', async () => {
+  const run = await createLongNode();
+  const { stdout } = await run(80, ['video', 'prices']);
+  expect(stdout).toMatch(/^VIDEO PER SECOND +360P +540P +720P +1080P +2K$/m);
+  expect(stdout).toMatch(/^vvq3-pro +4 +6 +10 +16$/m);
+  expect(stdout).toMatch(/^is_rec +10$/m);
+});

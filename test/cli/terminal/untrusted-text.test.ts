@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Output } from '../../../src/cli/terminal/output.js';
 import { createSafePrompts, type Prompts } from '../../../src/cli/terminal/prompts.js';
 import type { System } from '../../../src/cli/terminal/system.js';
-import { homeForTest, regen, start } from '../../support/cli.js';
+import { homeForTest, regen, startRegen } from '../../support/cli.js';
 import { folderForTest } from '../../support/service.js';
 
 const HOSTILE = '\x1b]52;c;b3duZWQ=\x07\u009b2J\u202ename';
@@ -98,8 +98,9 @@ test('a token of a service is one word for a shell, and one line of a header', a
 test('an error that nothing handles is printed without controls', async () => {
   const file = join(folderForTest(), 'throw.cjs');
   writeFileSync(file, `setImmediate(() => { throw new Error(${JSON.stringify(HOSTILE)}); });`);
-  const { exit, stderr } = await start(['config', 'list'], { env: { NODE_OPTIONS: `--require=${file}` } })
-    .ended;
+  const { exit, stderr } = await startRegen(['config', 'list'], {
+    env: { NODE_OPTIONS: `--require=${file}` },
+  }).ended;
   expect(exit).toBe(1);
   expect(stderr).toContain('name');
   expect(stderr).not.toMatch(CONTROLS);
