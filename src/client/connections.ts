@@ -103,12 +103,20 @@ async function openNetwork(options: ConnectionOptions): Promise<Connections> {
 
 function readProxyUrl(env: Readonly<Record<string, string | undefined>>, name: string): string {
   const text = env[name] || env[name.toUpperCase()] || '';
-  const address = text === '' || text.includes('://') ? text : `http://${text}`;
-  if (address !== '' && !(URL.canParse(address) && /^(https?|socks5):$/.test(new URL(address).protocol))) {
-    const message = 'must be the http, https or socks5 URL of a proxy';
-    throw new InvalidRequestError([{ path: [name.toUpperCase()], message }]);
-  }
-  return address;
+  const address = text && parseProxyUrl(text);
+  if (address !== undefined) return address;
+  const message = 'must be the http, https or socks5 URL of a proxy';
+  throw new InvalidRequestError([{ path: [name.toUpperCase()], message }]);
+}
+
+/**
+ * Parses the address of a proxy, which may lack the scheme.
+ * @returns undefined if it is not one
+ */
+export function parseProxyUrl(text: string): string | undefined {
+  const address = text.includes('://') ? text : `http://${text}`;
+  const isProxy = URL.canParse(address) && /^(https?|socks5):$/.test(new URL(address).protocol);
+  return isProxy ? address : undefined;
 }
 
 /** Node silently ignores what is not a certificate. */

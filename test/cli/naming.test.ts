@@ -330,6 +330,26 @@ describe('the setting', () => {
     await done(['version', 'publish', packForTest(), '--json'], { env });
   });
 
+  test('offers no names that a shell would run', async () => {
+    const { done, cwd } = await createDesk();
+    const model = { 'vvq3-pro': '$(touch owned)', 'vvq2-pro': 'pro-2' };
+    writeFileSync(join(cwd, 'names.json'), JSON.stringify({ values: { model } }));
+    await done('config set profiles.comfy.naming names.json');
+    const complete = [
+      '__complete',
+      '--current=',
+      '--',
+      'video',
+      'text2video',
+      '--profile',
+      'comfy',
+      '--model',
+    ];
+    const { stdout } = await done(complete);
+    expect(stdout).toContain('pro-2\n');
+    expect(stdout).not.toContain('touch');
+  });
+
   test('of an address alone comes from its profiles, which must agree', async () => {
     const { run, done, registry } = await createDesk();
     const byAddress = `host-nodes list pack 1.0.0 --base-url ${registry.url}/`;

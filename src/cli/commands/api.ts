@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.js';
 import { pages } from '../../client/pages.js';
 import { parseJson } from '../../contract/json.js';
-import { buildBody, buildQuery, type ReadFile } from '../api/fields.js';
+import { buildBody, buildQuery, parseFields } from '../api/fields.js';
 import { readBody, showBody, showHead, showValue } from '../api/show.js';
 import { readBodyText, readInput } from '../command/build-request.js';
 import { printRequest } from '../command/dry-run.js';
@@ -85,22 +85,21 @@ async function readCall(context: Context): Promise<ApiCall> {
   refuseTwoReaders(context);
   const headers = parseHeaders(toList(flags.header));
   const body = await readBodyText(context, headers['content-type'] === undefined);
-  const fields = [toList(flags.field), toList(flags['raw-field'])] as const;
-  const anyFields = fields.some((some) => some.length > 0);
+  const read = (file: string) => readInput(context.system, file);
+  const fields = await parseFields(toList(flags.field), toList(flags['raw-field']), read);
   const method =
     second === undefined
-      ? !flags.paginate && (body !== undefined || anyFields)
+      ? !flags.paginate && (body !== undefined || fields.length > 0)
         ? 'POST'
         : 'GET'
       : parseMethod(first);
-  const read: ReadFile = (file) => readInput(context.system, file);
   const inQuery = body !== undefined || method === 'GET' || method === 'HEAD';
   return {
     method,
     path,
-    query: inQuery ? await buildQuery(...fields, read) : {},
+    query: inQuery ? buildQuery(fields) : {},
     headers,
-    body: inQuery || !anyFields ? body : JSON.stringify(await buildBody(...fields, read)),
+    body: inQuery || fields.length === 0 ? body : JSON.stringify(buildBody(fields)),
   };
 }
 

@@ -4,7 +4,7 @@ import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
 import { chooseTarget } from '../connect/settings.js';
 import { signInByBrowser, signInByDevice, supportsDevices } from '../sign-in/browser.js';
-import { ProviderConfirmation } from '../sign-in/confirm-provider.js';
+import { confirmProvider } from '../sign-in/confirm-provider.js';
 import { discoverSignIn, type SignInConfiguration } from '../sign-in/discovery.js';
 import { hasBrowser } from '../sign-in/opener.js';
 import { openProvider } from '../sign-in/provider.js';
@@ -95,7 +95,7 @@ async function signIn(context: Context, url: string): Promise<void> {
   const place = await discoverSignIn(context, url);
   const { issuer, scope } = place;
   const store = context.services.openCredentialStore();
-  const confirmation = new ProviderConfirmation(context, url, place, await store.read());
+  const confirmation = confirmProvider(context, url, place, await store.read());
   await confirmation.requireKnownIssuer();
   await output.tell(`${url} signs in with ${issuer} and asks for the scopes ${scope}.`);
   const tokens = await fetchTokens(context, place);

@@ -10,7 +10,7 @@ import { PORTS, readNumber, readText } from '../command/command.js';
 import { toConfigurationFailure } from '../command/to-failure.js';
 import { version } from '../command/version.js';
 import type { Needs } from '../connect/context.js';
-import type { Folders } from '../connect/folders.js';
+import { type Folders, warnOfOtherWriter } from '../connect/folders.js';
 import { ensureLocal } from '../connect/local.js';
 import { readConfiguration, readDocument, resolvePaths } from '../connect/service-configuration.js';
 import { STANDARD_PORT } from '../connect/services.js';
@@ -66,6 +66,7 @@ export async function run(given: Context): Promise<void> {
   tuneEngine(SERVICE_MODULES);
   const configuration = await buildConfiguration(context);
   const scenario = await readScenario(context);
+  warnOfOtherWriter(requireDataFolder(configuration), (sentence) => void output.warn(sentence));
   if (flags.check || flags['print-config']) return showConfiguration(context, configuration, scenario);
   if (flags.detach) return startInBackground(context, configuration, scenario);
   const service = await startHere(context, configuration, scenario);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { findTask } from '../../flows/tasks/task.js';
-import { findEnd } from '../../flows/tasks/task-state.js';
+import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
 import { toTaskFailure } from '../generation/finish-task.js';
@@ -18,9 +18,9 @@ import { type Event, formatEvent } from '../webhooks/event.js';
 import { Handled, Inbox, isDone } from '../webhooks/inbox.js';
 import { readAddress } from '../webhooks/post-event.js';
 import { receiveWebhooks } from '../webhooks/receive.js';
-import { SecretsInUse } from '../webhooks/secrets.js';
+import { readSecrets, SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
-import { awaitEnd, TaskEnd } from '../webhooks/until.js';
+import { awaitEnd } from '../webhooks/until.js';
 
 type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'folders' | 'ledger' | 'services'>;
 
@@ -58,15 +58,19 @@ export async function run(context: Context): Promise<void> {
   const { output, system } = context;
   const options = readOptions(context);
   const act = createActions(context);
-  const secrets = await SecretsInUse.open(context);
+  const secrets = new SecretsInUse(context, await readSecrets(context));
   const task = options.until === undefined ? undefined : await findTask(context, options.until);
-  const end = new TaskEnd(task?.id);
+  let report: (seen: TaskState) => void = () => {};
+  const reported = new Promise<TaskState>((resolve) => {
+    report = resolve;
+  });
   const inbox = new Inbox({
     handled: new Handled(context.folders.state),
     show: (event) => showEvent(context, event),
     act: async (event) => {
       const reply = await act(event);
-      if (isDone(reply)) end.observe(event);
+      const { taskId, seen } = event;
+      if (isDone(reply) && taskId === task?.id && seen && findEnd(seen.state)) report(seen);
       return reply;
     },
   });
@@ -82,7 +86,7 @@ export async function run(context: Context): Promise<void> {
     });
     try {
       if (!task) return await waitForAbort(context.signal);
-      const seen = await awaitEnd(catchUpContext, task, end, options.timeoutMs);
+      const seen = await awaitEnd(catchUpContext, task, reported, options.timeoutMs);
       const { state, outputs } = seen;
       if (task.entry) await context.ledger.change(task.entry.id, { state, outputs });
       if (findEnd(state) === 'badly') throw await toTaskFailure(context, task, seen);

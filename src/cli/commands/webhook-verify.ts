@@ -72,25 +72,18 @@ const HINTS: Readonly<Record<WebhookProblem['kind'], string>> = {
   malformed: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',
 };
 
+const SIGNED = ['id', 'timestamp', 'signature'] as const;
+
 async function readWebhook(context: Context): Promise<Webhook> {
   const { flags } = context;
-  const names = ['id', 'timestamp', 'signature'] as const;
-  const given = names.filter((name) => flags[name] !== undefined);
-  const bytes = await readInputFile(context);
-  if (given.length === 0) {
-    const { headers, body } = readRawRequest(bytes);
-    const header = (name: (typeof names)[number]) => headers.get(webhookHeaders[name]) ?? '';
-    return { id: header('id'), timestamp: header('timestamp'), signature: header('signature'), body };
-  }
-  const missing = names.filter((name) => !given.includes(name)).map((name) => `--${name}`);
-  if (missing.length > 0)
+  const missing = SIGNED.filter((name) => flags[name] === undefined).map((name) => `--${name}`);
+  if (missing.length > 0 && missing.length < SIGNED.length)
     throw usage(`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} required as well.`);
-  const [id, timestamp, signature] = names.map((name) => (flags[name] as string).trim()) as [
-    string,
-    string,
-    string,
-  ];
-  return { id, timestamp, signature, body: bytes };
+  const bytes = await readInputFile(context);
+  const { headers, body } = missing.length > 0 ? readRawRequest(bytes) : { headers: undefined, body: bytes };
+  const read = (name: (typeof SIGNED)[number]) =>
+    headers ? (headers.get(webhookHeaders[name]) ?? '') : String(flags[name]).trim();
+  return { id: read('id'), timestamp: read('timestamp'), signature: read('signature'), body };
 }
 
 async function readInputFile({ args, system }: Needs<'args' | 'system'>): Promise<Buffer> {

@@ -9,7 +9,7 @@ import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
 import { type Credential, CredentialStore, chooseCredential, type SignIn } from './credentials.js';
-import type { Folders } from './folders.js';
+import { type Folders, warnOfOtherWriter } from './folders.js';
 import { ensureLocal, findLocal, type LocalService, readRecordedUrl } from './local.js';
 import type { ProfileOrAddress, Settings } from './settings.js';
 import { chooseTarget, isNamed, isNamedByFolder } from './settings.js';
@@ -183,6 +183,7 @@ export class ServiceConnector {
 
   async #reachEmbedded(): Promise<LocalService> {
     const { system, folders, output, connect, signal } = this.#context;
+    warnOfOtherWriter(folders.data, (sentence) => void output.warn(sentence));
     if (!this.mayStart) {
       const running = await findLocal(folders.data, connect, { signal });
       if (running) return running;

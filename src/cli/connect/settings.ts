@@ -6,7 +6,7 @@ import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
 import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
-import { findFolders } from './folders.js';
+import { findFolders, warnOfOtherWriter } from './folders.js';
 import type { Project } from './project.js';
 import { Store, type Warn } from './store.js';
 
@@ -50,7 +50,9 @@ export class Settings {
     readonly project?: Pick<Project, 'path' | 'profile'>,
   ) {
     // A damaged file is an error: without its profiles, a command would use another service.
-    this.store = new Store(join(findFolders(system).config, 'config.json'), warn, false);
+    const folder = findFolders(system).config;
+    warnOfOtherWriter(folder, warn);
+    this.store = new Store(join(folder, 'config.json'), warn, false);
     this.#env = system.env;
   }
 

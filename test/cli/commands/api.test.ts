@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { buildBody } from '../../../src/cli/api/fields.js';
+import { buildBody, parseFields } from '../../../src/cli/api/fields.js';
 import { regen } from '../../support/cli.js';
 import { filesForTest } from '../../support/packs.js';
 import { serviceForTest } from '../../support/service.js';
@@ -241,7 +241,7 @@ test('reads all pages as one, and filters answers with --jq', async () => {
 });
 
 test('fields of api build lists of objects', async () => {
-  const build = (...typed: string[]) => buildBody(typed, [], async () => '');
+  const build = async (...typed: string[]) => buildBody(await parseFields(typed, [], async () => ''));
   expect(await build('a[][b]=1', 'a[][c]=x', 'a[][b]=2')).toEqual({ a: [{ b: 1, c: 'x' }, { b: 2 }] });
   expect(await build('a[][tags][]=1', 'a[][tags][]=2', 'a[][id]=x')).toEqual({
     a: [{ tags: [1, 2], id: 'x' }],

@@ -67,6 +67,12 @@ function completeInBash(words: readonly string[], options: ShellOptions = {}): s
   return runShell(['bash', '--norc', '-c', driver, 'bash'], 'regen.bash', ['regen', ...words], options);
 }
 
+/** The same in a bash before 4.0, which cannot quote file names itself. */
+function completeInOldBash(words: readonly string[], options: ShellOptions = {}): string[] {
+  const driver = `enable -n compopt; source "$SCRIPT"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _regen; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return runShell(['bash', '--norc', '-c', driver, 'bash'], 'regen.bash', ['regen', ...words], options);
+}
+
 /** What fish offers for a line, without the descriptions. */
 function completeInFish(line: string, options: ShellOptions = {}): string[] {
   const driver = 'source $SCRIPT; complete -C $argv[1]';
@@ -135,6 +141,16 @@ test('answers with one short line for each candidate', async () => {
     const { stdout } = await regen(toRequest(words));
     expect(stdout).toMatch(/^(--[\w.-]+\t[^\t\n]{1,80}\n)+$/);
   }
+});
+
+test('an old bash is offered file names that it does not run', (context) => {
+  requireShell('bash', context);
+  const cwd = filesForTest({ '$(touch owned).txt': '', 'a b.txt': '', 'plain.txt': '' });
+  const offered = completeInOldBash(['version', 'pack', '-o', ''], { cwd });
+  expect(offered.toSorted()).toEqual(['\\$\\(touch\\ owned\\).txt', 'a\\ b.txt', 'plain.txt']);
+  expect(completeInOldBash(['version', 'pack', '-o', '~/'], { cwd, env: { HOME: cwd } })).toContain(
+    '~/a\\ b.txt',
+  );
 });
 
 test('bash completes commands, flags, choices and files', (context) => {

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Store } from '../../../src/cli/connect/store.js';
+import { findOtherWriter } from '../../../src/disk/other-users.js';
 import { homeForTest, regen } from '../../support/cli.js';
 import { png } from '../../support/generation-double.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 const run = promisify(execFile);
 
@@ -49,6 +51,79 @@ test('a file that others can read gets private permissions, and a note is printe
   expect(new Store(path, (sentence) => said.push(sentence)).read()).toEqual({ a: 1 });
   expect(said.join()).toContain('readable by other users');
   expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test.runIf(process.geteuid)(
+  'a file that other users can change is not used, and stays as it is',
+  async () => {
+    const home = homeForTest();
+    const config = join(home, '.config', 'regen', 'config.json');
+    await regen(['config', 'set', 'profiles.lab.base_url', 'https://lab.example'], { home });
+    for (const mode of [0o620, 0o602]) {
+      chmodSync(config, mode);
+      for (const argv of [
+        ['config', 'list'],
+        ['config', 'set', 'autostart', 'false'],
+        ['auth', 'status'],
+      ]) {
+        const { exit, stderr } = await regen(argv, { home });
+        expect([exit, stderr]).toEqual([
+          2,
+          `error: ${config} can be changed by other users, so it is not used.\nhint: If you trust what it contains, fix it with: chmod go-w ${config}\n`,
+        ]);
+      }
+      expect(statSync(config).mode & 0o777).toBe(mode);
+    }
+    chmodSync(config, 0o600);
+    expect((await regen(['config', 'list'], { home })).stdout).toContain('https://lab.example');
+  },
+);
+
+test.runIf(process.geteuid)('stored credentials that other users can change are not sent', async () => {
+  const home = homeForTest();
+  const service = await serviceForTest();
+  const env = { REGEN_BASE_URL: service.url };
+  await regen(['auth', 'login', '--with-token'], { home, env, stdin: service.ownerToken });
+  const folder = join(home, '.config', 'regen', 'credentials');
+  const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  chmodSync(join(folder, file), 0o660);
+  const { exit, stderr } = await regen(['auth', 'status'], { home, env });
+  expect(exit).toBe(2);
+  expect(stderr).toContain(`${file} can be changed by other users, so it is not used.`);
+});
+
+test.runIf(process.geteuid)('a folder in which other users can replace files is named once', async () => {
+  const home = homeForTest();
+  await regen(['config', 'set', 'autostart', 'false'], { home });
+  const folder = join(home, '.config', 'regen');
+  chmodSync(folder, 0o770);
+  let said = '';
+  const onSaid = (text: string) => {
+    said = text;
+  };
+  const { exit, stdout } = await regen(['config', 'get', 'autostart'], { home, onSaid });
+  expect([exit, stdout]).toEqual([0, 'false\n']);
+  const warning = `warning: ${folder} can be changed by other users. Fix it with: chmod go-w ${folder}\n`;
+  await waitFor(() => expect(said).toBe(warning));
+});
+
+test.runIf(process.geteuid)('a service says that other users can replace its data', async () => {
+  const data = folderForTest();
+  chmodSync(data, 0o777);
+  const { exit, stderr } = await regen(['serve', '--data', data, '--check']);
+  expect(exit).toBe(0);
+  expect(stderr).toContain(`${data} can be changed by other users. Fix it with: chmod go-w ${data}`);
+});
+
+test.runIf(process.geteuid?.() === 0)('what belongs to another user is used by root alone', async () => {
+  const path = join(folderForTest(), 'store.json');
+  writeFileSync(path, '{"a":1}', { mode: 0o600 });
+  chownSync(path, 65534, 65534);
+  expect(findOtherWriter(path)).toBeUndefined();
+  const spy = vi.spyOn(process as { geteuid: () => number }, 'geteuid').mockReturnValue(1000);
+  onTestFinished(() => spy.mockRestore());
+  expect(findOtherWriter(path)).toBe('owner');
+  expect(() => new Store(path, () => {}).read()).toThrow(`${path} belongs to another user`);
 });
 
 test.each([0o444, 0o664])(
