@@ -146,6 +146,18 @@ test('no image of a killed command is paid for twice, finished or not', async ()
   expect(readdirSync(join(cwd, 'out')).filter((name) => name.endsWith('.png'))).toHaveLength(3);
 });
 
+test('a command that replaces a task which its service no longer has starts a new one when it is run again', async () => {
+  const { double, begin, run } = await createDesk(waiting);
+  await killAfter(begin(...relight), 'Relighting the image');
+  double.tasks.clear();
+  const second = begin(...relight);
+  await waitFor(() => expect(double.tasks.size).toBe(1));
+  double.endAll();
+  expect((await second.ended).exit).toBe(0);
+  expect((await run(...relight)).exit).toBe(0);
+  expect(double.tasks.size).toBe(2);
+});
+
 test('identical commands at the same time are different jobs, and so are those that follow --no-wait', async () => {
   const { double, run } = await createDesk();
   const boat = ['video', 'text2video', 'a paper boat', '--no-wait'];
