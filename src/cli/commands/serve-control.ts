@@ -8,7 +8,7 @@ import { isRecord, parseJson } from '../../contract/json.js';
 import { MAX_GIVEN_BYTES, openFolderFile, readFolderFile } from '../../disk/folder-file.js';
 import { confirmDestruction } from '../command/confirm.js';
 import type { Needs } from '../connect/context.js';
-import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
+import { drainLocal, findLocal, type LocalService, rotateSecret, tryLock } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
 import { stripControls } from '../terminal/text.js';
 import { Text, Texts } from '../views/answers.js';
@@ -124,14 +124,9 @@ function startingOrStopping(folder: string): Failure {
 async function isLocked(folder: string): Promise<boolean> {
   const path = join(folder, 'service.lock');
   if (!existsSync(path)) return false;
-  const { LockTimeout, takeLock } = await import('../../disk/lock.js');
-  try {
-    takeLock(path, 0).release();
-    return false;
-  } catch (error) {
-    if (error instanceof LockTimeout) return true;
-    throw error;
-  }
+  const lock = await tryLock(path);
+  lock?.release();
+  return lock === undefined;
 }
 
 async function stopService(context: Context): Promise<void> {
