@@ -35,7 +35,7 @@ afterEach(() => {
 });
 
 describe('building an archive', () => {
-  it('says what it made: size, digests, number of files', async () => {
+  it('returns the size, digests and number of files', async () => {
     const folder = await createFolder(pack);
     const target = join(await createEmptyFolder(), 'node.zip');
     const built = await createArchive(await chooseAllFiles(folder), target);
@@ -168,7 +168,7 @@ describe('building an archive', () => {
     expect(new Set(packed.map(({ sha256 }) => sha256)).size).toBe(1);
   });
 
-  it('tells how far it is, up to the end', async () => {
+  it('reports its progress up to the end', async () => {
     const seen: ArchiveProgress[] = [];
     const onProgress = (progress: ArchiveProgress) => seen.push(progress);
     await createArchive(

@@ -5,7 +5,7 @@ const plain = '\nclass A:\n  CATEGORY = "x"\nNODE_CLASS_MAPPINGS = {"A": A}\n';
 const repeatLine = (count: number, line: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => line(index)).join('');
 
-describe('comes to an end, and keeps what is plain, when a file', () => {
+describe('reading definitions ends and keeps the plain ones if a file', () => {
   it.each([
     ['nests parentheses', `${plain}x = ${'('.repeat(900)}${')'.repeat(900)}`],
     ['nests calls', `${plain}x = ${'exec('.repeat(900)}${')'.repeat(900)}`],
@@ -75,7 +75,7 @@ NODE_CLASS_MAPPINGS = {"__proto__": A, "toString": A, "A": A}
   expect(A?.unknown).toEqual(['category', 'function']);
 });
 
-it('says which files are not valid Python or too large, and reads the others', async () => {
+it('files that are invalid or too large are named, and the others are read', async () => {
   const { unreadable, nodes } = await readPackCode({ '__init__.py': plain, 'old.py': 'print "hello\nif :' });
   expect(nodes).toHaveLength(1);
   expect(unreadable).toEqual([
