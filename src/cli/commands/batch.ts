@@ -114,20 +114,15 @@ async function runBatch(
   progress: BatchProgress,
   limits: { readonly concurrency: number; readonly credits: number | undefined },
 ): Promise<number> {
-  const { output, services } = context;
-  const { target } = services;
+  const { output } = context;
   const budget = await openBudget(context, journal, limits.credits);
   // Connects before the first job, so that a problem of all jobs is reported once.
-  await context.services.reach(target);
+  await context.services.reach();
   context.interruption.hint = 'Run the same command again to continue; sent jobs are not sent twice.';
   // Each running job listens for Ctrl-C in several places.
   setMaxListeners(0, context.signal);
   const breaker = new CircuitBreaker(context.signal);
-  const { ledger, signal, system, flags } = context;
-  const batch = {
-    ...{ services, ledger, signal, system, flags, output, target },
-    ...{ journal, progress, breaker, budget, checkExtension: createExtensionCheck(context.output) },
-  };
+  const batch = { ...context, journal, breaker, budget, checkExtension: createExtensionCheck(output) };
   const left = readRemainingJobs(context, file, journal, lines);
   const results: JobResult[] = [];
   await progress.open();
@@ -154,10 +149,9 @@ async function* readUntilOpen(
   jobs: AsyncGenerator<WrittenJob>,
   breaker: CircuitBreaker,
 ): AsyncGenerator<WrittenJob> {
-  while (!breaker.isOpen) {
-    const next = await jobs.next();
-    if (next.done) return;
-    yield next.value;
+  for await (const job of jobs) {
+    if (breaker.isOpen) return;
+    yield job;
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Limits } from '../../contract/schema/limits.js';
+import { detectFileType } from '../../disk/file-type.js';
 import { invalidField } from '../operation/refused.js';
 import { fetchInput, type InputOptions } from './fetch-input.js';
 
@@ -87,15 +88,10 @@ function readVarint(bytes: Buffer, at: number): { readonly value: number; readon
   return value === most ? undefined : { value: Number(value), end: at + length };
 }
 
-/** AVIF, HEIC and audio use the container of MP4. */
-const OTHER_BRANDS = /^(?:avi[fs]|hei[cx]|mif1|msf1|M4[AB] )/;
-
 function isVideo(head: Buffer): boolean {
-  const [box, brand] = [head.toString('latin1', 4, 8), head.toString('latin1', 8, 12)];
-  if (box === 'ftyp') return !OTHER_BRANDS.test(brand);
   // Old QuickTime files have no `ftyp` box.
-  if (['moov', 'mdat', 'wide', 'free'].includes(box)) return true;
-  return isMatroska(head);
+  const isQuickTime = ['moov', 'mdat', 'wide', 'free'].includes(head.toString('latin1', 4, 8));
+  return detectFileType(head)?.ext === 'mp4' || isQuickTime || isMatroska(head);
 }
 
 function isMatroska(head: Buffer): boolean {
