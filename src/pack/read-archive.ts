@@ -10,7 +10,7 @@ import {
   ArchiveRefusal,
   checkZipEnd,
   findEntryData,
-  measureDirectoryRecord,
+  measureEntry,
   openZip,
   readEntryName,
   type Zip,
@@ -93,7 +93,7 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     const problem = findPathProblem(path) ?? findAttributeProblem(entry, isFolder);
     if (problem) throw new ArchiveRefusal(`The entry ${quoteName(name)} ${problem}.`);
     nameBytes += entry.fileNameLength;
-    directoryBytes += measureDirectoryRecord(entry);
+    directoryBytes += measureEntry(entry);
     if (nameBytes > MAX_NAME_BYTES)
       throw new ArchiveRefusal(`The names of the entries have more than ${MAX_NAME_BYTES} bytes together.`);
     // An empty folder collides with a file of the same name, but not with the files in it.
@@ -108,7 +108,7 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     tree.push({ path, mode, sha256: content.sha256 });
     if (content.whole) await reader?.read(path, content.whole);
   }
-  await checkZipEnd(zip, cursor, directoryBytes);
+  await checkZipEnd(zip, cursor, cursor + directoryBytes);
   refuseCollisions(paths);
   if (entries.length === 0) throw new ArchiveRefusal('The archive has no files.');
   return { ok: true, tree: computeTreeDigest(tree), entries, unpacked: budget.used };

@@ -211,40 +211,36 @@ async function readUpTo(zip: Zip, start: number, length: number): Promise<Buffer
   return Buffer.concat(chunks);
 }
 
-const DIRECTORY_RECORD_BYTES = 46;
 const END_RECORD_BYTES = 22;
-const ZIP64_END_RECORD_BYTES = 56;
-const ZIP64_LOCATOR_BYTES = 20;
+/** Of the records of zip64 before it. */
+const LOCATOR_BYTES = 20;
+const RECORD64_BYTES = 56;
 
-/** The length of an entry's record in the directory. */
-export function measureDirectoryRecord(entry: Entry): number {
-  const { fileNameLength, extraFieldLength, fileCommentLength } = entry;
-  return DIRECTORY_RECORD_BYTES + fileNameLength + extraFieldLength + fileCommentLength;
+/** The length of an entry in the directory. */
+export function measureEntry({ fileNameLength, extraFieldLength, fileCommentLength }: Entry): number {
+  return 46 + fileNameLength + extraFieldLength + fileCommentLength;
 }
 
 /**
  * Checks that the directory begins at the end of the last entry, and that only the end records follow it.
- * @param directoryBytes the length of the directory
+ * @param directoryEnd where it ends, if it begins there
  */
-export async function checkZipEnd(zip: Zip, cursor: number, directoryBytes: number): Promise<void> {
-  // Bytes, with `decodeStrings: false`.
-  const comment = zip.file.comment as unknown as Buffer;
-  const endRecordAt = zip.size - END_RECORD_BYTES - comment.length;
-  if ((await readDirectoryStart(zip, endRecordAt)) !== cursor)
-    throw new ArchiveRefusal('The archive has extra bytes before its directory.');
-  const directoryEnd = cursor + directoryBytes;
-  const rest = endRecordAt - directoryEnd;
-  const signature = await readUpTo(zip, directoryEnd, 4);
-  const zip64 =
-    rest === ZIP64_END_RECORD_BYTES + ZIP64_LOCATOR_BYTES && signature.equals(Buffer.from('PK\x06\x06'));
-  if (rest !== 0 && !zip64) throw new ArchiveRefusal('The archive has extra bytes after its directory.');
+export async function checkZipEnd(zip: Zip, cursor: number, directoryEnd: number): Promise<void> {
+  const refuse = (where: string) => new ArchiveRefusal(`The archive has extra bytes ${where} its directory.`);
+  const endAt = zip.size - END_RECORD_BYTES - zip.file.comment.length;
+  if ((await readDirectoryStart(zip, endAt)) !== cursor) throw refuse('before');
+  const isZip64 =
+    endAt - directoryEnd === RECORD64_BYTES + LOCATOR_BYTES &&
+    (await readUpTo(zip, directoryEnd, 4)).equals(Buffer.from('PK\x06\x06'));
+  if (endAt !== directoryEnd && !isZip64) throw refuse('after');
 }
 
 /** Reads where the directory begins out of the end records, as yauzl did. */
-async function readDirectoryStart(zip: Zip, endRecordAt: number): Promise<number> {
-  const locator = await readUpTo(zip, Math.max(0, endRecordAt - ZIP64_LOCATOR_BYTES), ZIP64_LOCATOR_BYTES);
-  if (!locator.subarray(0, 4).equals(Buffer.from('PK\x06\x07')))
-    return (await readUpTo(zip, endRecordAt, END_RECORD_BYTES)).readUInt32LE(16);
+async function readDirectoryStart(zip: Zip, endAt: number): Promise<number> {
+  const at = endAt - LOCATOR_BYTES;
+  const locator = at < 0 ? undefined : await readUpTo(zip, at, LOCATOR_BYTES);
+  if (locator?.readUInt32LE() !== 0x07064b50)
+    return (await readUpTo(zip, endAt, END_RECORD_BYTES)).readUInt32LE(16);
   const recordAt = Number(locator.readBigUInt64LE(8));
-  return Number((await readUpTo(zip, recordAt, ZIP64_END_RECORD_BYTES)).readBigUInt64LE(48));
+  return Number((await readUpTo(zip, recordAt, RECORD64_BYTES)).readBigUInt64LE(48));
 }

@@ -253,6 +253,16 @@ describe('an archive with more in it than its entries', () => {
       expect(await inspectEntries([hello], { afterDirectory: locator })).toMatchObject({ ok: false });
     }
   });
+
+  it('is refused when it begins with a part of zip64 records and has no entries', async () => {
+    for (const length of [4, 12, 19, 20, 40]) {
+      const part = Buffer.alloc(length, 0xff);
+      part.write('PK\x06\x07', 'latin1');
+      const end = Buffer.alloc(22);
+      end.write('PK\x05\x06', 'latin1');
+      expect(await inspectBytes(Buffer.concat([part, end]))).toMatchObject({ ok: false });
+    }
+  });
 });
 
 describe('the limits of an archive', () => {

@@ -81,12 +81,7 @@ export class Branches {
   /** What code is worth that gives one of several values, each worked out as if it were certain. */
   chooseValue(works: readonly (() => Value)[], choice: UnknownValue): Value {
     const results: Value[] = [];
-    const ways = works.map((work) => ({
-      run: () => {
-        results.push(work());
-        return undefined;
-      },
-    }));
+    const ways = works.map((work) => ({ run: () => void results.push(work()) }));
     this.runAlternatives(ways, choice);
     const [first = choice, ...others] = results;
     return others.reduce((all, one) => mergeAlternatives(all, one, choice, this.machine), first);
