@@ -1,4 +1,5 @@
 import type { Contract, OperationName } from '../contract/index.js';
+import type { Naming } from '../contract/naming/naming.js';
 import type { Operation } from '../contract/operation.js';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { readJson } from './answer.js';
@@ -79,7 +80,7 @@ export function createClient(options: ClientOptions): Client {
       const named = naming ? readInput(naming, outline, input ?? {}) : input;
       let prepared = prepareValid(outline, named);
       if (!prepared) {
-        const { prepareRequest, operation } = await loadJudge(name);
+        const { prepareRequest, operation } = await loadJudge(name, naming);
         prepared = prepareRequest(operation, named as Input<Operation>, base.href, naming);
       }
       const { method, path, params, query, body } = naming ? renameRequest(naming, prepared) : prepared;
@@ -176,12 +177,13 @@ function prepareValid(
 }
 
 /** Loads what checks with the schemas of the contract. That takes longer than most requests, and is rarely needed. */
-async function loadJudge(name: string) {
-  const [{ prepareRequest, requireShape }, { getOperation }] = await Promise.all([
+async function loadJudge(name: string, naming?: Naming) {
+  const [{ prepareRequest, requireShape }, { getOperation }, { adaptOperation }] = await Promise.all([
     import('./check-call.js'),
     import('../contract/index.js'),
+    import('../contract/naming/adapt-operation.js'),
   ]);
-  return { prepareRequest, requireShape, operation: getOperation(name) };
+  return { prepareRequest, requireShape, operation: adaptOperation(naming, name, getOperation(name)) };
 }
 
 function createKeyHeader({ method, secret, safe }: OperationOutline, given: string | undefined): Headers {

@@ -1,5 +1,6 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { chooseTarget } from '../connect/target.js';
@@ -34,7 +35,7 @@ function useNewProfile({ flags, settings, services, system }: CommandContext): v
   if (known !== undefined && known !== baseUrl) {
     throw usage(
       `The profile ${profile} already has the address ${known}.`,
-      `Choose another name, or change its address: regen config set ${key} ${baseUrl}`,
+      say`Choose another name, or change its address: ${regen('config set', `${key} ${baseUrl}`)}`,
     );
   }
   settings.check(key, baseUrl);
@@ -50,10 +51,12 @@ async function keepProfile({ output, services, settings }: CommandContext): Prom
   if (source !== '--base-url' && source !== '--profile') return;
   if (profile === undefined)
     await output.note(
-      `Give the service a name for --profile: regen config set profiles.<name>.base_url ${baseUrl}`,
+      say`Give the service a name for --profile: ${regen('config set', `profiles.<name>.base_url ${baseUrl}`)}`,
     );
   else if (settings.get('profile')?.value !== profile)
-    await output.note(`Use it with --profile ${profile}, or by default: regen config set profile ${profile}`);
+    await output.note(
+      say`Use it with --profile ${profile}, or by default: ${regen('config set', `profile ${profile}`)}`,
+    );
 }
 
 async function signIn(context: CommandContext, url: string): Promise<void> {
@@ -63,7 +66,7 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
   if (system.env.CI || flags.input === false) {
     throw usage(
       'Signing in requires a person with a browser.',
-      'Without one, set REGEN_TOKEN, or run: regen auth login --with-token < token.txt',
+      say`Without one, set REGEN_TOKEN, or run: ${regen('auth login', '--with-token < token.txt')}`,
     );
   }
   const place = await discoverSignIn(context, url);
@@ -103,7 +106,7 @@ function toRejectedFailure(url: string, issuer: string, error: ServiceError): Fa
     code: error.code,
     exit: exitCodes.notAllowed,
     status: error.status,
-    hint: 'Contact the operator of the service. To compare the clocks, run: regen doctor',
+    hint: say`Contact the operator of the service. To compare the clocks, run: ${regen('doctor')}`,
   });
 }
 
@@ -126,7 +129,10 @@ async function keepToken(context: CommandContext): Promise<void> {
 
 async function readToken({ flags, system, mayAsk, output }: CommandContext): Promise<string> {
   if (!flags['with-token'] && !mayAsk) {
-    throw usage('This sign-in requires a token.', 'Pipe it in: regen auth login --with-token < token.txt');
+    throw usage(
+      'This sign-in requires a token.',
+      say`Pipe it in: ${regen('auth login', '--with-token < token.txt')}`,
+    );
   }
   if (mayAsk) {
     await output.note(

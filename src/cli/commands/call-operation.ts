@@ -9,7 +9,7 @@ import { getItems, pages } from '../../client/pages.js';
 import type { OperationName } from '../../contract/index.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Request } from '../command/build-request.js';
-import type { ArgumentValues, Command } from '../command/command.js';
+import type { ParsedCommand } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import type { Shape } from '../terminal/output.js';
 
@@ -25,22 +25,26 @@ export function isValid(name: OperationName, request: Request): boolean {
  */
 export async function requireValid(
   name: OperationName,
-  command: Command,
+  parsed: ParsedCommand,
   request: Request,
   bodyGiven: boolean,
-  args: ArgumentValues = {},
   naming?: Naming,
 ): Promise<void> {
   if (isValid(name, request)) return;
-  const [{ findRequestProblems, toInvalidFailure }, { getOperation }] = await loadChecks();
-  const check = { bodyGiven, args, naming };
-  const problems = findRequestProblems(getOperation(name), command, request, check);
+  const [{ findRequestProblems, toInvalidFailure }, { getOperation }, { adaptOperation }] =
+    await loadChecks();
+  const operation = adaptOperation(naming, name, getOperation(name));
+  const problems = findRequestProblems(operation, parsed, request, { bodyGiven, naming });
   if (problems.length > 0) throw toInvalidFailure(problems);
 }
 
 /** Loads what checks with the schemas of the contract. */
 export function loadChecks() {
-  return Promise.all([import('../command/request.js'), import('../../contract/index.js')]);
+  return Promise.all([
+    import('../command/request.js'),
+    import('../../contract/index.js'),
+    import('../../contract/naming/adapt-operation.js'),
+  ]);
 }
 
 /** Sends a request and prints its response, or with `--all` the responses for all pages. */

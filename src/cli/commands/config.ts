@@ -1,3 +1,4 @@
+import { regen, say } from '../../contract/schema/message.js';
 import type { CommandContext, RunCommand } from '../connect/context.js';
 import { checkKey } from '../connect/settings.js';
 import { Failure } from '../terminal/failure.js';
@@ -17,6 +18,6 @@ async function printSetting({ settings, output, args }: CommandContext): Promise
   if (setting) return output.answer(setting, { only: 'value' });
   throw new Failure(`${key} is not set.`, {
     code: 'not_set',
-    hint: `Set it with: regen config set ${key} <value>`,
+    hint: say`Set it with: ${regen('config set', `${key} <value>`)}`,
   });
 }

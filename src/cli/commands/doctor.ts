@@ -1,3 +1,4 @@
+import { regen, say } from '../../contract/schema/message.js';
 import { toFailure } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import {
@@ -39,7 +40,14 @@ async function tryService(context: CommandContext): Promise<{ url?: string; find
     if (context.signal.aborted) throw error;
     const { message, facts } = toFailure(error);
     return {
-      findings: [fail('service', message, facts.exit, facts.hint ?? 'Fix it, and run `regen doctor` again.')],
+      findings: [
+        fail(
+          'service',
+          message,
+          facts.exit,
+          facts.hint ?? say`Fix it, and run \`${regen('doctor')}\` again.`,
+        ),
+      ],
     };
   }
 }

@@ -1,5 +1,6 @@
 import { getOutline, renameInput } from '../../client/outlines.js';
 import type { OperationName } from '../../contract/index.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
 import type { ParsedCommand } from '../command/command.js';
 import { confirmDestruction, reportDestruction, requireYes } from '../command/confirm.js';
@@ -17,10 +18,10 @@ export async function run(context: CommandContext): Promise<void> {
   const naming = await context.services.findNaming();
   const typed = buildRequest(command, args, flags, body);
   const request = naming ? renameInput(naming, getOutline(name), typed) : typed;
-  await requireValid(name, command, request, body !== undefined, args, naming);
+  await requireValid(name, { command, args, flags }, request, body !== undefined, naming);
   if (body !== undefined) await warnOfIgnored(context, name, request.body);
   if (method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {
-    throw usage('No changes given.', `See the flags: regen ${command.words.join(' ')} --help`);
+    throw usage('No changes given.', say`See the flags: ${regen(command.words.join(' '), '--help')}`);
   }
   requireYes(context, request.params);
   await completeIds(context, request);

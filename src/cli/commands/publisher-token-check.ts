@@ -1,4 +1,5 @@
 import { ServiceError } from '../../client/errors.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { CommandContext } from '../connect/context.js';
 import { fixedCredential } from '../connect/credential.js';
 import { isNamed } from '../connect/target.js';
@@ -17,7 +18,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (!token) {
     throw new Failure(`There is no token of ${publisherId} for ${name}.`, {
       code: 'publish_token_missing',
-      hint: `Create one with: regen publisher token create ${publisherId}`,
+      hint: say`Create one with: ${regen('publisher token create', publisherId)}`,
     });
   }
   const client = await connect(url, fixedCredential(token, source), services.target);
@@ -37,7 +38,7 @@ export async function run(context: CommandContext): Promise<void> {
       `The token from ${source} cannot publish ${nodeId ?? `for ${publisherId}`}: it ${reason}.`,
       {
         code: 'invalid_personal_access_token',
-        hint: `Create one with: regen publisher token create ${publisherId}`,
+        hint: say`Create one with: ${regen('publisher token create', publisherId)}`,
       },
     );
   }

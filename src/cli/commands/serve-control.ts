@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasCode } from '../../contract/has-code.js';
 import { isRecord, parseJson } from '../../contract/json.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { MAX_GIVEN_BYTES, openFolderFile, readFolderFile } from '../../disk/folder-file.js';
 import { confirmDestruction } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
@@ -24,7 +25,7 @@ async function showService(context: CommandContext): Promise<void> {
   if (!service) {
     throw new Failure(`No service runs on ${folder}.`, {
       code: 'not_running',
-      hint: 'Start one with: regen serve --detach',
+      hint: say`Start one with: ${regen('serve', '--detach')}`,
     });
   }
   const { owner: _, client: __, ...facts } = service;

@@ -1,6 +1,7 @@
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
 import { getOutline } from '../../client/outlines.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { confirm } from '../command/confirm.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
@@ -25,7 +26,7 @@ export async function run(context: CommandContext): Promise<void> {
     const what = deprecated ? 'version that is not deprecated yet' : 'deprecated version';
     throw new Failure(`${nodeId} has no ${what} in ${range}.`, {
       code: 'not_found',
-      hint: `List the versions with: regen version list ${nodeId}`,
+      hint: say`List the versions with: ${regen('version list', nodeId)}`,
     });
   }
   const publisherId = node.publisher?.id ?? '';

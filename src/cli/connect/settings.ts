@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
@@ -117,7 +118,10 @@ export class Settings {
     checkValue(key, value);
     const address = `profiles.${value}.base_url`;
     if (key === 'profile' && value !== 'local' && !this.get(address))
-      throw usage(`There is no profile '${value}'.`, `Add it with: regen config set ${address} <url>`);
+      throw usage(
+        `There is no profile '${value}'.`,
+        say`Add it with: ${regen('config set', `${address} <url>`)}`,
+      );
   }
 
   async set(key: string, value: string): Promise<void> {
@@ -144,7 +148,7 @@ export async function readNaming(cwd: string, setting: Setting | undefined): Pro
       readFolderFile(resolve(cwd, path), MAX_GIVEN_BYTES).toString(),
     );
   } catch (error) {
-    const hint = `Set it to comfy, or to the path of a naming file: regen config set ${setting.key} comfy`;
+    const hint = say`Set it to comfy, or to the path of a naming file: ${regen('config set', `${setting.key} comfy`)}`;
     if (error instanceof InvalidNaming) {
       const details = error.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
       throw usage(`The naming ${setting.value} is not valid.`, hint, details);
@@ -201,5 +205,6 @@ function checkValue(key: string, value: string): void {
       'Use an address such as https://registry.example.com.',
     );
   }
-  if (value === '') throw usage(`${key} needs a value.`, `To remove it, run: regen config unset ${key}`);
+  if (value === '')
+    throw usage(`${key} needs a value.`, say`To remove it, run: ${regen('config unset', key)}`);
 }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
@@ -59,7 +60,7 @@ function findProfile(name: string, source: string, settings: Settings, address =
   if (baseUrl) return { ...toTarget(baseUrl, `profiles.${name}.base_url`), name, profile: name, source };
   throw usage(
     `Unknown profile '${name}' (from ${source}).`,
-    `Create it with: regen config set profiles.${name}.base_url ${address}`,
+    say`Create it with: ${regen('config set', `profiles.${name}.base_url ${address}`)}`,
   );
 }
 

@@ -3,9 +3,11 @@ import { basename, extname, resolve } from 'node:path';
 import { renameInput } from '../../client/outlines.js';
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import { isRecord } from '../../contract/json.js';
+import { adaptOperation } from '../../contract/naming/adapt-operation.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
+import { regen, say, type Text } from '../../contract/schema/message.js';
 import { isShellPipe, MAX_GIVEN_BYTES } from '../../disk/folder-file.js';
 import type { ImageSource, Images, Job } from '../../flows/tasks/start-task.js';
 import { findEntry } from '../../flows/tasks/task.js';
@@ -25,18 +27,19 @@ export type PlanContext = Pick<CommandContext, 'system' | 'services' | 'output' 
 export async function planJobs(given: ParsedCommand, context: PlanContext): Promise<Job[]> {
   const parsed = useVideoArgument(given);
   const { command, flags } = parsed;
-  const operation = getOperation(command.operation as string);
   const body = await readBodyFlag({ flags, system: context.system });
   const problems = new Map<string, FailureDetail>();
   const addProblems = (found: readonly FailureDetail[]) => {
     for (const one of found) problems.set(`${one.path} ${one.message}`, one);
   };
   const naming = await context.services.findNaming();
-  const doubts = new Set<string>();
+  const name = command.operation as string;
+  const operation = adaptOperation(naming, name, getOperation(name));
+  const doubts = new Map<string, Text>();
   const report = {
     addProblems,
     doubt: (found: readonly FailureDetail[]) => {
-      for (const { path, message } of found) doubts.add(`${path} ${message}`);
+      for (const { path, message } of found) doubts.set(`${path} ${message}`, say`${path} ${message}`);
     },
   };
   const jobs = splitArguments(parsed).map((args) =>
@@ -46,9 +49,10 @@ export async function planJobs(given: ParsedCommand, context: PlanContext): Prom
   const piped = sources.filter(({ kind }) => kind === 'stdin');
   if (piped.length > 1) addProblems([{ path: '-', message: 'can be used for one image only' }]);
   if (problems.size > 0) throw toInvalidFailure([...problems.values()]);
-  for (const doubt of doubts) {
-    const sentence = `As far as this version of regen knows, ${doubt}; ${context.services.target.name} decides.`;
-    await context.output.warn(naming?.speak(sentence) ?? sentence);
+  for (const doubt of doubts.values()) {
+    await context.output.warn(
+      say`As far as this version of regen knows, ${doubt}; ${context.services.target.name} decides.`,
+    );
   }
   return jobs;
 }
@@ -105,7 +109,7 @@ function planJob(
     // A value that is not text is reported with the rest of the request.
     if (!texts.every((text) => typeof text === 'string') || value === undefined) continue;
     const sources = texts.map((text) => (bodyGiven ? parseBodyImage(text) : findSource(context, text)));
-    const path = formatFieldName(['body', field], command, false, args);
+    const path = formatFieldName(['body', field], { command, args, flags }, false);
     addProblems(
       sources.flatMap((source) => ('problem' in source ? [{ path, message: source.problem }] : [])),
     );
@@ -122,11 +126,10 @@ function planJob(
   addProblems(
     findRequestProblems(
       operation,
-      command,
+      { command, args, flags },
       { ...request, body: whole },
       {
         bodyGiven,
-        args,
         naming,
         service: services.target.baseUrl ?? `http://127.0.0.1:${STANDARD_PORT}`,
       },
@@ -152,7 +155,9 @@ function findSource(context: PlanContext, text: string): ReturnType<typeof parse
   const [url] = entry?.outputs ?? [];
   if (url !== undefined) return { kind: 'url', url };
   const id = entry?.task_id;
-  return { problem: `has no result yet: ${text}${id ? `; wait for it with: regen task wait ${id}` : ''}` };
+  return {
+    problem: say`has no result yet: ${text}${id ? say`; wait for it with: ${regen('task wait', id)}` : ''}`,
+  };
 }
 
 /** Parses an image in a request body, where Base64 has no prefix. */
@@ -207,7 +212,7 @@ function listCreationFields(body: object): string[] {
 }
 
 /** Parses an image argument. `problem` is a sentence without its subject. */
-export function parseSource(text: string, cwd: string): ImageSource | { readonly problem: string } {
+export function parseSource(text: string, cwd: string): ImageSource | { readonly problem: Text } {
   if (text === '-') return { kind: 'stdin' };
   if (/^https?:\/\//i.test(text)) return { kind: 'url', url: text };
   if (/^(?:data|base64):/i.test(text)) return parseData(text);
@@ -222,7 +227,7 @@ export function parseSource(text: string, cwd: string): ImageSource | { readonly
 }
 
 // Matches a prefix only, because expressions overflow the stack on megabytes.
-function parseData(text: string): ImageSource | { readonly problem: string } {
+function parseData(text: string): ImageSource | { readonly problem: Text } {
   const prefix = /^(?:base64:|data:[^,]{0,200};base64,)/i.exec(text.slice(0, 250))?.[0];
   if (prefix === undefined) return { problem: 'must be Base64 data, such as data:image/png;base64,<data>' };
   const base64 = text.slice(prefix.length);

@@ -5,7 +5,7 @@ import type { Target } from '../../flows/tasks/task.js';
 import { describeState } from '../../flows/tasks/task-state.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
-import { toFailure, useCommandLineNames } from '../command/to-failure.js';
+import { toFailure } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import { openBrowser } from '../sign-in/opener.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
@@ -107,10 +107,7 @@ async function runOne(item: TaskItem, context: CommandContext): Promise<TaskOutc
     return await item.run();
   } catch (error) {
     signal.throwIfAborted();
-    return {
-      lines: [],
-      failure: useCommandLineNames(toFailure(error), context, await context.services.findNaming(item.target)),
-    };
+    return { lines: [], failure: toFailure(error, context) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { render, say, type Text } from '../../contract/schema/message.js';
 import type { Pack, Stages } from '../../flows/publish/pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
 import { readNumber } from '../command/command.js';
@@ -113,9 +114,9 @@ class PublishRun {
     signal.throwIfAborted();
     const failure = toFailure(error);
     this.failures.set(dir, failure);
-    const hint = failure.facts.hint && (await output.mode.completeCommands?.(failure.facts.hint, dir));
+    const hint = failure.facts.hint && render(failure.facts.hint, await output.mode.findNames?.(dir));
     await output.failure(
-      new Failure(`${dir}: ${failure.message}`, { ...failure.facts, ...(hint && { hint }) }),
+      new Failure(say`${dir}: ${failure.text}`, { ...failure.facts, ...(hint && { hint }) }),
     );
   }
 
@@ -165,7 +166,7 @@ class LabelledOutput extends Output {
 
   override async note(): Promise<void> {}
 
-  override warn(text: string): Promise<void> {
-    return this.whole.warn(`${this.label}: ${text}`);
+  override warn(text: Text): Promise<void> {
+    return this.whole.warn(say`${this.label}: ${text}`);
   }
 }

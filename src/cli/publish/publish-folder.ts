@@ -1,4 +1,5 @@
 import { loadNaming } from '../../contract/naming/load-naming.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { checkCode, type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
 import { publishPack } from '../../flows/publish/publish-pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
@@ -58,7 +59,7 @@ export function publishFolder(
     return toRegistry(context, service, publisherId, token);
   };
   const onUploaded = () => {
-    interruption.hint = `The upload is complete. See the verdict later with: regen version bulk ${node.id}@${version.version}`;
+    interruption.hint = say`The upload is complete. See the verdict later with: ${regen('version bulk', `${node.id}@${version.version}`)}`;
   };
   return withScratch(system.now(), (scratch) =>
     publishPack(

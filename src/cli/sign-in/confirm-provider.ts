@@ -1,3 +1,4 @@
+import { regen, say } from '../../contract/schema/message.js';
 import type { CommandContext } from '../connect/context.js';
 import type { Credentials } from '../connect/credentials.js';
 import { Failure } from '../terminal/failure.js';
@@ -58,7 +59,7 @@ export class ProviderConfirmation {
     if (!mayAsk) {
       throw new Failure(`${why} Nothing was sent to ${this.#url}.`, {
         code: 'provider_unconfirmed',
-        hint: `If you trust this service with the scopes ${scope}, run: regen auth login --issuer ${issuer}`,
+        hint: say`If you trust this service with the scopes ${scope}, run: ${regen('auth login', `--issuer ${issuer}`)}`,
       });
     }
     if (!(await system.prompts.confirm(oneLine(`${why} ${what}`))))

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
 import { DEFAULT_LIMITS, isZipBomb } from '../../contract/schema/limits.js';
+import { regen, say, type Text } from '../../contract/schema/message.js';
 import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
 import { isPartFile } from '../../disk/part-file.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
@@ -16,8 +17,8 @@ import { FlowError } from '../flow-error.js';
 
 /** Is told what a publish is doing. */
 export interface PublishReport {
-  note(text: string): Promise<void>;
-  warn(text: string): Promise<void>;
+  note(text: Text): Promise<void>;
+  warn(text: Text): Promise<void>;
 }
 
 /** Shows the stages of a long operation, and how far the current one is. */
@@ -199,7 +200,7 @@ export async function warnOfGaps(report: PublishReport, code: CodeReport): Promi
   } else if (gap) {
     const places = `${unresolved.length} place${unresolved.length === 1 ? '' : 's'}`;
     await report.warn(
-      `Node definitions may be missing, for ${places} cannot be followed: see regen version check.`,
+      say`Node definitions may be missing, for ${places} cannot be followed: see ${regen('version check')}.`,
     );
   }
   for (const { file, line, message } of unreadable) await report.warn(`${file}:${line} ${message}.`);

@@ -1,7 +1,8 @@
+import { describeProblems } from '../../contract/schema/message.js';
 import { SharpMissing } from '../../preview/sharp.js';
 import type { Caller } from '../operation/caller.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
-import { invalidField, Refused, type RefusedDetail } from '../operation/refused.js';
+import { invalidField, Refused } from '../operation/refused.js';
 import { nameScratchFolder } from '../operation/scratch-folder.js';
 import { findCreation } from './creations.js';
 import { type ImageSize, type LoadImageOptions, loadImage } from './load-image.js';
@@ -91,11 +92,13 @@ function listInputs(call: StartCall, { id, operation }: TaskRef, place: StagingP
 // expired. For any other creation id, the video is fetched from video_url.
 async function storeVideo(call: StartCall, key: string, place: StagingPlace) {
   const { body, caller, context, signal } = call;
-  const creation = await findCreation(context.database, caller, body.video_creation_id as string);
+  const creation = await findCreation(context.database, caller, String(body.video_creation_id));
   if (creation) {
     await place.admit(creation.video.size);
     return copyObject(context, key, getResultKey(creation.taskId, creation.video));
   }
+  if (body.video_url === undefined)
+    throw invalidField('video_url', 'is required, because no video has that creation id');
   const { limits } = context.configuration;
   const options = { field: 'video_url', limits, ...getOwnOrigin(context, 'inputs'), ...place, signal };
   return storeFile(context, key, await loadVideo(body.video_url as string, options));
@@ -104,8 +107,8 @@ async function storeVideo(call: StartCall, key: string, place: StagingPlace) {
 function mergeProblems(problems: readonly Refused[]): Refused {
   const [first] = problems as [Refused];
   if (problems.length === 1) return first;
-  const details: RefusedDetail[] = problems.flatMap((problem) => problem.details ?? []);
-  return new Refused(first.code, problems.map(({ message }) => message).join(' '), details);
+  const details = problems.flatMap((problem) => problem.details ?? []);
+  return new Refused(first.code, describeProblems(details), details);
 }
 
 // Decided: a result has at most as many pixels as an input may have.
