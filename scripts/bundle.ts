@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -110,6 +110,21 @@ const createStandIn = (name) => {
 };
 module.exports = createStandIn(${JSON.stringify(name)});`;
 
+/** Writes out the imports of `commands/`, and leaves the views there out, because the built tree has them. */
+const bundleCommands = {
+  name: 'bundle-commands',
+  load(id: string) {
+    if (!id.endsWith('/cli/load-command.ts')) return null;
+    const names = readdirSync('src/cli/commands').map((file) => file.replace('.ts', ''));
+    const imports = names.map((name) => `'${name}': () => import('./commands/${name}.ts')`);
+    return `const commands = {${imports.join()}};\nexport const loadCommand = (name) => commands[name]();`;
+  },
+  transform: {
+    filter: { id: /\/cli\/commands\/[a-z-]+\.ts$/ },
+    handler: (code: string) => code.replace(/^export (?=(const|function) view\b)/m, ''),
+  },
+};
+
 /** The HTTP client as the service takes it; commands load its chunk themselves, which is one file less. */
 const HTTP_ENTRY = 'entry:http';
 
@@ -124,6 +139,7 @@ async function bundleCommandLine(): Promise<string[]> {
       input: { cli: 'src/cli/main.ts', client: 'src/library/index.ts', http: 'http' },
       plugins: [
         writeParsers,
+        bundleCommands,
         {
           name: 'service',
           // One copy of the service is enough, and its packages are ES modules.
@@ -218,6 +234,8 @@ async function writeBundle(
   const build = await rolldown({
     ...options,
     plugins: [options.plugins, leaveOut, shortenNames],
+    // Declarations, which do nothing by themselves.
+    treeshake: { moduleSideEffects: [{ test: /\/src\/(contract|cli\/views)\//, sideEffects: false }] },
     platform: 'node',
     external: (id) => installed.some((name) => id === name || id.startsWith(`${name}/`)),
   });

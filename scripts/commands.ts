@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { CommandTree } from '../src/cli/command/command.js';
-import { commandTree } from '../src/cli/views/derive.js';
+import { commandTree, listAnswers } from '../src/cli/command-tree.js';
 import { topics } from '../src/cli/views/topics.js';
+import { toJsonSchema } from '../src/contract/schema/json-schema.js';
 import { writeManualPages } from './man.js';
 
 const FOLDER = 'dist/commands';
@@ -20,6 +21,11 @@ export function writeCommands(): void {
     );
   }
   writeIfChanged(`${FOLDER}/topics.json`, topics);
+  const answers = Object.entries(listAnswers()).map(([name, answer]) => [
+    name,
+    toJsonSchema(answer, 'output'),
+  ]);
+  writeIfChanged(`${FOLDER}/answers.json`, Object.fromEntries(answers));
   writeManualPages(tree, topics);
   // The help of the program shows the first level only.
   const first = tree.commands.filter(({ words }) => words.length === 1);

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { commandTree } from '../src/cli/views/derive.js';
+import { commandTree } from '../src/cli/command-tree.js';
 import { contract } from '../src/contract/index.js';
 import { createOpenApiDocument } from '../src/contract/openapi.js';
 import { readIfPresent } from './commands.js';

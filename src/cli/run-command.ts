@@ -12,11 +12,12 @@ import {
 import { type ParsedCommandLine, parseCommandLine } from './command/program.js';
 import { version } from './command/version.js';
 import { Clients } from './connect/clients.js';
-import type { CommandContext, RunCommand } from './connect/context.js';
+import type { CommandContext, Needs, RunCommand } from './connect/context.js';
 import { findFolders } from './connect/folders.js';
 import type { Project } from './connect/project.js';
 import { ServiceConnector } from './connect/services.js';
 import { Settings } from './connect/settings.js';
+import { loadCommand } from './load-command.js';
 import { createSignInCredential } from './sign-in/sign-in-credential.js';
 import { durationMs } from './terminal/duration.js';
 import { exitCodes, Failure, usage } from './terminal/failure.js';
@@ -161,7 +162,7 @@ async function readFormat(flags: ParsedCommand['flags'], interruption: CommandIn
 function composeContext(
   { command, args, flags }: ParsedCommand,
   project: Project | undefined,
-  { system, output, interruption }: Pick<CommandContext, 'system' | 'output' | 'interruption'>,
+  { system, output, interruption }: Needs<'system' | 'output' | 'interruption'>,
 ): { readonly context: CommandContext; close(): Promise<void> } {
   const { signal } = interruption;
   const folders = findFolders(system);
@@ -227,54 +228,7 @@ async function describeFailure(
   return failure;
 }
 
-/** A file with several commands has them by their last words. */
-type Module = () => Promise<{ readonly run: RunCommand | Readonly<Record<string, RunCommand>> }>;
-
-/** The files in `commands/`. Each is loaded only when its command runs. */
-const MODULES: Record<string, Module> = {
-  operation: () => import('./commands/operation.js'),
-  publish: () => import('./commands/publish.js'),
-  'version-bump': () => import('./commands/version-bump.js'),
-  'version-deprecate': () => import('./commands/version-deprecate.js'),
-  'publisher-token-check': () => import('./commands/publisher-token-check.js'),
-  pack: () => import('./commands/pack.js'),
-  download: () => import('./commands/download.js'),
-  bulk: () => import('./commands/bulk.js'),
-  check: () => import('./commands/check.js'),
-  'version-reasons': () => import('./commands/version-reasons.js'),
-  diff: () => import('./commands/diff.js'),
-  'host-nodes-list': () => import('./commands/host-nodes-list.js'),
-  generate: () => import('./commands/generate.js'),
-  'generation-status': () => import('./commands/generation-status.js'),
-  'task-ledger': () => import('./commands/task-ledger.js'),
-  'task-wait': () => import('./commands/task-wait.js'),
-  'task-download': () => import('./commands/task-download.js'),
-  'task-cancel': () => import('./commands/task-cancel.js'),
-  'task-rerun': () => import('./commands/task-rerun.js'),
-  batch: () => import('./commands/batch.js'),
-  init: () => import('./commands/init.js'),
-  doctor: () => import('./commands/doctor.js'),
-  completion: () => import('./commands/completion.js'),
-  schema: () => import('./commands/schema.js'),
-  api: () => import('./commands/api.js'),
-  config: () => import('./commands/config.js'),
-  'admin-review': () => import('./commands/admin-review.js'),
-  'admin-exec': () => import('./commands/admin-exec.js'),
-  'webhook-listen': () => import('./commands/webhook-listen.js'),
-  'webhook-verify': () => import('./commands/webhook-verify.js'),
-  'webhook-trigger': () => import('./commands/webhook-trigger.js'),
-  'webhook-secret': () => import('./commands/webhook-secret.js'),
-  'admin-generate-token': () => import('./commands/admin-generate-token.js'),
-  'auth-login': () => import('./commands/auth-login.js'),
-  auth: () => import('./commands/auth.js'),
-  serve: () => import('./commands/serve.js'),
-  'serve-control': () => import('./commands/serve-control.js'),
-  'serve-data': () => import('./commands/serve-data.js'),
-};
-
 async function loadRunner({ module, words }: Command): Promise<RunCommand> {
-  const { run } = (await MODULES[module]?.()) ?? {};
-  const own = typeof run === 'object' ? run[words.at(-1) as string] : run;
-  if (!own) throw new Error(`There is no module ${module} of ${words.join(' ')}.`);
-  return own;
+  const { run } = await loadCommand(module);
+  return typeof run === 'object' ? (run[words.at(-1) as string] as RunCommand) : run;
 }

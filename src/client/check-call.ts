@@ -71,8 +71,8 @@ export function prepareRequest<Op extends Operation>(
   return { method, path, params, query: query as Query, body };
 }
 
-function findProblems(schema: z.ZodType, value: unknown, asker: RuleContext = {}): Problem[] {
-  const checked = checkValue(schema, value, asker);
+function findProblems(schema: z.ZodType, value: unknown, context: RuleContext = {}): Problem[] {
+  const checked = checkValue(schema, value, context);
   return checked.ok ? [] : checked.problems;
 }
 

@@ -80,7 +80,7 @@ export function createClient(options: ClientOptions): Client {
       const named = naming ? readInput(naming, outline, input ?? {}) : input;
       let prepared = prepareValid(outline, named);
       if (!prepared) {
-        const { prepareRequest, operation } = await loadJudge(name, naming);
+        const { prepareRequest, operation } = await loadValidator(name, naming);
         prepared = prepareRequest(operation, named as Input<Operation>, base.href, naming);
       }
       const { method, path, params, query, body } = naming ? renameRequest(naming, prepared) : prepared;
@@ -100,7 +100,7 @@ export function createClient(options: ClientOptions): Client {
         const sent = await readJson(answer, maxBytes, !response);
         const data = toOwnForm(outline.path, naming ? renameAnswer(naming, outline, sent, 'ours') : sent);
         if (response && !isValidResponse(outline, data)) {
-          const { requireShape, operation } = await loadJudge(name);
+          const { requireShape, operation } = await loadValidator(name);
           requireShape(answer, operation.response as NonNullable<Operation['response']>, data);
         }
         return { status: answer.status, headers: answer.headers, data, body: sent };
@@ -177,7 +177,7 @@ function prepareValid(
 }
 
 /** Loads what checks with the schemas of the contract. That takes longer than most requests, and is rarely needed. */
-async function loadJudge(name: string, naming?: Naming) {
+async function loadValidator(name: string, naming?: Naming) {
   const [{ prepareRequest, requireShape }, { getOperation }, { adaptOperation }] = await Promise.all([
     import('./check-call.js'),
     import('../contract/index.js'),

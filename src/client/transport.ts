@@ -221,7 +221,7 @@ class ProgressLimit {
   }
 
   #end(): void {
-    // The process was stopped or busy: what arrived meanwhile has not been read yet.
+    // The process was stopped or busy: data that arrived since has not been read yet.
     const wasPaused = performance.now() - this.#since > this.#leftMs + MAX_TIMER_DELAY_MS;
     if (wasPaused) this.renew();
     else this.#abort();

@@ -6,7 +6,7 @@ export class CpuBudgetSpent extends Error {
 }
 
 /**
- * CPU time for work that a stranger's patterns could make endless. It stops a single call of a regular expression, too.
+ * CPU time for work that an untrusted pattern could make endless. It stops a single call of a regular expression, too.
  */
 export class CpuBudget {
   readonly #context = createContext({ work: undefined as unknown });
@@ -24,7 +24,7 @@ export class CpuBudget {
   run<Result>(work: () => Result, extraMs = 0): Result {
     this.#leftMs += extraMs;
     this.#context.work = work;
-    // Its clock is that of the wall: on a busy machine, the work is run once more.
+    // It measures wall time: on a busy machine, the work is run once more.
     while (this.#leftMs >= 1) {
       const before = process.cpuUsage();
       try {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { findBuiltProgram } from './built-program.js';
 import { lowerPriority } from './priority.js';
 
-/** A program that works on what strangers made, and what its process may take. Its other half is `child-program.ts`. */
+/** A program that reads untrusted files, and the limits of its process. Its other half is `child-program.ts`. */
 export interface ChildOptions {
   /** Its file in dist. */
   readonly program: string;

@@ -9,9 +9,8 @@ const RESOURCE_WORDS =
 const ENDED_NAMES: ReadonlySet<string> = new Set(['AbortError', 'ChildInterrupted']);
 
 /**
- * Whether an error says something of this machine, and nothing of the file or request that was worked on: it is short of
- * memory, disk or file handles, too slow, or told to stop. Such an error is thrown on, so that the work is tried again, and
- * never becomes a verdict.
+ * Whether an error is about this machine, not the input: memory, disk or file handles run out, it is too slow or stopping.
+ * Such an error is thrown on, so that the work is tried again, and never becomes a verdict.
  */
 export function isMachineTrouble(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -24,7 +24,7 @@ export interface PublishOptions {
   /** Whether to publish code that the registry would flag. Default false. */
   readonly allowFindings?: boolean;
   readonly signal?: AbortSignal;
-  /** Is told what is done, and of what is probably a mistake. */
+  /** Called with progress messages and warnings. */
   readonly log?: (text: string) => void;
 }
 
@@ -46,13 +46,12 @@ export async function publish(folder: string, options: PublishOptions): Promise<
   const { naming } = client;
   const pack = await readPack('.', folder, report, { publisher, allowSecrets, naming });
   await checkCode(pack, report, progress, allowFindings);
-  const registry = { url: client.baseUrl, client, isSignedIn: true, token };
   // The client has a credential, so no other one is needed.
-  const connect = async () => client;
+  const registry = { token, connect: async () => client };
   const scratch = await mkdtemp(join(tmpdir(), 'regen-publish-'));
   try {
     const openRegistry = async () => registry;
-    const context = { connect, openRegistry, report, progress, scratch, changelog, timeoutMs };
+    const context = { openRegistry, report, progress, scratch, changelog, timeoutMs };
     return await publishPack({ ...context, skipExisting, signal }, pack);
   } finally {
     await rm(scratch, { recursive: true, force: true });

@@ -35,7 +35,7 @@ export interface RunOptions {
   /** The same key starts the same task only once. Default: a random key. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
-  /** Is told each status that is read. */
+  /** Called with each status that is read. */
   readonly onStatus?: (status: string) => void;
 }
 

@@ -31,7 +31,7 @@ export interface PreviewResult {
   }[];
 }
 
-/** A picture of a stranger to look at: the path of a file, or its bytes as Base64. */
+/** An untrusted picture to inspect: the path of a file, or its bytes as Base64. */
 export interface ImageToInspect {
   readonly image: { readonly path: string } | { readonly base64: string };
   /** Width times height. */

@@ -8,8 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import { pixel } from '../support/generation.js';
 import { findFreePort, listenOn } from '../support/listen.js';
+import { publicUrl, sendThrough, startProxy } from '../support/nginx-proxy.js';
 import { createPostgresServer } from '../support/postgres-server.js';
-import { publicUrl, sendThrough, startProxy } from '../support/proxy.js';
 
 interface ProxiedOptions {
   readonly clients: number;

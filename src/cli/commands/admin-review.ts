@@ -2,10 +2,37 @@ import { getOutline } from '../../client/outlines.js';
 import { buildRequest, type Request } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
+import type { View } from '../views/view.js';
 import { parsePair } from './bulk.js';
-import { callOperation, presentAnswer, requireValid } from './call-operation.js';
+import { callOperation, presentAnswer, requireValid } from './operation.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'output' | 'signal' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'admin review [versions...]',
+  operation: 'admin.review',
+  summary: 'List the versions that wait for a verdict, or give one to the versions named',
+  explain: { versions: 'node@version (default: list them)' },
+  changes: true,
+  flags: [
+    flag('--approve', 'Make the versions Active'),
+    flag('--flag', 'Flag the versions'),
+    flag('--ban', 'Ban the versions'),
+    flag('--reason <text>', 'Reason for the verdict, shown to everyone'),
+  ],
+  shape: {
+    items: 'versions',
+    columns: ['node_id', 'version', 'status', 'createdAt', 'status_reason'],
+    less: ['createdAt'],
+  },
+  examples: [
+    'regen admin review',
+    'regen admin review light-tools@1.2.0 --approve --reason "The subprocess call is ffmpeg"',
+  ],
+});
 
 const VERDICTS = {
   approve: 'NodeVersionStatusActive',
@@ -13,7 +40,7 @@ const VERDICTS = {
   ban: 'NodeVersionStatusBanned',
 } as const;
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, command, flags } = context;
   const named = (args.versions ?? []) as readonly string[];
   const verdicts = (['approve', 'flag', 'ban'] as const).filter((verdict) => flags[verdict]);
@@ -32,7 +59,7 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 async function setStatuses(
-  context: CommandContext,
+  context: Context,
   versions: readonly Request['params'][],
   body: { readonly status: string; readonly status_reason?: string },
 ): Promise<void> {
@@ -42,12 +69,12 @@ async function setStatuses(
     return;
   }
   const { client } = await context.services.reach();
-  const judged: unknown[] = [];
+  const reviewed: unknown[] = [];
   for (const params of versions) {
     const { data } = await client.requestNamed(name, { ...params, body }, { signal: context.signal });
-    judged.push(await presentAnswer(context, name, data));
+    reviewed.push(await presentAnswer(context, name, data));
   }
-  await context.output.answer(judged, { columns: ['node_id', 'version', 'status', 'status_reason'] });
+  await context.output.answer(reviewed, { columns: ['node_id', 'version', 'status', 'status_reason'] });
   await context.services.announce();
 }
 

@@ -6,9 +6,41 @@ import { buildBody, buildQuery, type ReadFile } from '../api/fields.js';
 import { readBody, showBody, showHead, showValue } from '../api/show.js';
 import { readBodyText, readInput } from '../command/build-request.js';
 import { printRequest } from '../command/dry-run.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import { mergePages } from './call-operation.js';
+import type { View } from '../views/view.js';
+import { mergePages } from './operation.js';
+
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'api [method] <path>',
+  summary: 'Send any request with the current credential, and print the response unchanged',
+  explain: {
+    method: 'HTTP method (default: GET, or POST with fields or a body)',
+    path: 'Path relative to the service address, such as /nodes',
+  },
+  changes: true,
+  flags: [
+    flag(
+      '-F, --field <key=value>',
+      'Add a field to the JSON body, or to the query for GET and with --body; numbers, true, false and null are converted, @file is read, key[sub] and key[] nest',
+      { repeat: true },
+    ),
+    flag('-f, --raw-field <key=value>', 'Add a field as text, without conversion', { repeat: true }),
+    flag('--body <json|@file|->', 'Whole request body'),
+    flag('-H, --header <name: value>', 'Add a request header', { repeat: true }),
+    flag('--paginate', 'Read all pages of a list, and print them as one'),
+    flag('-i, --include', 'Print the status line and the headers before the body'),
+  ],
+  examples: [
+    'regen api GET /nodes -F search=light',
+    'regen api /nodes --paginate --jq ".nodes[].id"',
+    "regen api PUT /publishers/my-team -f name='My Team'",
+    'regen api POST /bulk/nodes/versions --body @pairs.json',
+  ],
+});
 
 interface ApiCall {
   readonly method: string;
@@ -18,7 +50,7 @@ interface ApiCall {
   readonly body: string | undefined;
 }
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { output, flags, signal, system } = context;
   const call = await readCall(context);
   context.services.isChanging = !['GET', 'HEAD'].includes(call.method);
@@ -32,7 +64,7 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 /** Prints the items of all pages as the service would on one page. */
-async function showPages(context: CommandContext, call: ApiCall, client: Client): Promise<void> {
+async function showPages(context: Context, call: ApiCall, client: Client): Promise<void> {
   const { output, signal, system } = context;
   if (call.method !== 'GET') throw usage('--paginate reads pages, which only GET has.');
   const first = Number(call.query.page?.[0] ?? 1);
@@ -47,7 +79,7 @@ async function showPages(context: CommandContext, call: ApiCall, client: Client)
   await showValue(output, mergePages(all));
 }
 
-async function readCall(context: CommandContext): Promise<ApiCall> {
+async function readCall(context: Context): Promise<ApiCall> {
   const { args, flags } = context;
   const [first, second] = [args.method, args.path] as (string | undefined)[];
   const path = second ?? first;
@@ -75,7 +107,7 @@ async function readCall(context: CommandContext): Promise<ApiCall> {
 }
 
 // The second reader would silently get nothing.
-function refuseTwoReaders({ flags }: CommandContext): void {
+function refuseTwoReaders({ flags }: Needs<'flags'>): void {
   const fields = toList(flags.field).filter((text) => text.endsWith('=@-'));
   const readers = [...fields, ...[flags.body, flags['token-file']].filter((value) => value === '-')];
   if (readers.length > 1) throw usage('Standard input can be read only once.', 'Pass the others as @file.');

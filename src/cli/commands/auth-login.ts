@@ -2,7 +2,8 @@ import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { readText } from '../command/command.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { chooseTarget } from '../connect/target.js';
 import { signInByBrowser, signInByDevice, supportsDevices } from '../sign-in/browser.js';
 import { ProviderConfirmation } from '../sign-in/confirm-provider.js';
@@ -12,8 +13,44 @@ import { openProvider } from '../sign-in/provider.js';
 import { toSignIn } from '../sign-in/tokens.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
+import type { View } from '../views/view.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<
+  'flags' | 'system' | 'output' | 'signal' | 'settings' | 'connect' | 'services' | 'mayAsk'
+>;
+
+export const view = (): View => ({
+  usage: 'auth login',
+  summary: 'Sign in to a service in a browser, or store a token read from standard input',
+  flags: [
+    flag('--device', 'Sign in with a browser on another device (default: if there is no browser here)'),
+    flag(
+      '--client-id <id>',
+      'Client id of this program at the identity provider, if the service does not name one',
+    ),
+    flag(
+      '--issuer <url>',
+      'Identity provider to sign in with; confirms it where its tokens cannot be read, or where it has changed',
+    ),
+    flag(
+      '--audience <name>',
+      "Audience of the identity provider's tokens (default: the address of the service)",
+    ),
+    flag('--with-token', 'Read the token from standard input'),
+    flag(
+      '--publisher <publisherId>',
+      "Store the token as this publisher's personal access token, for publishing",
+    ),
+  ],
+  notes: ['With both --profile and --base-url, the profile is added.'],
+  examples: [
+    'regen auth login --profile team --base-url https://registry.example.com',
+    'regen auth login --profile team --with-token < token.txt',
+    'regen auth login --with-token --publisher my-team < publish-token.txt',
+  ],
+});
+
+export async function run(context: Context): Promise<void> {
   const { flags, output, services } = context;
   useNewProfile(context);
   const { target } = services;
@@ -26,7 +63,7 @@ export async function run(context: CommandContext): Promise<void> {
  * With an address and the name of a profile, uses the profile, which is added once the sign-in is stored.
  * @throws Failure if the profile cannot be added
  */
-function useNewProfile({ flags, settings, services, system }: CommandContext): void {
+function useNewProfile({ flags, settings, services, system }: Context): void {
   const profile = readText(flags, 'profile');
   const baseUrl = readText(flags, 'base-url');
   if (profile === undefined || baseUrl === undefined) return;
@@ -44,7 +81,7 @@ function useNewProfile({ flags, settings, services, system }: CommandContext): v
 }
 
 /** Adds the profile that was named with an address, and says how other commands use the service. */
-async function keepProfile({ output, services, settings }: CommandContext): Promise<void> {
+async function keepProfile({ output, services, settings }: Context): Promise<void> {
   const { baseUrl = '', profile, source } = services.target;
   if (source === '--base-url' && profile !== undefined)
     await settings.set(`profiles.${profile}.base_url`, baseUrl);
@@ -59,7 +96,7 @@ async function keepProfile({ output, services, settings }: CommandContext): Prom
     );
 }
 
-async function signIn(context: CommandContext, url: string): Promise<void> {
+async function signIn(context: Context, url: string): Promise<void> {
   const { output, system, flags, services } = context;
   const { target } = services;
   // Decided: a CI job fails instead of waiting for a person.
@@ -92,10 +129,7 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
     await output.warn(`${issuer} gave no refresh token; the sign-in expires at ${signIn.expires_at}.`);
 }
 
-async function fetchTokens(
-  context: CommandContext,
-  place: SignInConfiguration,
-): Promise<TokenEndpointResponse> {
+async function fetchTokens(context: Context, place: SignInConfiguration): Promise<TokenEndpointResponse> {
   const provider = await openProvider(context.connect, place);
   const device = context.flags.device || (!hasBrowser(context.system) && supportsDevices(provider));
   return (device ? signInByDevice : signInByBrowser)(context, provider, place);
@@ -111,7 +145,7 @@ function toRejectedFailure(url: string, issuer: string, error: ServiceError): Fa
 }
 
 /** Stores a token from standard input, after the service identified its owner. */
-async function keepToken(context: CommandContext): Promise<void> {
+async function keepToken(context: Context): Promise<void> {
   const { output } = context;
   const publisherId = readText(context.flags, 'publisher');
   const token = await readToken(context);
@@ -127,7 +161,7 @@ async function keepToken(context: CommandContext): Promise<void> {
   if (!who) await output.note('It was not verified, because the service cannot identify its owner.');
 }
 
-async function readToken({ flags, system, mayAsk, output }: CommandContext): Promise<string> {
+async function readToken({ flags, system, mayAsk, output }: Context): Promise<string> {
   if (!flags['with-token'] && !mayAsk) {
     throw usage(
       'This sign-in requires a token.',
@@ -148,11 +182,7 @@ async function readToken({ flags, system, mayAsk, output }: CommandContext): Pro
 }
 
 /** @returns a name, or undefined if the service lacks the extension that reports it */
-async function readIdentity(
-  context: CommandContext,
-  url: string,
-  token: string,
-): Promise<string | undefined> {
+async function readIdentity(context: Context, url: string, token: string): Promise<string | undefined> {
   const client = await context.connect(url, token, context.services.target);
   try {
     const me = await client.user.me({}, { signal: context.signal });

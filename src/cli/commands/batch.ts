@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { relative } from 'node:path';
+import { z } from 'zod';
 import { BatchProgress } from '../batch/batch-progress.js';
 import { openBudget } from '../batch/budget.js';
 import { checkJobs, readRemainingJobs } from '../batch/check.js';
@@ -9,10 +10,11 @@ import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
 import { type JobState, type Journal, withJournal } from '../batch/journal.js';
 import { type JobEnd, runJob } from '../batch/run-job.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
-import { readNumber } from '../command/command.js';
+import { type ParsedCommand, readNumber } from '../command/command.js';
 import { printRequests } from '../command/dry-run.js';
+import { flag } from '../command/flags.js';
 import { runInParallel } from '../command/parallel.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
 import { createExtensionCheck } from '../generation/run-tasks.js';
 import { exitCodes } from '../terminal/failure.js';
@@ -20,12 +22,49 @@ import type { Output } from '../terminal/output.js';
 import { formatCell } from '../terminal/rows.js';
 import { withScratch } from '../terminal/scratch.js';
 import { formatCount, formatField, oneLine } from '../terminal/text.js';
-import type { JobResult } from '../views/answers.js';
+import { JobResult } from '../views/answers.js';
+import { batchSaveFlags, waitFlags } from '../views/flags.js';
+import type { View } from '../views/view.js';
+
+type Context = ParsedCommand &
+  Needs<'system' | 'output' | 'interruption' | 'signal' | 'folders' | 'ledger' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'batch <jobs>',
+  changes: true,
+  summary: 'Run many image and video jobs, and print one result per line; run the command again to resume',
+  explain: { jobs: 'File with one job per line, as JSON or CSV (.csv); - for standard input' },
+  flags: [
+    flag('--concurrency <number>', 'Tasks to run in parallel (1 to 100; default 4)'),
+    flag(
+      '--max-credits <number>',
+      'Maximum cost of the whole batch; a job is not sent if its price could exceed the rest',
+    ),
+    flag('--retry-failed', 'Retry jobs that failed in earlier runs'),
+    flag('--state <path>', 'File that stores the state of each job (default <jobs>.state)'),
+    ...batchSaveFlags,
+    ...waitFlags,
+  ],
+  shape: {
+    columns: ['line', 'id', 'status', 'task_id', 'credits', 'result'],
+    less: ['credits', 'task_id'],
+  },
+  notes: [
+    'Each line has a "command", such as "image relight", and its arguments and flags by name; nested objects and dotted names are equivalent. In CSV, the cells of a row are separated by commas or semicolons, the first row has the names, and an empty cell sets nothing.',
+    'A job is identified by its "id", or by the content of its line. Paths are relative to the current folder. --output, --force, --receipt, --timeout and --interval apply to lines that do not set them.',
+    'A result has the line, id, status, task id and credits, and then the URLs or paths, or the error. The status is done or failed, or one that the next run resumes: running, unsaved, unanswered or unsent.',
+  ],
+  examples: [
+    'regen batch jobs.jsonl -o out/',
+    'regen batch jobs.csv --concurrency 8 --max-credits 500 --ndjson > results.ndjson',
+  ],
+  answer: z.array(JobResult),
+});
 
 // Decided: four jobs in parallel. The embedded service processes fewer, while others are sent and saved. There is a
 // maximum, because each task is polled separately.
 /** Runs the jobs of a file, or continues where an earlier run of the same command stopped. */
-export async function run(context: CommandContext): Promise<number> {
+export async function run(context: Context): Promise<number> {
   const limits = {
     concurrency: readNumber(context.flags, 'concurrency', { min: 1, max: 100 }) ?? 4,
     credits: readNumber(context.flags, 'max-credits'),
@@ -44,7 +83,7 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 interface OpenBatch {
-  readonly context: CommandContext;
+  readonly context: Context;
   readonly file: JobsFile;
   readonly journal: Journal;
   readonly keys: JobKeys;
@@ -59,7 +98,7 @@ async function dryRun({ context, file, journal, keys }: OpenBatch): Promise<numb
   return exitCodes.done;
 }
 
-async function sayRemoved({ output }: CommandContext, journal: Journal, keys: JobKeys): Promise<void> {
+async function sayRemoved({ output }: Needs<'output'>, journal: Journal, keys: JobKeys): Promise<void> {
   const removed = [...journal.entries()].filter(([key]) => keys.findLine(key) === undefined).length;
   if (removed > 0) {
     const verb = removed === 1 ? 'is' : 'are';
@@ -121,7 +160,10 @@ async function* readUntilOpen(
   }
 }
 
-async function sayHowToGoOn(context: CommandContext, { failed, left }: BatchProgress): Promise<void> {
+async function sayHowToGoOn(
+  context: Needs<'output' | 'services'>,
+  { failed, left }: BatchProgress,
+): Promise<void> {
   const { output } = context;
   if (failed > 0) await output.note('Pass --retry-failed to send failed jobs again.');
   if (left > 0) await output.note('Run the same command again to continue with the rest.');

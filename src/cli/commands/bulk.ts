@@ -2,10 +2,28 @@ import type { z } from 'zod';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import type { BulkItem } from '../../contract/version.js';
 import { toInvalidFailure } from '../command/request.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readLines } from '../terminal/stdin.js';
-import { presentAnswer, renameShape } from './call-operation.js';
+import type { View } from '../views/view.js';
+import { presentAnswer, renameShape } from './operation.js';
+
+type Context = Needs<'command' | 'args' | 'system' | 'output' | 'signal' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'version bulk [pairs...]',
+  operation: 'version.bulk',
+  explain: { pairs: 'node@version (default: read from standard input, one per line)' },
+  shape: {
+    items: 'node_versions',
+    columns: ['identifier.node_id', 'identifier.version', 'status', 'node_version.status', 'error_message'],
+    less: ['status'],
+  },
+  examples: [
+    'regen version bulk hello-nodes@1.0.0 light-tools@1.2.0',
+    'regen version bulk --json < pairs.txt',
+  ],
+});
 
 interface VersionPair {
   readonly node_id: string;
@@ -13,7 +31,7 @@ interface VersionPair {
 }
 
 /** Reads any number of versions, in several requests, and merges the responses in the order of the input. */
-export async function run(context: CommandContext): Promise<number> {
+export async function run(context: Context): Promise<number> {
   const { output, command, signal } = context;
   const pairs = parsePairs(await readPairs(context));
   const { client } = await context.services.reach();
@@ -34,7 +52,7 @@ export async function run(context: CommandContext): Promise<number> {
   return missed > 0 ? exitCodes.someFailed : exitCodes.done;
 }
 
-async function readPairs({ args, system }: CommandContext): Promise<string[]> {
+async function readPairs({ args, system }: Needs<'args' | 'system'>): Promise<string[]> {
   const given = (args.pairs as readonly string[] | undefined) ?? [];
   if (given.length > 0 && !given.includes('-')) return [...given];
   if (given.length === 0 && system.stdin.isTTY) {

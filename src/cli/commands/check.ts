@@ -1,17 +1,59 @@
 import { join } from 'node:path';
-import { buildArchive, type Pack, warnOfGaps } from '../../flows/publish/pack.js';
+import { z } from 'zod';
+import { HostNode } from '../../contract/host-nodes.js';
+import { buildArchive, type Pack, warnAboutMissingDefinitions } from '../../flows/publish/pack.js';
 import { type ScannerFinding, scanAsComfy } from '../../pack/other-scanner.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
+import { Count, File, Row, Text } from '../views/answers.js';
+import { allowSecretsFlag, dirExplain, publisherFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
 
-export async function run(context: CommandContext): Promise<number> {
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'version check [dir]',
+  local: true,
+  summary: 'Preview what the registry will list and flag, without uploading; exits 6 if it would be flagged',
+  explain: dirExplain,
+  flags: [
+    publisherFlag,
+    allowSecretsFlag,
+    flag('--for <choice>', 'Also find what the scanner of another registry is known to flag (one of comfy)', {
+      choices: ['comfy'],
+    }),
+  ],
+  shape: { columns: ['kind', 'what', 'where', 'detail'] },
+  examples: ['regen version check', 'regen version check packs/light --json'],
+  answer: z.object({
+    files: z.array(File),
+    definitions: z.array(HostNode),
+    unknown: Row({
+      host_node_name: Text.optional(),
+      file: Text,
+      line: Count,
+      what: Text,
+    }),
+    findings: Row({
+      file: Text,
+      line: Count,
+      rule: Text,
+      severity: z.enum(['high', 'low']),
+      message: Text,
+    }),
+    verdict: z.enum(['NodeVersionStatusActive', 'NodeVersionStatusFlagged']),
+  }),
+});
+
+export async function run(context: Context): Promise<number> {
   const { output, command, system } = context;
   const progress = new Progress(output);
   try {
@@ -29,7 +71,7 @@ export async function run(context: CommandContext): Promise<number> {
     progress.end();
     const other = registry === undefined ? undefined : await scanFor(registry, pack);
     const answer = { ...toAnswer(pack, report), ...(other && { for: other }) };
-    await warnOfGaps(output, report);
+    await warnAboutMissingDefinitions(output, report);
     if (output.mode.json) await output.answer(answer);
     else await output.answer([...toRows(report, answer.verdict), ...toOtherRows(other)], command.shape);
     await output.note(`${pack.files.length} files, ${formatBytes(pack.size)}; nothing was sent.`);

@@ -1,7 +1,58 @@
+import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
-import type { CommandContext, RunCommand } from '../connect/context.js';
+import type { Needs, RunCommand } from '../connect/context.js';
 import { checkKey } from '../connect/settings.js';
 import { Failure } from '../terminal/failure.js';
+import { Text } from '../views/answers.js';
+import type { View } from '../views/view.js';
+
+const settingExplain = {
+  value: 'New value',
+  key: 'profile, autostart, ca_file, confirm_credits, credential_store, or base_url, allow_http or naming of profiles.<name>, such as profiles.work.base_url',
+};
+
+export function view(): View[] {
+  const Setting = z.object({ key: Text, value: Text, source: Text });
+  return [
+    {
+      usage: 'config get <key>',
+      local: true,
+      summary: 'Print one setting',
+      explain: settingExplain,
+      answer: Setting,
+    },
+    {
+      usage: 'config set <key> <value>',
+      local: true,
+      summary: 'Change a setting',
+      explain: settingExplain,
+      examples: [
+        'regen config set profiles.team.base_url https://registry.example.com',
+        'regen config set profile team',
+        'regen config set confirm_credits 50',
+      ],
+    },
+    {
+      usage: 'config unset <key>',
+      local: true,
+      summary: 'Reset a setting to its default',
+      explain: settingExplain,
+    },
+    {
+      usage: 'config list',
+      local: true,
+      summary: 'List every setting and where its value comes from',
+      shape: { columns: ['key', 'value', 'source'] },
+      answer: z.array(Setting),
+    },
+    {
+      usage: 'config path',
+      local: true,
+      summary: 'Print the path of the settings file',
+      answer: z.object({ path: Text }),
+    },
+  ];
+}
 
 export const run: Readonly<Record<string, RunCommand>> = {
   get: printSetting,
@@ -11,7 +62,11 @@ export const run: Readonly<Record<string, RunCommand>> = {
   path: ({ settings, output }) => output.answer({ path: settings.store.path }, { only: 'path' }),
 };
 
-async function printSetting({ settings, output, args }: CommandContext): Promise<void> {
+async function printSetting({
+  settings,
+  output,
+  args,
+}: Needs<'args' | 'output' | 'settings'>): Promise<void> {
   const key = args.key as string;
   checkKey(key);
   const setting = settings.get(key);

@@ -1,10 +1,24 @@
+import { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import { items } from '../../client/pages.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { compareDefinitions, type ListedDefinition } from '../diff/compare.js';
 import { formatCount } from '../terminal/text.js';
+import { Row, Text } from '../views/answers.js';
+import type { View } from '../views/view.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<'command' | 'args' | 'output' | 'signal' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'version diff <nodeId> <from> <to>',
+  explain: { from: 'The earlier version number', to: 'The later version number' },
+  summary: 'Compare the node definitions of two versions, and show what breaks workflows',
+  shape: { columns: ['host_node_name', 'change', 'detail', 'breaks'] },
+  examples: ['regen version diff light-tools 1.1.0 1.2.0'],
+  answer: Row({ host_node_name: Text, change: Text, detail: Text, breaks: z.boolean() }),
+});
+
+export async function run(context: Context): Promise<void> {
   const { args, output, command, signal } = context;
   const { client } = await context.services.reach();
   const nodeId = args.nodeId as string;

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import { toFailure } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import {
   checkFolder,
   checkKeychain,
@@ -13,8 +14,28 @@ import {
 } from '../doctor/machine.js';
 import { checkService } from '../doctor/service.js';
 import { exitCodes } from '../terminal/failure.js';
+import { Row, Text } from '../views/answers.js';
+import type { View } from '../views/view.js';
 
-export async function run(context: CommandContext): Promise<number> {
+type Context = Needs<
+  'command' | 'system' | 'output' | 'signal' | 'folders' | 'settings' | 'connect' | 'services' | 'mayAsk'
+>;
+
+export const view = (): View => ({
+  usage: 'doctor',
+  summary: 'Check the settings, service, clock, credential, proxy, folders and terminal, and suggest fixes',
+  shape: { columns: ['check', 'status', 'detail', 'advice'] },
+  examples: ['regen doctor', 'regen doctor --base-url https://registry.example.com --json'],
+  answer: Row({
+    check: Text,
+    status: z.enum(['ok', 'warn', 'fail']),
+    detail: Text,
+    advice: Text.optional(),
+    exit: z.int().optional(),
+  }),
+});
+
+export async function run(context: Context): Promise<number> {
   const { system, folders, output, command } = context;
   const service = await tryService(context);
   const findings = [
@@ -33,7 +54,7 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 /** Reports it as a finding if the service cannot be determined. */
-async function tryService(context: CommandContext): Promise<{ url?: string; findings: Finding[] }> {
+async function tryService(context: Context): Promise<{ url?: string; findings: Finding[] }> {
   try {
     return await checkService(context);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { createWriteStream } from 'node:fs';
+import { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { checkDigest, checkSha256, computeSha256 } from '../../flows/digest.js';
@@ -12,14 +13,37 @@ import {
 import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
+import { Count, Sha256, Text } from '../views/answers.js';
+import type { View } from '../views/view.js';
+
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'version download <nodeId> [version]',
+  summary: 'Save the archive of a version, and print its path',
+  explain: { version: 'Version number (default: the latest version)' },
+  flags: [
+    flag('-o, --output <path>', 'File or folder/ to save to (default <node>-<version>.zip)'),
+    flag('--force', 'Overwrite an existing file'),
+  ],
+  examples: ['regen version download light-tools', 'regen version download light-tools 1.2.0 -o packs/'],
+  answer: z.object({
+    path: Text,
+    node_id: Text,
+    version: Text.optional(),
+    size: Count,
+    sha256: Sha256,
+  }),
+});
 
 /** Saves the archive of a version, checked against the digest that the registry publishes. */
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, flags, output, system, signal } = context;
   const nodeId = args.nodeId as string;
   const service = await context.services.reach();
@@ -61,7 +85,7 @@ export async function run(context: CommandContext): Promise<void> {
  * @throws Failure if there is none, or it may not be downloaded
  */
 async function findVersion(
-  { signal }: CommandContext,
+  { signal }: Needs<'signal'>,
   service: Service,
   nodeId: string,
   version: string | undefined,
@@ -73,13 +97,13 @@ async function findVersion(
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status !== 404) throw error;
     // Either the service lacks the operation, or the version is not active.
-    const read = await readUncounted(service, nodeId, version, signal);
+    const read = await readWithoutCounting(service, nodeId, version, signal);
     if (!read) throw error.code === 'not_found' ? error : toNothingToDownloadFailure(nodeId, version);
     return requireDownloadable(nodeId, read);
   }
 }
 
-async function readUncounted(
+async function readWithoutCounting(
   { client }: Service,
   nodeId: string,
   version: string | undefined,

@@ -4,11 +4,37 @@ import { regen, say } from '../../contract/schema/message.js';
 import type { VideoCreations } from '../../contract/video.js';
 import { findTask, readTask } from '../../flows/tasks/task.js';
 import { readText } from '../command/command.js';
-import { toKebabCase } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag, toKebabCase } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
+import { taskExplain } from '../views/flags.js';
+import type { View } from '../views/view.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<'command' | 'args' | 'flags' | 'output' | 'signal' | 'ledger' | 'services'>;
+
+export const view = (): View[] => [
+  {
+    usage: 'image status <task_id>',
+    summary: 'Show the status of an image task',
+    explain: taskExplain,
+    flags: [
+      flag(
+        '--kind <choice>',
+        'Kind of the task, if it was not started from this machine (default: try each)',
+        { choices: ['relight', 'style-transfer', 'skin-enhancer', 'upscaler'] },
+      ),
+    ],
+    examples: ['regen image status 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --kind relight'],
+  },
+  {
+    usage: 'video status <task_id>',
+    summary: 'Show the state and results of a video task',
+    explain: taskExplain,
+    examples: ['regen video status 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --json'],
+  },
+];
+
+export async function run(context: Context): Promise<void> {
   const { args, output } = context;
   const starts = readStarts(context);
   const id = args.task_id as string | undefined;
@@ -26,7 +52,7 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 /** The operations that may have started the task. */
-function readStarts(context: CommandContext): readonly string[] {
+function readStarts(context: Needs<'command' | 'flags'>): readonly string[] {
   if (context.command.words[0] === 'video') return listTaskOperations('video');
   const kind = readText(context.flags, 'kind');
   if (kind === undefined) return listTaskOperations('image');

@@ -1,8 +1,27 @@
 import { buildRequest } from '../command/build-request.js';
-import type { CommandContext } from '../connect/context.js';
-import { callOperation, requireValid } from './call-operation.js';
+import type { Needs } from '../connect/context.js';
+import type { View } from '../views/view.js';
+import { callOperation, requireValid } from './operation.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<'command' | 'args' | 'flags' | 'output' | 'signal' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'host-nodes list [node_id] [node_version]',
+  operation: 'hostNodes.listAll',
+  summary: 'List the node definitions of one version, or of all nodes with filters',
+  explain: {
+    node_id: 'Only definitions of this node',
+    node_version: "Only definitions of this version (default: each node's latest version)",
+  },
+  shape: {
+    items: 'host_nodes',
+    columns: ['host_node_name', 'category', 'function', 'return_types', 'policy', 'deprecated'],
+    less: ['deprecated', 'function', 'policy', 'return_types'],
+  },
+  examples: ['regen host-nodes list hello-nodes 1.0.0', 'regen host-nodes list --host-node-name KSampler'],
+});
+
+export async function run(context: Context): Promise<void> {
   const { command, args, flags } = context;
   const request = buildRequest(command, args, flags);
   await requireValid('hostNodes.listAll', context, request, false);

@@ -8,10 +8,47 @@ import { regen, say } from '../../contract/schema/message.js';
 import { replaceFolderFile } from '../../disk/private-file.js';
 import { formatPyproject, type InferredManifest, inferManifest } from '../../pack/infer-manifest.js';
 import { readText } from '../command/command.js';
+import { flag } from '../command/flags.js';
 import { toInvalidFailure } from '../command/request.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { capitalize, oneLine } from '../terminal/text.js';
+import { Text, Texts } from '../views/answers.js';
+import type { View } from '../views/view.js';
+
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'services' | 'mayAsk'>;
+
+export const view = (): View => ({
+  usage: 'node init [dir]',
+  local: true,
+  summary: 'Create the pyproject.toml of a node pack, and ask for values that the folder does not provide',
+  explain: { dir: 'Folder of the node pack (default: the current folder)' },
+  flags: [
+    flag('--id <nodeId>', "Node id (default: from the folder's name)"),
+    flag('--name <text>', 'Display name (default: from the id)'),
+    flag('--publisher <publisherId>', 'Publisher to publish under'),
+    flag('--version <version>', 'First version (default 1.0.0)'),
+    flag('--description <text>', 'What the pack does (default: the first paragraph of the README)'),
+    flag(
+      '--license <path>',
+      'Licence name, or the path of its file (default: the licence file in the folder)',
+    ),
+    flag('--repository <url>', 'Source repository (default: the git remote)'),
+    flag('--force', 'Overwrite an existing pyproject.toml'),
+  ],
+  examples: ['regen node init', 'regen node init packs/light --publisher my-team --no-input'],
+  answer: z.object({
+    path: Text,
+    id: Text,
+    name: Text,
+    publisher: Text,
+    version: Text,
+    description: Text.optional(),
+    license: Text.optional(),
+    repository: Text.optional(),
+    dependencies: Texts,
+  }),
+});
 
 /** The fields of a manifest, in the order of the questions. */
 const FIELDS = {
@@ -39,7 +76,7 @@ const FIELDS = {
 type FieldName = keyof typeof FIELDS;
 type FieldValues = Partial<Record<FieldName, string>>;
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, system, flags, output } = context;
   const folder = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
   const path = join(folder, 'pyproject.toml');
@@ -70,7 +107,7 @@ export async function run(context: CommandContext): Promise<void> {
 
 /** Reports values that were inferred and may be wrong. */
 async function sayChoices(
-  { output, mayAsk }: CommandContext,
+  { output, mayAsk }: Needs<'output' | 'mayAsk'>,
   folder: string,
   given: FieldValues,
   { id, publisher }: FieldValues,
@@ -89,7 +126,7 @@ async function sayChoices(
  * Reads the values from the flags.
  * @throws Failure with all invalid flags
  */
-function readFlags(context: CommandContext): FieldValues {
+function readFlags(context: Needs<'flags'>): FieldValues {
   const names = Object.keys(FIELDS) as FieldName[];
   const given = names.flatMap((name) => {
     const value = readText(context.flags, name);
@@ -111,7 +148,7 @@ function findProblem(name: FieldName, value: string): string | undefined {
 }
 
 async function inferValues(
-  context: CommandContext,
+  context: Needs<'services'>,
   found: InferredManifest,
   given: FieldValues,
 ): Promise<FieldValues> {
@@ -136,7 +173,7 @@ const FIRST_VERSION = '1.0.0';
 
 /** Asks for missing values. Without prompts, optional ones are left out. */
 async function completeValues(
-  context: CommandContext,
+  context: Context,
   known: FieldValues,
   given: FieldValues,
 ): Promise<FieldValues> {
@@ -169,7 +206,7 @@ function proposeValue(name: FieldName, { id }: FieldValues): string | undefined 
 }
 
 async function askField(
-  context: CommandContext,
+  context: Needs<'system'>,
   name: FieldName,
   proposal: string | undefined,
 ): Promise<string> {

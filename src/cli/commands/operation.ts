@@ -1,15 +1,26 @@
-import { getOutline, renameInput } from '../../client/outlines.js';
+import {
+  getOutline,
+  isValidRequest,
+  listQueryNames,
+  type OperationOutline,
+  renameAnswer,
+  renameInput,
+} from '../../client/outlines.js';
+import { getItems, pages } from '../../client/pages.js';
 import type { OperationName } from '../../contract/index.js';
+import type { Naming } from '../../contract/naming/naming.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
 import type { ParsedCommand } from '../command/command.js';
 import { confirmDestruction, reportDestruction, requireYes } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import { callOperation, isValid, loadChecks, requireValid } from './call-operation.js';
+import type { Shape } from '../terminal/output.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
+
+export async function run(context: Context): Promise<void> {
   const { command } = context;
   const name = command.operation as OperationName;
   const { method } = getOutline(name);
@@ -32,11 +43,7 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 /** Asks for required values, if the command can prompt. The contract is loaded only if a value may be missing. */
-async function completeValues(
-  context: CommandContext,
-  name: OperationName,
-  body: unknown,
-): Promise<ParsedCommand> {
+async function completeValues(context: Context, name: OperationName, body: unknown): Promise<ParsedCommand> {
   if (!context.mayAsk || body !== undefined) return context;
   if (isValid(name, buildRequest(context.command, context.args, context.flags))) return context;
   const [{ getOperation }, { askMissing }] = await Promise.all([
@@ -48,7 +55,7 @@ async function completeValues(
 
 /** Completes positionals that are the beginning of an id. One that matches none is left to the service to refuse. */
 async function completeIds(
-  { command, services, signal }: CommandContext,
+  { command, services, signal }: Context,
   { params, query }: Request,
 ): Promise<void> {
   for (const [name, { operation, field }] of Object.entries(command.lookup ?? {})) {
@@ -65,9 +72,123 @@ async function completeIds(
   }
 }
 
-async function warnOfIgnored({ output }: CommandContext, name: string, body: unknown): Promise<void> {
+async function warnOfIgnored({ output }: Needs<'output'>, name: string, body: unknown): Promise<void> {
   const [{ listIgnoredFields }, { getOperation }] = await loadChecks();
   for (const field of listIgnoredFields(getOperation(name), body)) {
     await output.warn(`The service does not accept '${field}'; it is ignored.`);
   }
+}
+
+/** Whether a request needs no check with the schemas of the contract. */
+export function isValid(name: OperationName, request: Request): boolean {
+  const outline = getOutline(name);
+  return isValidRequest(outline, { ...request, body: outline.body ? (request.body ?? {}) : undefined });
+}
+
+/**
+ * Checks a request. The contract is loaded only to say what is wrong.
+ * @throws Failure with all problems, with the names of flags and arguments
+ */
+export async function requireValid(
+  name: OperationName,
+  parsed: ParsedCommand,
+  request: Request,
+  bodyGiven: boolean,
+  naming?: Naming,
+): Promise<void> {
+  if (isValid(name, request)) return;
+  const [{ findRequestProblems, toInvalidFailure }, { getOperation }, { adaptOperation }] =
+    await loadChecks();
+  const operation = adaptOperation(naming, name, getOperation(name));
+  const problems = findRequestProblems(operation, parsed, request, { bodyGiven, naming });
+  if (problems.length > 0) throw toInvalidFailure(problems);
+}
+
+/** Loads what checks with the schemas of the contract. */
+export function loadChecks() {
+  return Promise.all([
+    import('../command/request.js'),
+    import('../../contract/index.js'),
+    import('../../contract/naming/adapt-operation.js'),
+  ]);
+}
+
+/** Sends a request and prints its response, or with `--all` the responses for all pages. */
+export async function callOperation(
+  context: Needs<'command' | 'flags' | 'output' | 'signal' | 'services'>,
+  name: OperationName,
+  request: Request,
+): Promise<void> {
+  const { output, flags, signal } = context;
+  const outline = getOutline(name);
+  const shape = renameShape(context.command.shape, await context.services.findNaming());
+  const { client } = await context.services.reach();
+  const send = async (query: Request['query']) => {
+    const input = { ...request.params, ...query, ...(outline.body && { body: request.body ?? {} }) };
+    return (await client.requestNamed(name, input, { signal })).body as object;
+  };
+  if (!flags.all) {
+    const answer = await send(request.query);
+    if (flags.csv) return output.csv(answer, shape ?? {});
+    await output.answer(answer ?? (outline.response ? {} : undefined), shape);
+    return notePaging(context, answer);
+  }
+  const read = (page: number) => send({ ...chooseLargestPages(outline), ...request.query, page });
+  const first = typeof request.query.page === 'number' ? request.query.page : 1;
+  if (output.mode.ndjson) {
+    for await (const page of pages(read, first)) await output.items(getItems(page) as unknown[]);
+    return;
+  }
+  const all: object[] = [];
+  for await (const page of pages(read, first)) all.push(page);
+  await output.answer(mergePages(all), shape);
+}
+
+/** Gives an answer that several requests make the names of the service, as if one operation had answered it. */
+export async function presentAnswer<Answer>(
+  { services }: Needs<'services'>,
+  name: OperationName,
+  answer: Answer,
+): Promise<Answer> {
+  const naming = await services.findNaming();
+  return naming ? (renameAnswer(naming, getOutline(name), answer, 'theirs') as Answer) : answer;
+}
+
+/** The same shape in the names of a service. */
+export function renameShape(shape: Shape | undefined, naming: Naming | undefined): Shape | undefined {
+  if (!shape || !naming) return shape;
+  const rename = (field: string) =>
+    field
+      .split('.')
+      .map((part) => naming.translateField(part))
+      .join('.');
+  const entries = Object.entries(shape).map(([key, names]) => [
+    key,
+    Array.isArray(names) ? names.map(rename) : rename(names as string),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+async function notePaging({ output }: Needs<'output'>, answer: object | undefined): Promise<void> {
+  const { page, totalPages } = (answer ?? {}) as { page?: number; totalPages?: number };
+  if (page !== undefined && totalPages !== undefined && page < totalPages) {
+    await output.note(`Page ${page} of ${totalPages}. Pass --all for every page.`);
+  }
+}
+
+function chooseLargestPages(outline: OperationOutline): Record<string, number> {
+  return listQueryNames(outline).includes('pageSize') ? { pageSize: 100 } : { limit: 100 };
+}
+
+/** Merges pages into the shape of one page that has all items. */
+export function mergePages(all: readonly object[]): object {
+  const items = all.flatMap((page) => getItems(page) as unknown[]);
+  if (Array.isArray(all[0])) return items;
+  const entries = Object.entries(all[0] ?? {}).map(([name, value]) => {
+    if (Array.isArray(value)) return [name, items];
+    if (name === 'totalPages' || name === 'totalNumberOfPages') return [name, items.length > 0 ? 1 : 0];
+    if (name === 'limit') return [name, items.length];
+    return [name, value];
+  });
+  return Object.fromEntries(entries);
 }

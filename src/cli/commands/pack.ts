@@ -1,13 +1,39 @@
+import { z } from 'zod';
 import { buildArchive } from '../../flows/publish/pack.js';
 import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
+import { Count, File, Sha256, Text } from '../views/answers.js';
+import { allowSecretsFlag, dirExplain } from '../views/flags.js';
+import type { View } from '../views/view.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'version pack [dir]',
+  local: true,
+  shape: { columns: ['size', 'path'] },
+  summary: 'Write the archive that `version publish` would upload, and send nothing',
+  explain: dirExplain,
+  flags: [
+    flag('--list', 'List each file with its size in bytes, and write nothing'),
+    flag('-o, --output <path>', 'File or folder/ to write to (default <node>-<version>.zip)'),
+    flag('--force', 'Overwrite an existing file'),
+    allowSecretsFlag,
+  ],
+  examples: ['regen version pack --list', 'regen version pack packs/light -o light.zip'],
+  answer: z.union([
+    z.array(File),
+    z.object({ path: Text, files: Count, size: Count, sha256: Sha256, tree: Text }),
+  ]),
+});
+
+export async function run(context: Context): Promise<void> {
   const { command, flags, output, system } = context;
   const pack = await readFolder(context, context.args.dir as string | undefined);
   const { manifest, files, size } = pack;

@@ -1,18 +1,58 @@
 import { resolve } from 'node:path';
+import { z } from 'zod';
 import { getOutline } from '../../client/outlines.js';
-import type { Pack } from '../../flows/publish/pack.js';
+import { NodeVersion } from '../../contract/node-version.js';
+import { checkCode, type Pack } from '../../flows/publish/pack.js';
 import { buildPublishBody } from '../../flows/publish/upload.js';
 import { readInput } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
-import type { CommandContext } from '../connect/context.js';
-import { checkFolder, publishFolder, readFolder } from '../publish/publish-folder.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
+import { publishFolder, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
-import { presentAnswer } from './call-operation.js';
+import { PublishRow } from '../views/answers.js';
+import { allowSecretsFlag, publisherFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
+import { presentAnswer } from './operation.js';
 
-export async function run(context: CommandContext): Promise<number | undefined> {
+type Context = Needs<
+  'args' | 'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'connect' | 'services' | 'mayAsk'
+>;
+
+export const view = (): View => ({
+  usage: 'version publish [dir...]',
+  summary: "Publish a node pack as a new version, and wait for the registry's verdict",
+  explain: {
+    dir: 'Folder with the pyproject.toml (default: the current folder). With several folders, a failed one does not stop the others',
+  },
+  changes: true,
+  flags: [
+    publisherFlag,
+    flag('--changelog <text>', 'Summary of the changes in this version'),
+    flag('--changelog-file <path>', 'File with the changelog, or - for standard input'),
+    allowSecretsFlag,
+    flag('--allow-findings', 'Publish even if a finding would flag the version'),
+    flag('--skip-existing', 'Succeed if this exact version is already published'),
+    flag('--no-wait', 'Exit once the archive is uploaded'),
+    flag('--wait', 'Wait for the verdict (the default)', { hidden: true }),
+    flag('--concurrency <number>', 'Folders to publish in parallel (1 to 16; default 3)'),
+    flag(
+      '--timeout <duration>',
+      "Maximum time to wait for the registry's verdict, such as 90s or 30m (default 30m)",
+    ),
+  ],
+  examples: [
+    'regen version publish',
+    'regen version publish packs/light --changelog-file CHANGES.md --skip-existing',
+    'regen version publish packs/* --concurrency 4 --skip-existing',
+  ],
+  answer: z.union([NodeVersion, z.array(PublishRow)]),
+});
+
+export async function run(context: Context): Promise<number | undefined> {
   const { flags } = context;
   const given = (context.args.dir ?? []) as readonly string[];
   const paths = given.map((dir) => resolve(context.system.cwd, dir));
@@ -33,14 +73,14 @@ export async function run(context: CommandContext): Promise<number | undefined> 
 }
 
 async function publishOne(
-  context: CommandContext,
+  context: Context,
   pack: Pack,
   changelog: string | undefined,
   timeoutMs: number,
 ): Promise<void> {
   const { output } = context;
   const progress = new Progress(output);
-  await checkFolder(context, pack, progress);
+  await checkCode(pack, output, progress, context.flags['allow-findings'] === true);
   context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
   try {
     const version = await publishFolder(context, pack, { changelog, timeoutMs, progress });
@@ -52,7 +92,7 @@ async function publishOne(
   }
 }
 
-async function readChangelog(context: CommandContext): Promise<string | undefined> {
+async function readChangelog(context: Needs<'flags' | 'system'>): Promise<string | undefined> {
   const text = readText(context.flags, 'changelog');
   const file = readText(context.flags, 'changelog-file');
   if (text !== undefined && file !== undefined)

@@ -1,11 +1,30 @@
+import { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
 import { regen, say } from '../../contract/schema/message.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { fixedCredential } from '../connect/credential.js';
 import { isNamed } from '../connect/target.js';
 import { Failure, usage } from '../terminal/failure.js';
+import { Text, Texts, Time } from '../views/answers.js';
+import type { View } from '../views/view.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'connect' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'publisher token check <publisherId>',
+  summary: 'Check whether the token that `version publish` would use can publish for a publisher',
+  flags: [flag('--node <nodeId>', 'Check it for this node, too')],
+  examples: ['regen publisher token check my-team --node light-tools'],
+  answer: z.object({
+    publisher: Text,
+    source: Text,
+    nodes: Texts.optional(),
+    expires_at: Time.optional(),
+  }),
+});
+
+export async function run(context: Context): Promise<void> {
   const { args, flags, output, services, signal, system, connect } = context;
   const publisherId = args.publisherId as string;
   const nodeId = flags.node as string | undefined;

@@ -1,12 +1,28 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { getOperation } from '../../contract/index.js';
 import { toJsonSchema } from '../../contract/schema/json-schema.js';
 import { regen, say } from '../../contract/schema/message.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { toJson } from '../terminal/text.js';
-import { ErrorAnswer, findAnswerSchema } from '../views/answers.js';
 import { BuiltTree } from '../views/tree.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View => ({
+  usage: 'schema [command...]',
+  local: true,
+  summary: 'Print the JSON Schema of what a command prints with --json, or of the request that it sends',
+  explain: { command: "The command without its arguments, or 'error' (default: list the commands)" },
+  flags: [flag('--input', 'The schema of the request body, with the rules of each model')],
+  shape: { columns: ['command', 'schema'] },
+  examples: [
+    'regen schema version check',
+    'regen schema video text2video --input',
+    'regen schema error',
+    'regen schema --json',
+  ],
+});
 
 /** Changes with a change that breaks programs which read an answer or write a request. */
 const SCHEMA_VERSION = 1;
@@ -14,7 +30,12 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 type Part = 'answer' | 'request';
 
-export async function run({ args, flags, output, command }: CommandContext): Promise<void> {
+export async function run({
+  args,
+  flags,
+  output,
+  command,
+}: Needs<'command' | 'args' | 'flags' | 'output'>): Promise<void> {
   const words = (args.command as readonly string[] | undefined)?.flatMap((word) => word.split(' ')) ?? [];
   const part = flags.input ? 'request' : 'answer';
   const schemas = part === 'request' ? listRequests() : listAnswers();
@@ -31,30 +52,32 @@ export async function run({ args, flags, output, command }: CommandContext): Pro
       say`List the schemas with: ${regen('schema', flags.input ? '--input' : '')}`,
     );
   }
-  const written =
-    part === 'request' ? toJsonSchema(schema, 'input') : removeLimits(toJsonSchema(schema, 'output'));
-  const printed = { $schema: DIALECT, $id: formatId(name, part), title: name, ...written };
+  const printed = { $schema: DIALECT, $id: formatId(name, part), title: name, ...schema };
   if (output.mode.json) return output.answer(printed);
   await output.line(toJson(printed, 2));
 }
 
-type Schemas = Map<string, () => z.ZodType | undefined>;
+type Schemas = Map<string, () => object>;
 
 function listRequests(): Schemas {
   return new Map(
     new BuiltTree().readWhole().commands.flatMap(({ words, operation }) => {
       const body = operation === undefined ? undefined : getOperation(operation).body;
-      return body ? [[words.join(' '), () => body]] : [];
+      return body ? [[words.join(' '), () => toJsonSchema(body, 'input')]] : [];
     }),
   );
 }
 
 function listAnswers(): Schemas {
-  const commands = new BuiltTree().readWhole().commands;
-  const found = commands.flatMap((command) =>
-    findAnswerSchema(command) ? [[command.words.join(' '), () => findAnswerSchema(command)] as const] : [],
-  );
-  return new Map([...found, ['error', () => ErrorAnswer]]);
+  const tree = new BuiltTree();
+  const { error, ...composed } = tree.readAnswers();
+  const found = tree.readWhole().commands.flatMap(({ words, operation }) => {
+    const name = words.join(' ');
+    const response = () => toJsonSchema(getOperation(operation as string).response ?? z.object({}), 'output');
+    if (!composed[name] && operation === undefined) return [];
+    return [[name, () => removeLimits(composed[name] ?? response())] as const];
+  });
+  return new Map([...found, ['error', () => removeLimits(error as object)]]);
 }
 
 function formatId(name: string, part: Part): string {

@@ -1,15 +1,76 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
 import { hasCode } from '../../contract/has-code.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { MAX_GIVEN_BYTES, openFolderFile, readFolderFile } from '../../disk/folder-file.js';
 import { confirmDestruction } from '../command/confirm.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
+import { stripControls } from '../terminal/text.js';
+import { Text, Texts } from '../views/answers.js';
+import { configFlag, dataFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
 import { buildConfiguration, loadService, requireDataFolder } from './serve.js';
+
+type Context = Needs<'command' | 'flags' | 'system' | 'output' | 'signal' | 'folders' | 'connect' | 'mayAsk'>;
+
+export const view = (): View[] => [
+  {
+    usage: 'serve status',
+    local: true,
+    summary: 'Show the running service and the disk space that its data takes; exits 7 if there is none',
+    flags: [dataFlag, configFlag],
+    answer: z.object({
+      url: Text,
+      socket: Text,
+      pid: z.int(),
+      version: Text,
+      instance: Text,
+      data: Text,
+      database: Text.optional(),
+      storage: Text.optional(),
+      previews: Texts.optional(),
+      database_bytes: z.int().optional(),
+      archive_bytes: z.int().optional(),
+      task_bytes: z.int().optional(),
+      free_bytes: z.int(),
+    }),
+  },
+  {
+    usage: 'serve stop',
+    local: true,
+    summary: 'Stop the running service once it has finished its current work',
+    flags: [dataFlag, configFlag],
+  },
+  {
+    usage: 'serve rotate-key',
+    local: true,
+    summary: 'Sign new tokens with a new key, whether or not the service is running',
+    flags: [dataFlag, configFlag],
+    answer: z.object({ kid: Text }),
+  },
+  {
+    usage: 'serve rotate-token',
+    local: true,
+    destroys: {
+      action: 'Replace the owner token of {data}',
+      loss: 'Programs that send the old token are refused at once.',
+    },
+    summary: 'Replace the token of the embedded owner, whether or not the service is running',
+    flags: [dataFlag, configFlag],
+  },
+  {
+    usage: 'serve logs',
+    local: true,
+    summary: 'Print the log of services started in the background',
+    answer: z.array(z.record(Text, z.unknown())),
+  },
+];
 
 export const run = {
   status: showService,
@@ -19,11 +80,11 @@ export const run = {
   logs: printLog,
 };
 
-async function showService(context: CommandContext): Promise<void> {
+async function showService(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) {
-    throw new Failure(`No service runs on ${folder}.`, {
+    throw new Failure(`No service is running for the data folder ${folder}.`, {
       code: 'not_running',
       hint: say`Start one with: ${regen('serve', '--detach')}`,
     });
@@ -34,7 +95,7 @@ async function showService(context: CommandContext): Promise<void> {
 }
 
 /** The data folder that `serve` would use with the same flags and variables. Other settings do not matter. */
-async function readDataFolder(context: CommandContext): Promise<string> {
+async function readDataFolder(context: Context): Promise<string> {
   const { system } = context;
   const { REGEN_SERVE_DATA, REGEN_SERVE_DATA_FILE } = system.env;
   const env = { REGEN_SERVE_DATA, REGEN_SERVE_DATA_FILE };
@@ -42,7 +103,10 @@ async function readDataFolder(context: CommandContext): Promise<string> {
 }
 
 /** Finds the service of a data folder. If it lost its record, waits until the service writes it again. */
-async function findService(context: CommandContext, folder: string): Promise<LocalService | undefined> {
+async function findService(
+  context: Needs<'signal' | 'connect'>,
+  folder: string,
+): Promise<LocalService | undefined> {
   for (let tries = 0; tries < 20; tries++) {
     const found = await findLocal(folder, context.connect, { signal: context.signal });
     if (found || !(await isLocked(folder))) return found;
@@ -71,15 +135,15 @@ async function isLocked(folder: string): Promise<boolean> {
   }
 }
 
-async function stopService(context: CommandContext): Promise<void> {
+async function stopService(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
-  if (!service) return context.output.note(`No service runs on ${folder}.`);
+  if (!service) return context.output.note(`No service is running for the data folder ${folder}.`);
   await drainLocal(folder, service, context.signal);
   await context.output.note(`Stopped the service at ${service.url}.`);
 }
 
-async function rotateKey(context: CommandContext): Promise<void> {
+async function rotateKey(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   const { kid } = service
@@ -95,7 +159,7 @@ async function rotateKey(context: CommandContext): Promise<void> {
 
 /** Replaces a secret of a data folder whose service does not run. */
 async function rotateStopped<Result>(
-  context: CommandContext,
+  context: Needs<'folders'>,
   folder: string,
   work: (service: Awaited<ReturnType<typeof loadService>>) => Promise<Result> | Result,
 ): Promise<Result> {
@@ -114,7 +178,7 @@ async function rotateStopped<Result>(
   }
 }
 
-async function rotateToken(context: CommandContext): Promise<void> {
+async function rotateToken(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   await confirmDestruction(context, { data: folder });
   const service = await findService(context, folder);
@@ -123,7 +187,7 @@ async function rotateToken(context: CommandContext): Promise<void> {
   await context.output.note(`Replaced ${folder}/owner.token. The old token is no longer accepted.`);
 }
 
-async function printLog({ folders, output }: CommandContext): Promise<void> {
+async function printLog({ folders, output }: Needs<'output' | 'folders'>): Promise<void> {
   const logFile = folders.serviceLog;
   const isThere = existsSync(logFile);
   if (output.mode.json) {
@@ -133,8 +197,11 @@ async function printLog({ folders, output }: CommandContext): Promise<void> {
     return output.answer(lines.map(parseEntry));
   }
   if (!isThere) return output.note(`The log is empty. It will be written to ${logFile}.`);
-  const { descriptor } = openFolderFile(logFile);
-  for await (const chunk of createReadStream(logFile, { fd: descriptor })) await output.write(chunk);
+  const stream = createReadStream(logFile, { fd: openFolderFile(logFile).descriptor });
+  // A log holds what strangers sent.
+  if (output.system.stdout.isTTY)
+    for await (const line of createInterface(stream)) await output.line(stripControls(line));
+  else for await (const chunk of stream) await output.write(chunk);
 }
 
 /** The service logs objects; any other line is a message. */

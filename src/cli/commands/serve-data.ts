@@ -1,13 +1,108 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import { readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction } from '../command/confirm.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
+import { Count, Row, Text } from '../views/answers.js';
+import { configFlag, dataFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
 import { buildConfiguration, loadService, requireDataFolder } from './serve.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'folders' | 'mayAsk'>;
+
+export function view(): View[] {
+  const Report = z.object({
+    data: Text.optional(),
+    backup: Text.optional(),
+    objects: Count,
+    bytes: Count,
+    problems: Row({ object: Text, message: Text }),
+  });
+  return [
+    {
+      usage: 'serve init [path]',
+      local: true,
+      summary: 'Write a configuration file that explains every setting',
+      explain: { path: 'The file to create (default: regen.toml)' },
+      examples: ['regen serve init', 'regen serve --config regen.toml --check'],
+    },
+    {
+      usage: 'serve backup <path>',
+      local: true,
+      summary:
+        'Copy the data of a service, running or not, into a new folder or .zip archive, and check the copy',
+      explain: { path: 'The folder or .zip archive to create' },
+      flags: [dataFlag, configFlag],
+      notes: [
+        'A backup from PostgreSQL is an embedded database, too. To put it back, run serve restore, then serve copy.',
+        'The copy holds the signing keys and the hashes of tokens: keep it as safe as the data folder. It leaves out the token of the embedded owner.',
+      ],
+      examples: [
+        'regen serve backup backups/monday.zip',
+        'regen serve backup /backups/monday --config /etc/regen/regen.toml',
+      ],
+      answer: Report,
+    },
+    {
+      usage: 'serve restore <path>',
+      local: true,
+      summary: 'Copy a backup into a data folder that is new or empty, and check it',
+      explain: { path: 'A folder or .zip archive that serve backup wrote' },
+      flags: [dataFlag],
+      examples: ['regen serve restore backups/monday.zip --data ./registry'],
+      answer: Report,
+    },
+    {
+      usage: 'serve check',
+      local: true,
+      summary: 'Check the database and every stored file against its digest; exits 6 if something is damaged',
+      flags: [dataFlag, configFlag],
+      answer: Report,
+    },
+    {
+      usage: 'serve copy',
+      local: true,
+      summary:
+        'Copy the data of a stopped service to the PostgreSQL database and the storage of a configuration',
+      flags: [dataFlag, flag('--to <path>', 'Configuration file of the service to copy to')],
+      notes: ['The database must be empty. The data folder stays as it is.'],
+      examples: ['regen serve copy --to /etc/regen/regen.toml'],
+    },
+    {
+      usage: 'serve migrate',
+      local: true,
+      summary: 'Upgrade the data of a stopped service to this release, as its next start would',
+      flags: [
+        configFlag,
+        dataFlag,
+        flag('--check', 'Change nothing; exit 6 if steps are missing, and say which'),
+      ],
+      notes: [
+        'With PostgreSQL, services of the earlier release may keep running if --check reports that all steps are rolling.',
+      ],
+      examples: ['regen serve migrate --check', 'regen serve migrate --config /etc/regen/regen.toml'],
+    },
+    {
+      usage: 'serve prune',
+      local: true,
+      destroys: {
+        action: 'Remove what the retention settings of {data} no longer keep',
+        loss: 'Only a backup brings it back.',
+      },
+      summary: 'Remove what the retention settings no longer keep, as the service does once a day',
+      flags: [configFlag, dataFlag, flag('--dry-run', 'Only count what would be removed')],
+      shape: { columns: ['kind', 'days', 'count', 'bytes'] },
+      notes: ['It can run while the service runs.'],
+      examples: ['regen serve prune --dry-run', 'regen serve prune --yes --config /etc/regen/regen.toml'],
+    },
+  ];
+}
 
 type Service = typeof import('../../service/index.js');
 type StoreReport = Awaited<ReturnType<Service['checkServices']>>;
@@ -22,7 +117,7 @@ export const run = {
   prune: pruneData,
 };
 
-async function runOnFolder(context: CommandContext): Promise<void> {
+async function runOnFolder(context: Context): Promise<void> {
   const { command, args, system, output } = context;
   const service = await loadService(context.folders);
   const configuration = await buildConfiguration(context);
@@ -49,14 +144,14 @@ async function runOnFolder(context: CommandContext): Promise<void> {
   });
 }
 
-async function readTarget({ flags, system }: CommandContext) {
+async function readTarget({ flags, system }: Needs<'flags' | 'system'>) {
   const path = readText(flags, 'to');
   if (path === undefined)
     throw usage('--to is missing; it names the configuration file of the service to copy to.');
   return readConfiguration(resolve(system.cwd, path));
 }
 
-async function migrateData(context: CommandContext): Promise<void> {
+async function migrateData(context: Context): Promise<void> {
   const { flags, system, output } = context;
   const configuration = await buildConfiguration(context);
   const service = await loadService(context.folders);
@@ -80,7 +175,7 @@ async function migrateData(context: CommandContext): Promise<void> {
   );
 }
 
-async function pruneData(context: CommandContext): Promise<void> {
+async function pruneData(context: Context): Promise<void> {
   const { command, flags, system, output } = context;
   const configuration = await buildConfiguration(context);
   const data = requireDataFolder(configuration);
@@ -93,7 +188,7 @@ async function pruneData(context: CommandContext): Promise<void> {
   await output.note(dryRun ? 'Nothing was removed.' : `${reportDestruction(command, { data })}.`);
 }
 
-async function writeExample({ args, system, output, folders }: CommandContext): Promise<void> {
+async function writeExample({ args, system, output, folders }: Context): Promise<void> {
   const path = resolve(system.cwd, (args.path as string | undefined) ?? 'regen.toml');
   const { writeConfigurationFile } = await loadService(folders);
   try {

@@ -8,9 +8,10 @@ import { readHandleLimit } from '../../disk/file-handles.js';
 import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import { loadWithCode } from '../../disk/kept-code.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
+import { flag } from '../command/flags.js';
 import { toConfigurationFailure } from '../command/to-failure.js';
 import { version } from '../command/version.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import type { Folders } from '../connect/folders.js';
 import { ensureLocal } from '../connect/local.js';
 import { readConfiguration, readDocument, resolvePaths } from '../connect/service-configuration.js';
@@ -18,7 +19,41 @@ import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { shellWord } from '../terminal/text.js';
+import { shellWord, toJson } from '../terminal/text.js';
+import { configFlag, dataFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
+
+type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'folders' | 'connect'>;
+
+export const view = (): View => ({
+  usage: 'serve',
+  local: true,
+  summary:
+    'Run the service (registry and generation) on this machine, and print its URL on stdout once it is ready',
+  flags: [
+    flag('--host <address>', 'Address to listen on (default 127.0.0.1)'),
+    flag('--port <number>', 'Port to listen on, 0 for a free one (default 7717)'),
+    dataFlag,
+    configFlag,
+    flag('--work <kinds>', 'Run only these kinds of jobs, separated by commas; others share the database'),
+    flag('--no-work', 'Run no jobs; other services share the database and do'),
+    flag('--any-port', 'Use a free port if the given one is in use', { hidden: true }),
+    flag('--until-idle <duration>', 'Exit after this long without work', { hidden: true }),
+    flag('--from <folder>', 'The folder that paths are relative to', { hidden: true }),
+    flag('--detach', 'Run in the background; return once the service is ready'),
+    flag(
+      '--scenario <path>',
+      'File with failures to simulate, to test scripts: TOML or JSON; only on loopback',
+    ),
+    flag('--seed <number>', 'With --scenario: repeat the run that had this seed'),
+    flag('--check', 'Check the configuration, and start nothing'),
+    flag('--print-config', 'Print the configuration with its defaults as JSON, and start nothing'),
+  ],
+  notes: [
+    'Settings come from the flags, then from variables such as REGEN_SERVE_PORT, then from the configuration file; docs/configuration.md lists them.',
+  ],
+  examples: ['regen serve', 'regen serve --port 0 --data ./registry --detach'],
+});
 
 type Service = typeof import('../../service/index.js');
 type StartService = Service['startService'];
@@ -28,7 +63,7 @@ type RunningService = Awaited<ReturnType<StartService>>;
 type Scenario = NonNullable<Parameters<StartService>[1]>['scenario'];
 
 /** Runs the service until it is stopped. Its URL is the only line on stdout. */
-export async function run(given: CommandContext): Promise<void> {
+export async function run(given: Context): Promise<void> {
   const { output, signal, flags, system } = given;
   const cwd = resolve(system.cwd, readText(flags, 'from') ?? '');
   const context = { ...given, system: { ...system, cwd } };
@@ -43,7 +78,7 @@ export async function run(given: CommandContext): Promise<void> {
   keepServiceCode();
   await output.note(`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
   if (scenario) await output.note(describeScenario(scenario));
-  for (const note of describeMakers(service)) await output.note(note);
+  for (const note of describeEngines(service)) await output.note(note);
   if (service.metricsUrl !== undefined) await output.note(`Metrics are at ${service.metricsUrl}.`);
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
@@ -78,7 +113,7 @@ function keepServiceCode(): void {
 }
 
 /** Reads `--scenario`, which the service validates, and chooses a seed if there is none. */
-async function readScenario({ flags, system }: CommandContext): Promise<Scenario> {
+async function readScenario({ flags, system }: Needs<'flags' | 'system'>): Promise<Scenario> {
   const path = readText(flags, 'scenario');
   if (flags.seed !== undefined && path === undefined) throw usage('--seed requires --scenario.');
   const seed = readNumber(flags, 'seed') ?? randomInt(2 ** 31);
@@ -103,13 +138,13 @@ function requireFileHandles(): void {
 }
 
 /** The command that signs in the owner of a service, from the machine that it runs on. */
-function formatOwnerSignIn({ folders }: CommandContext, { url, context }: RunningService): Part {
+function formatOwnerSignIn({ folders }: Needs<'folders'>, { url, context }: RunningService): Part {
   const token = join(context.configuration.data ?? folders.data, 'owner.token');
   return regen('auth login', `--profile own --base-url ${url} --with-token < ${shellWord(token)}`);
 }
 
-/** Says who makes images and videos, so that previews are not mistaken for the work of a vendor. */
-function describeMakers({ context }: RunningService): string[] {
+/** Names the engines, so that previews are not mistaken for the work of a vendor. */
+function describeEngines({ context }: RunningService): string[] {
   const { image, video } = context.configuration.generation;
   const made = (by: typeof image | typeof video) =>
     by.engine === 'local'
@@ -125,7 +160,10 @@ const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');
 /** A setting, or a setting of PostgreSQL's own clients, such as PGPASSFILE. */
 const isServiceVariable = (name: string) => isSettingVariable(name) || /^PG[A-Z]/.test(name);
 
-async function readVariables({ folders, system }: CommandContext): Promise<Record<string, unknown>> {
+async function readVariables({
+  folders,
+  system,
+}: Needs<'system' | 'folders'>): Promise<Record<string, unknown>> {
   const { env } = system;
   if (!Object.keys(env).some(isSettingVariable)) return {};
   const { readEnvironment } = await loadService(folders);
@@ -143,7 +181,9 @@ function readSettingFile(cwd: string, path: string): string {
 }
 
 /** Reads the settings of a service from flags, environment and file. */
-export async function buildConfiguration(context: CommandContext): Promise<ConfigurationInput> {
+export async function buildConfiguration(
+  context: Needs<'flags' | 'system' | 'folders'>,
+): Promise<ConfigurationInput> {
   const { folders, system, flags } = context;
   const work = flags.work === false ? '' : readText(flags, 'work');
   const file = readText(context.flags, 'config');
@@ -174,7 +214,7 @@ export function requireDataFolder({ data }: ConfigurationInput): string {
 
 /** Prints the settings that the service would use. They name the places of keys; a password is masked. */
 async function showConfiguration(
-  { output, flags, folders, system }: CommandContext,
+  { output, flags, folders, system }: Context,
   input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {
@@ -182,12 +222,12 @@ async function showConfiguration(
   const { version: _, ...settings } = parseConfiguration(input, system.env);
   if (scenario) await loadScenario(scenario, { version, ...settings });
   if (settings.database) settings.database = maskPassword(settings.database);
-  if (flags['print-config']) await output.line(JSON.stringify(settings, null, 2));
+  if (flags['print-config']) await output.line(toJson(settings, 2));
   else await output.note('The configuration is valid.');
 }
 
 async function startHere(
-  context: CommandContext,
+  context: Needs<'flags' | 'folders'>,
   configuration: ConfigurationInput,
   scenario: Scenario,
 ): Promise<RunningService> {
@@ -206,7 +246,7 @@ async function startHere(
 }
 
 async function startInBackground(
-  context: CommandContext,
+  context: Context,
   input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {

@@ -1,20 +1,77 @@
 import { basename } from 'node:path';
+import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry, isKind } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readNumber, readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction } from '../command/confirm.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { formatCount, oneLine } from '../terminal/text.js';
+import { LedgerEntry } from '../views/answers.js';
+import { taskExplain } from '../views/flags.js';
+import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'ledger' | 'services' | 'mayAsk'>;
+
+export const view = (): View[] => [
+  {
+    usage: 'task list',
+    local: true,
+    summary: 'List the tasks started from this machine, newest first, in their last known state',
+    flags: [
+      flag('--state <choice>', 'Only tasks in this state; can be repeated', {
+        choices: ['queued', 'running', 'done', 'failed', 'gone'],
+        repeat: true,
+      }),
+      flag('--kind <text>', 'Only image or video tasks, or those of one command such as relight'),
+      flag('--since <time>', 'Only tasks started within this time, such as 24h, or since a date'),
+      flag('--service <text>', "Only tasks of this service: 'local' or a part of its address"),
+      flag('--limit <number>', 'At most this many tasks'),
+    ],
+    shape: {
+      columns: ['id', 'task_id', 'operation', 'state', 'created_at', 'service'],
+      less: ['service', 'result'],
+    },
+    examples: [
+      'regen task list --state running',
+      'regen task list --kind video --since 7d --jq "map(.credits) | add"',
+    ],
+    answer: z.array(LedgerEntry),
+  },
+  {
+    usage: 'task show <task_id>',
+    local: true,
+    summary: 'Show the local record of a task: request, state, results',
+    explain: taskExplain,
+    examples: ['regen task show 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --json'],
+    answer: LedgerEntry,
+  },
+  {
+    usage: 'task forget <task_id...>',
+    local: true,
+    destroys: {
+      action: 'Remove {tasks} from the list on this machine',
+      loss: 'Their requests are not recorded anywhere else.',
+    },
+    summary: 'Remove tasks from the list on this machine; their results stay where they are',
+    explain: taskExplain,
+    flags: [flag('--force', 'Forget tasks that have not ended, too')],
+    examples: [
+      'regen task forget @last',
+      'regen task list --state failed --jq ".[].id" | xargs regen task forget --yes',
+    ],
+  },
+];
 
 export const run = { list: listEntries, show: showEntry, forget: forgetEntries };
 
 /** Lists the ledger. A terminal shows how a person knows a task: the beginning of its id, its image and its result. */
-async function listEntries({ command, flags, ledger, output, system }: CommandContext): Promise<void> {
+async function listEntries({ command, flags, ledger, output, system }: Context): Promise<void> {
   const isWanted = readFilter(flags, system.now());
   const limit = readNumber(flags, 'limit', { min: 1 });
   const all = [...ledger.entries()];
@@ -62,12 +119,12 @@ function readSince(text: string | undefined, now: number): number {
   return Number.isNaN(date) ? now - durationMs(text, '--since') : date;
 }
 
-async function showEntry(context: CommandContext): Promise<void> {
+async function showEntry(context: Context): Promise<void> {
   await context.output.answer(requireEntry(context, context.args.task_id as string));
 }
 
 /** @throws Failure if the task is not in the ledger */
-export function requireEntry(context: CommandContext, id: string): Entry {
+export function requireEntry(context: Needs<'ledger' | 'services'>, id: string): Entry {
   if (id === '') throw usage('<task_id> is required.');
   const entry = findEntry(context, id);
   if (entry) return entry;
@@ -77,7 +134,7 @@ export function requireEntry(context: CommandContext, id: string): Entry {
   });
 }
 
-async function forgetEntries(context: CommandContext): Promise<void> {
+async function forgetEntries(context: Context): Promise<void> {
   const { args, command, flags, ledger, output } = context;
   const ids = (args.task_id ?? []) as readonly string[];
   if (ids.length === 0) throw usage('<task_id> is required.', say`See: ${regen('task list')}`);

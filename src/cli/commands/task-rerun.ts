@@ -4,14 +4,32 @@ import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import { type Entry, type ImageReference, isImageReference } from '../../flows/tasks/ledger.js';
 import { type ImageSource, type Job, toReference } from '../../flows/tasks/start-task.js';
 import { findTarget } from '../../flows/tasks/task.js';
+import type { ParsedCommand } from '../command/command.js';
 import { printDryRun } from '../command/dry-run.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { toReadable } from '../generation/preview.js';
 import { usage } from '../terminal/failure.js';
+import { describeAnyTask } from '../views/answers.js';
+import { startFlags, taskExplain } from '../views/flags.js';
+import type { View } from '../views/view.js';
 import { runJobs } from './generate.js';
 import { requireEntry } from './task-ledger.js';
 
-export async function run(context: CommandContext): Promise<number | undefined> {
+type Context = ParsedCommand &
+  Needs<'system' | 'output' | 'interruption' | 'signal' | 'settings' | 'ledger' | 'services' | 'mayAsk'>;
+
+export const view = (): View => ({
+  usage: 'task rerun <task_id>',
+  changes: true,
+  summary:
+    'Send the request of a task again; if it was answered before, this is a new task with a new charge',
+  explain: taskExplain,
+  flags: startFlags,
+  examples: ['regen task rerun 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 -o again.png'],
+  answer: describeAnyTask(),
+});
+
+export async function run(context: Context): Promise<number | undefined> {
   const entry = requireEntry(context, context.args.task_id as string);
   const job = rebuildJob(entry);
   context.services.use(findTarget(context, entry));

@@ -3,19 +3,35 @@ import { join, resolve } from 'node:path';
 import inc from 'semver/functions/inc.js';
 import lte from 'semver/functions/lte.js';
 import valid from 'semver/functions/valid.js';
+import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import { readFolderFile } from '../../disk/folder-file.js';
 import { replaceFolderFile } from '../../disk/private-file.js';
 import { readManifest } from '../../pack/manifest.js';
 import { MAX_TEXT_BYTES } from '../../pack/pack-text.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
+import { Text } from '../views/answers.js';
+import { dirExplain } from '../views/flags.js';
+import type { View } from '../views/view.js';
+
+export const view = (): View => ({
+  usage: 'version bump [to] [dir]',
+  local: true,
+  summary: 'Raise the version in the pyproject.toml of a node pack',
+  explain: {
+    to: 'major, minor, patch, prerelease, or the new version (default: patch)',
+    ...dirExplain,
+  },
+  examples: ['regen version bump minor', 'regen version bump 2.0.0 packs/light'],
+  answer: z.object({ path: Text, from: Text, version: Text }),
+});
 
 const PARTS = ['major', 'minor', 'patch', 'prerelease'] as const;
 type Part = (typeof PARTS)[number];
 
 /** Raises the version in the manifest of a node pack; everything else in the file stays as it is. */
-export async function run({ args, system, output }: CommandContext): Promise<void> {
+export async function run({ args, system, output }: Needs<'args' | 'system' | 'output'>): Promise<void> {
   const { to = 'patch', dir } = args as Readonly<Record<string, string | undefined>>;
   const folder = resolve(system.cwd, dir ?? '.');
   const path = join(folder, 'pyproject.toml');

@@ -1,13 +1,30 @@
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
+import { z } from 'zod';
 import { getOutline } from '../../client/outlines.js';
+import { NodeVersion } from '../../contract/node-version.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { confirm } from '../command/confirm.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
+import type { View } from '../views/view.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
+
+export const view = (): View => ({
+  usage: 'version deprecate <nodeId> <range>',
+  changes: true,
+  summary: 'Mark all versions of a node in a range as deprecated',
+  explain: { range: "Range of versions as npm writes it, such as '<1.2.0' or '1.x'" },
+  flags: [flag('--undo', 'Remove the mark'), flag('-y, --yes', 'Do not ask for confirmation')],
+  shape: { columns: ['version', 'deprecated', 'status'] },
+  examples: ["regen version deprecate light-tools '<1.2.0'"],
+  answer: z.array(NodeVersion),
+});
+
+export async function run(context: Context): Promise<void> {
   const { args, flags, output, services, signal, command } = context;
   const { nodeId = '', range = '' } = args as Readonly<Record<string, string | undefined>>;
   if (!range || validRange(range) === null)

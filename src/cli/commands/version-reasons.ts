@@ -1,11 +1,39 @@
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { parseReason } from '../publish/parse-reason.js';
 import { Failure } from '../terminal/failure.js';
+import type { View } from '../views/view.js';
+import { run as runOperation } from './operation.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
+
+export function view(): View[] {
+  const reasons = flag(
+    '--reasons',
+    'Show why versions were flagged or banned, one finding per line, with its file and line if the registry reports them',
+  );
+  return [
+    {
+      usage: 'version get <nodeId> <version>',
+      operation: 'version.get',
+      flags: [reasons],
+    },
+    {
+      usage: 'version list <nodeId>',
+      operation: 'version.list',
+      flags: [reasons],
+      shape: {
+        columns: ['version', 'status', 'deprecated', 'createdAt', 'status_reason'],
+        less: ['deprecated'],
+      },
+    },
+  ];
+}
 
 /** `version get` and `version list`; with `--reasons` why a registry flagged or banned the versions. */
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, flags, output, signal } = context;
-  if (!flags.reasons) return (await import('./operation.js')).run(context);
+  if (!flags.reasons) return runOperation(context);
   const nodeId = args.nodeId as string;
   const version = args.version as string | undefined;
   const { client } = await context.services.reach();

@@ -1,13 +1,18 @@
+import { z } from 'zod';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { findTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { toTaskFailure } from '../generation/finish-task.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { waitForAbort } from '../terminal/interrupted.js';
 import { formatField, oneLine } from '../terminal/text.js';
+import { Text } from '../views/answers.js';
+import { secretFileFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
 import { createActions } from '../webhooks/actions.js';
 import { catchUp } from '../webhooks/catch-up.js';
 import { type Event, formatEvent } from '../webhooks/event.js';
@@ -18,7 +23,43 @@ import { SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
 import { awaitEnd, TaskEnd } from '../webhooks/until.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'folders' | 'ledger' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'webhook listen',
+  summary:
+    'Receive webhooks on this machine, verify them, and print one per line (NDJSON with --json); can also run a command or forward them',
+  flags: [
+    flag('--port <number>', 'Port to listen on, 0 for a free one (default 0)'),
+    flag('--public-url <url>', 'Public address of this listener, such as the address of a tunnel'),
+    flag('--forward-to <url>', 'Forward each webhook, body and headers unchanged, and return the response'),
+    flag(
+      '--exec <command>',
+      'Shell command to run for each webhook, with the body on standard input and REGEN_WEBHOOK_EVENT, _ID, _TASK_ID and _STATE in the environment; if it does not exit 0, the webhook is sent again',
+    ),
+    flag(
+      '--until <task_id>',
+      'Exit when this task has ended, according to a webhook or its status; exits 6 if it failed',
+    ),
+    flag('--timeout <duration>', 'With --until: maximum time to wait; then exits 8'),
+    secretFileFlag,
+  ],
+  shape: { columns: ['event', 'task_id', 'state', 'outputs'] },
+  examples: [
+    'regen webhook listen --port 8788 --exec "jq -r .status"',
+    'regen webhook listen --public-url https://hooks.example.com/regen --forward-to http://127.0.0.1:3000/hook --json',
+  ],
+  answer: z.object({
+    id: Text,
+    event: Text,
+    task_id: Text.optional(),
+    state: Text.optional(),
+    caught_up: z.boolean(),
+    body: z.record(Text, z.unknown()).nullable(),
+  }),
+});
+
+export async function run(context: Context): Promise<void> {
   const { output, system } = context;
   const options = readOptions(context);
   const act = createActions(context);
@@ -58,7 +99,7 @@ export async function run(context: CommandContext): Promise<void> {
   }
 }
 
-function readOptions(context: CommandContext) {
+function readOptions(context: Needs<'flags'>) {
   const port = readNumber(context.flags, 'port', PORTS) ?? 0;
   const publicUrl = readAddress(context.flags, 'public-url');
   const until = readText(context.flags, 'until');
@@ -68,7 +109,7 @@ function readOptions(context: CommandContext) {
   return { port, publicUrl, until, timeoutMs };
 }
 
-async function sayWhere(context: CommandContext, url: string, address: string): Promise<void> {
+async function sayWhere(context: Needs<'output' | 'services'>, url: string, address: string): Promise<void> {
   const { output } = context;
   const { url: service, name } = await context.services.reach();
   await output.note(`Listening at ${url} (press Ctrl-C to stop).`);
@@ -84,7 +125,7 @@ function isLocalAddress(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }
 
-async function showEvent({ output, system }: CommandContext, event: Event): Promise<void> {
+async function showEvent({ output, system }: Needs<'system' | 'output'>, event: Event): Promise<void> {
   const { seen, taskId } = event;
   if (output.mode.json || output.mode.ndjson) return output.items([formatEvent(event)]);
   const columns = [event.name, taskId ?? event.id, seen?.state ?? '', seen?.outputs.join(' ') ?? ''];

@@ -1,9 +1,27 @@
 import { getOutline } from '../../client/outlines.js';
+import type { Destruction } from '../../contract/operation.js';
+import { webhook } from '../../contract/webhook.js';
 import { confirmDestruction, reportDestruction, requireShow } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
+import type { View } from '../views/view.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<'command' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
+
+export const view = (): View => ({
+  usage: 'webhook secret',
+  destroys: { ...(webhook.rotateSecret.destroys as Destruction), flag: 'rotate' },
+  summary: 'Print the secret that signs your webhooks, or replace it',
+  changes: true,
+  flags: [
+    flag('--rotate', 'Create a new secret; for 24 hours, the old one signs too'),
+    flag('--show', 'Print the secret even if stdout is a terminal'),
+  ],
+  examples: ['regen webhook secret > webhook-secret.txt'],
+});
+
+export async function run(context: Context): Promise<void> {
   const { flags, output, signal } = context;
   const rotates = flags.rotate === true;
   context.services.isChanging = rotates;

@@ -1,14 +1,40 @@
 import { resolve } from 'node:path';
+import { z } from 'zod';
 import { hasValidSignature, verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
-import { regen, say, type Text } from '../../contract/schema/message.js';
+import { type Message, regen, say } from '../../contract/schema/message.js';
 import { readGivenFile } from '../../disk/folder-file.js';
-import type { CommandContext } from '../connect/context.js';
+import { flag } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
+import { Text, Time } from '../views/answers.js';
+import { secretFileFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
 import { readSecrets } from '../webhooks/secrets.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'webhook verify [file]',
+  summary: 'Check whether a webhook is genuine; if not, show why and exit 2',
+  explain: {
+    file: 'The request as received: headers, an empty line, body. With the flags below, only the body',
+  },
+  flags: [
+    flag('--id <text>', 'Value of the webhook-id header'),
+    flag('--timestamp <seconds>', 'Value of the webhook-timestamp header'),
+    flag('--signature <text>', 'Value of the webhook-signature header'),
+    secretFileFlag,
+  ],
+  examples: [
+    'regen webhook verify request.txt',
+    'regen webhook verify --id msg_1 --timestamp 1767225600 --signature v1,bWFkZSB1cA== < body.json',
+  ],
+  answer: z.object({ verified: z.literal(true), id: Text, sent_at: Time }),
+});
+
+export async function run(context: Context): Promise<void> {
   const { output, system } = context;
   const webhook = await readWebhook(context);
   const secrets = await readSecrets(context);
@@ -40,14 +66,14 @@ function toNotVerifiedFailure(
   });
 }
 
-const HINTS: Readonly<Record<WebhookProblem['kind'], Text>> = {
+const HINTS: Readonly<Record<WebhookProblem['kind'], Message | string>> = {
   signature: say`The old secret is valid for 24 hours after a rotation. Show the new one with: ${regen('webhook secret')}`,
   time: 'The signature itself is valid. A webhook that is sent again has a new timestamp.',
   missing: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',
   malformed: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',
 };
 
-async function readWebhook(context: CommandContext): Promise<Webhook> {
+async function readWebhook(context: Context): Promise<Webhook> {
   const { flags } = context;
   const names = ['id', 'timestamp', 'signature'] as const;
   const given = names.filter((name) => flags[name] !== undefined);
@@ -68,7 +94,7 @@ async function readWebhook(context: CommandContext): Promise<Webhook> {
   return { id, timestamp, signature, body: bytes };
 }
 
-async function readInputFile({ args, system }: CommandContext): Promise<Buffer> {
+async function readInputFile({ args, system }: Needs<'args' | 'system'>): Promise<Buffer> {
   const file = args.file as string | undefined;
   if (file !== undefined && file !== '-') return readGivenFile(resolve(system.cwd, file));
   if (system.stdin.isTTY) {

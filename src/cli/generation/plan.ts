@@ -14,11 +14,12 @@ import { findEntry } from '../../flows/tasks/task.js';
 import { buildRequest, readBodyFlag } from '../command/build-request.js';
 import type { ArgumentValues, Command, Flag, FlagValues, ParsedCommand } from '../command/command.js';
 import { findRequestProblems, formatFieldName, toInvalidFailure } from '../command/request.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { type FailureDetail, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 
-export type PlanContext = Pick<CommandContext, 'system' | 'services' | 'output' | 'ledger'>;
+export type PlanContext = Needs<'system' | 'services' | 'output' | 'ledger'>;
 
 /**
  * Plans the tasks of a command line: one for each image.
@@ -35,11 +36,11 @@ export async function planJobs(given: ParsedCommand, context: PlanContext): Prom
   const naming = await context.services.findNaming();
   const name = command.operation as string;
   const operation = adaptOperation(naming, name, getOperation(name));
-  const doubts = new Map<string, Text>();
+  const warnings = new Map<string, Text>();
   const report = {
     addProblems,
     doubt: (found: readonly FailureDetail[]) => {
-      for (const { path, message } of found) doubts.set(`${path} ${message}`, say`${path} ${message}`);
+      for (const { path, message } of found) warnings.set(`${path} ${message}`, say`${path} ${message}`);
     },
   };
   const jobs = splitArguments(parsed).map((args) =>
@@ -49,9 +50,9 @@ export async function planJobs(given: ParsedCommand, context: PlanContext): Prom
   const piped = sources.filter(({ kind }) => kind === 'stdin');
   if (piped.length > 1) addProblems([{ path: '-', message: 'can be used for one image only' }]);
   if (problems.size > 0) throw toInvalidFailure([...problems.values()]);
-  for (const doubt of doubts.values()) {
+  for (const warning of warnings.values()) {
     await context.output.warn(
-      say`As far as this version of regen knows, ${doubt}; ${context.services.target.name} decides.`,
+      say`As far as this version of regen knows, ${warning}; ${context.services.target.name} decides.`,
     );
   }
   return jobs;
@@ -156,7 +157,7 @@ function findSource(context: PlanContext, text: string): ReturnType<typeof parse
   if (url !== undefined) return { kind: 'url', url };
   const id = entry?.task_id;
   return {
-    problem: say`has no result yet: ${text}${id ? say`; wait for it with: ${regen('task wait', id)}` : ''}`,
+    problem: say`has no result yet: ${text}${id ? say`; wait for it with: ${regen('task wait', shellWord(id))}` : ''}`,
   };
 }
 

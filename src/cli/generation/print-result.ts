@@ -15,7 +15,11 @@ import type { System } from '../terminal/system.js';
  */
 export function printsBytes(flags: FlagValues, { stdout }: Pick<System, 'stdout'>, count: number): boolean {
   if (flags.output !== '-') return false;
-  if (count > 1) throw usage('--output - writes one result.', 'For several, pass a folder: -o results/');
+  if (count > 1)
+    throw usage(
+      `--output - takes exactly one result; ${count} were requested.`,
+      'For several, pass a folder: -o results/',
+    );
   const other = ['json', 'ndjson', 'jq', 'receipt', 'force', 'open'].find(
     (name) => flags[name] !== undefined,
   );

@@ -1,16 +1,17 @@
 import { hostname } from 'node:os';
 import { ServiceError } from '../../client/errors.js';
 import { regen, say } from '../../contract/schema/message.js';
-import type { Registry } from '../../flows/publish/upload.js';
-import type { CommandContext } from '../connect/context.js';
+import type { PublishReport } from '../../flows/publish/pack.js';
+import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
 import { Failure } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
 
 /** What is needed to publish a pack. */
-export type PublishContext = Omit<CommandContext, 'interruption'> & {
+export type PublishContext = Needs<'flags' | 'system' | 'signal' | 'connect' | 'services' | 'mayAsk'> & {
   readonly interruption: Pick<Interruption, 'hint'>;
+  readonly output: PublishReport;
 };
 
 /** A personal access token for publishing. `replaceable`: it may be replaced by a new one without asking. */
@@ -52,23 +53,8 @@ export async function findPublishToken(
 
 const TOKEN_CHOICES = ['Create one and save it', 'Paste one'];
 
-/** The registry of a service, as the flow that publishes uses it. */
-export function toRegistry(
-  context: Pick<PublishContext, 'output' | 'signal'>,
-  service: Service,
-  publisherId: string,
-  { token, replaceable }: PublishToken,
-): Registry {
-  const { url, client, credential } = service;
-  return {
-    ...{ url, client, token, isSignedIn: credential !== undefined },
-    // The data of the embedded service may have been removed, and the token with it.
-    ...(replaceable && { renewToken: () => makeToken(context, service, publisherId) }),
-  };
-}
-
 /** Creates and saves a token, and creates the publisher if it does not exist. */
-async function makeToken(
+export async function makeToken(
   { output, signal }: Pick<PublishContext, 'output' | 'signal'>,
   service: Service,
   publisherId: string,

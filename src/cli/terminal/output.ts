@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { Message, type Names, type Part, render, say, type Text } from '../../contract/schema/message.js';
+import { Message, type Names, type Part, render, type Text } from '../../contract/schema/message.js';
 import { type Failure, formatDetail, usage } from './failure.js';
 import type { JsonFilter } from './json-filter.js';
 import { formatCell, listFields, readField } from './rows.js';
@@ -152,31 +152,36 @@ export class Output {
     await this.#written;
   }
 
-  /** Prints a line for people. */
-  async note(text: Text): Promise<void> {
-    if (!this.mode.quiet) await this.tell(text);
+  /** Prints lines for people. */
+  async note(...lines: readonly Text[]): Promise<void> {
+    if (!this.mode.quiet) await this.tell(...lines);
   }
 
   /** Prints lines that the user needs to continue, even with `--quiet`. */
-  async tell(text: Text): Promise<void> {
-    await this.#say(await this.#write(text, stripControls));
+  async tell(...lines: readonly Text[]): Promise<void> {
+    const written = await Promise.all(lines.map((line) => this.#write(line, toLine)));
+    const [only] = written;
+    await this.#say(only && written.length === 1 ? only : written.map(formatLine).join('\n'));
   }
 
   async warn(text: Text): Promise<void> {
     const { paint } = await this.#err;
-    if (!this.mode.quiet)
-      await this.#say(await this.#write(say`${paint.magenta('warning:')} ${text}`, stripControls));
+    if (!this.mode.quiet) await this.#say(await this.#write(text, toLine, paint.magenta('warning:')));
   }
 
-  /** Writes a text for this command line. A command at its end is kept apart, so that it can be copied. */
-  async #write(text: Text, clean: (text: string) => string): Promise<Line> {
-    if (typeof text === 'string') return { prose: clean(text) };
+  /**
+   * Writes a text for this command line. A command at its end is kept apart, so that it can be copied.
+   * @param lead written in front of it
+   */
+  async #write(text: Text, clean: (text: string) => string, lead = ''): Promise<Line> {
+    const begin = (prose: string) => [lead, prose].filter(Boolean).join(' ');
+    if (typeof text === 'string') return { prose: begin(clean(text)) };
     const names = await this.mode.findNames?.();
     const last = text.parts.findLastIndex((part) => part !== '');
     const write = (parts: readonly Part[]) => clean(render(new Message(parts), names));
     const command = text.parts[last];
-    if (typeof command !== 'object' || !('command' in command)) return { prose: write(text.parts) };
-    return { prose: write(text.parts.slice(0, last)).trimEnd(), command: write([command]) };
+    if (typeof command !== 'object' || !('command' in command)) return { prose: begin(write(text.parts)) };
+    return { prose: begin(write(text.parts.slice(0, last)).trimEnd()), command: write([command]) };
   }
 
   /** Prints a failure: what failed, each detail, then the hint; with `--json` as one object. */
@@ -202,16 +207,16 @@ export class Output {
       const detail = { path: oneLine(one.path), message: oneLine(one.message) };
       await this.#say(`  ${formatDetail(detail, (text) => paint.bold(text))}`);
     }
-    if (facts.hint) await this.#say(await this.#write(say`${paint.dim('hint:')} ${facts.hint}`, oneLine));
+    if (facts.hint) await this.#say(await this.#write(facts.hint, oneLine, paint.dim('hint:')));
   }
 
   async #say(given: string | Line): Promise<void> {
     const line = typeof given === 'string' ? { prose: given } : given;
-    const text = [line.prose, line.command].filter(Boolean).join(' ');
+    const text = formatLine(line);
     const { isTTY, columns } = this.system.stderr;
     // A character may take two columns.
     const isWide = isTTY && columns && text.length * 2 > columns && this.mode.json !== true;
-    await this.#above(this.system.stderr, `${isWide ? await wrapMessage(text, line, columns) : text}\n`);
+    await this.#above(this.system.stderr, `${isWide ? await wrapMessage(line, columns) : text}\n`);
   }
 
   async #above(stream: Writable, chunk: string | Uint8Array): Promise<void> {
@@ -223,19 +228,36 @@ export class Output {
   }
 }
 
+/** Makes one line of a message: text of a service in it could look like another message. */
+function toLine(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim());
+  return stripControls(lines.join(' '));
+}
+
 /** A line for people, and the command at its end. */
 interface Line {
   readonly prose: string;
   readonly command?: string;
 }
 
+function formatLine({ prose, command }: Line): string {
+  return [prose, command].filter(Boolean).join(' ');
+}
+
+/** A longer message is cut on a terminal, because wrapping it could take minutes. */
+const MAX_MESSAGE_LENGTH = 10_000;
+
 /** Wraps a message between words. A command at its end stays on one line, so that it can be copied. */
-async function wrapMessage(text: string, { prose, command }: Line, columns: number): Promise<string> {
-  const [{ default: wrap }, { default: stringWidth }] = await Promise.all([
+async function wrapMessage(line: Line, columns: number): Promise<string> {
+  const message = formatLine(line);
+  const [{ default: wrap }, { measureWidth }] = await Promise.all([
     import('wrap-ansi'),
-    import('string-width'),
+    import('./width.js'),
   ]);
-  if (stringWidth(text) <= columns) return text;
+  const isLong = message.length > MAX_MESSAGE_LENGTH;
+  const text = isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
+  if (measureWidth(text) <= columns) return text;
+  const { prose, command } = isLong ? { prose: text, command: undefined } : line;
   const wrapped = wrap(prose, columns, { trim: true });
   return command === undefined ? wrapped : `${wrapped}\n  ${command}`;
 }

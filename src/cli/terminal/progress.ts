@@ -68,7 +68,7 @@ export class Progress implements Stages {
 
   async #open(): Promise<Ora> {
     if (this.#spinner) return this.#spinner;
-    const [{ default: ora }, { cutText }] = await Promise.all([import('ora'), import('./table.js')]);
+    const [{ default: ora }, { cutText }] = await Promise.all([import('ora'), import('./width.js')]);
     this.#cut = cutText;
     const stream = this.output.system.stderr as NodeJS.WriteStream;
     // discardStdin would disable Ctrl-C.

@@ -1,6 +1,6 @@
 import type { Trace } from '../../client/trace.js';
 
-/** How long a service may be silent before the user is told. */
+/** How long a service may be silent before the user sees a note. */
 const SILENCE_MS = 5_000;
 
 /** Tells the user that a service has not responded yet, once per silence. */
@@ -16,11 +16,11 @@ export class Silence {
   observe(event: Trace): void {
     // An upload is answered only at its end, and has its own progress.
     if (event.kind === 'request' && event.method !== 'PUT')
-      this.#timer ??= setTimeout(() => this.#speak(), SILENCE_MS).unref();
+      this.#timer ??= setTimeout(() => this.#note(), SILENCE_MS).unref();
     if (event.kind === 'response') this.#end();
   }
 
-  #speak(): void {
+  #note(): void {
     if (!this.#said) this.say(`Still waiting for a response from ${this.host}. Press Ctrl-C to stop.`);
     this.#said = true;
   }

@@ -1,5 +1,3 @@
-import stringWidth from 'string-width';
-import wrapAnsi from 'wrap-ansi';
 import {
   type Cell,
   formatHeadings,
@@ -11,6 +9,7 @@ import {
 } from './cells.js';
 import { formatCell, readField } from './rows.js';
 import { oneLine, stripControls } from './text.js';
+import { createPadding, cutText, measureWidth, wrapText } from './width.js';
 
 export type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'magenta' | 'green', (text: string) => string>>;
 
@@ -46,6 +45,11 @@ interface Column {
 }
 
 const GAP = '  ';
+/** How many characters of a listing are shown, and of each text even after that. */
+const MAX_LISTING_LENGTH = 200_000;
+const MIN_SHOWN_LENGTH = 100;
+const MAX_CELL_LENGTH = 2_000;
+const MAX_NAME_LENGTH = 200;
 /** Narrower prose is not useful. */
 const MIN_PROSE_WIDTH = 24;
 const PAINTS: Readonly<Record<Tone, keyof Paint>> = { good: 'green', busy: 'magenta', bad: 'red' };
@@ -69,22 +73,35 @@ export function layOutTable(items: readonly unknown[], table: TableFields, scree
 }
 
 function readColumns(items: readonly unknown[], { fields, ids }: TableFields, now: number): Column[] {
-  const headings = formatHeadings(fields);
+  const limit = createLimit();
+  const headings = formatHeadings(fields).map((heading) => limit(heading, MAX_NAME_LENGTH));
   const columns = fields.map((field, index) => {
     const texts = items.map((item) => formatCell(readField(item, field)));
     const short = ids.includes(field) ? shortenIds(texts) : new Map<string, string>();
     const cells = items.map((item, row) => {
       const id = short.get(texts[row] as string);
-      return id === undefined ? presentCell(field, readField(item, field), now) : { text: id };
+      if (id !== undefined) return { text: id };
+      const cell = presentCell(field, readField(item, field), now);
+      return { ...cell, text: limit(cell.text, MAX_CELL_LENGTH) };
     });
     const heading = headings[index] as string;
     // What has spaces in the answer itself; a relative time is as short as it can be.
     const isProse = texts.some((text) => text.includes(' '));
-    const width = Math.max(stringWidth(heading), ...cells.map(({ text }) => stringWidth(text)));
+    const width = Math.max(...[heading, ...cells.map(({ text }) => text)].map(measureWidth));
     return { heading, field, cells, isProse, width };
   });
   // Empty columns are left out.
   return columns.filter(({ cells }) => cells.some(({ text }) => text !== ''));
+}
+
+/** Cuts the texts of a listing before they are laid out, which takes long: a service may answer with megabytes. */
+function createLimit(): (text: string, most?: number) => string {
+  let left = MAX_LISTING_LENGTH;
+  return (text, most = MAX_LISTING_LENGTH) => {
+    const length = Math.min(most, Math.max(left, MIN_SHOWN_LENGTH));
+    left -= Math.min(text.length, length);
+    return text.length > length ? `${text.slice(0, length)}…` : text;
+  };
 }
 
 function findMinWidth({ isProse, width }: Column): number {
@@ -99,14 +116,14 @@ function layOutRows(count: number, columns: readonly Column[], table: TableField
   const { paint } = screen;
   const widths = narrowProse(columns, screen.columns);
   const header = columns.map(({ heading }, index) => [
-    paint.bold(heading) + ' '.repeat((widths[index] as number) - stringWidth(heading)),
+    paint.bold(heading) + createPadding(heading, widths[index] as number),
   ]);
   const rows = Array.from({ length: count }, (_, row) => {
     const cells = columns.map(({ cells, field }, index) => {
       const { text, tone } = cells[row] as Cell;
       const width = widths[index] as number;
       const lines = table.less.includes(field) ? [cutText(text, width)] : wrapText(text, width);
-      return lines.map((line) => paintTone(paint, tone, line) + ' '.repeat(width - stringWidth(line)));
+      return lines.map((line) => paintTone(paint, tone, line) + createPadding(line, width));
     });
     return joinCells(cells, widths);
   });
@@ -172,48 +189,30 @@ function readSize(name: string): number {
 }
 
 function layOutFlat(value: unknown, screen: Screen): string[] {
+  const limit = createLimit();
   const fields = listShownFields(value).map(([name, text]) => {
-    return [oneLine(name), presentField(name, stripControls(text), screen.now)] as const;
+    const cell = presentField(name, stripControls(text), screen.now);
+    return [limit(oneLine(name), MAX_NAME_LENGTH), { ...cell, text: limit(cell.text) }] as const;
   });
   return layOutFields(fields, screen);
 }
 
 function layOutFields(fields: readonly (readonly [name: string, cell: Cell])[], screen: Screen): string[] {
   const { paint, columns } = screen;
-  const indent = Math.max(0, ...fields.map(([name]) => stringWidth(name))) + GAP.length;
+  const indent = Math.max(0, ...fields.map(([name]) => measureWidth(name))) + GAP.length;
   // Where names leave too little room, values lie below them.
-  const isLong = fields.some(([, { text }]) => stringWidth(text) > columns - indent);
+  const isLong = fields.some(([, { text }]) => measureWidth(text) > columns - indent);
   const isBelow = columns - indent < MIN_PROSE_WIDTH && isLong;
   const room = columns - (isBelow ? GAP.length : indent);
   return fields.flatMap(([name, { text, tone }]) => {
     const lines = wrapText(text, room).map((line) => paintTone(paint, tone, line));
     if (isBelow)
       return [...wrapText(name, columns).map((line) => paint.bold(line)), ...lines.map((line) => GAP + line)];
-    const label = paint.bold(name) + ' '.repeat(indent - stringWidth(name));
+    const label = paint.bold(name) + createPadding(name, indent);
     return lines.map((line, index) => (index === 0 ? label : ' '.repeat(indent)) + line);
   });
 }
 
 function paintTone(paint: Paint, tone: Tone | undefined, text: string): string {
   return tone ? paint[PAINTS[tone]](text) : text;
-}
-
-/** Wraps text between words, and within words that are too long for a line. */
-export function wrapText(text: string, columns: number): string[] {
-  if (stringWidth(text) <= columns && !text.includes('\n')) return [text];
-  if (columns === Number.POSITIVE_INFINITY) return text.split('\n');
-  return wrapAnsi(text, Math.max(columns, 1), { hard: true, trim: true }).split('\n');
-}
-
-/** Cuts text to a width, with an ellipsis. */
-export function cutText(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
-  let kept = '';
-  let used = 0;
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    used += stringWidth(segment);
-    if (used > width - 1) break;
-    kept += segment;
-  }
-  return `${kept}…`;
 }

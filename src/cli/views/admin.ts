@@ -20,63 +20,6 @@ const NODE_SET_FLAGS = ['tags-admin', 'search-ranking', 'preempted-host-node-nam
 
 export const adminViews: readonly View[] = [
   {
-    usage: 'admin generate-token',
-    operation: 'admin.generateToken',
-    module: 'admin-generate-token',
-    summary: 'Create an admin token that is valid for one hour, and print only the token on stdout',
-    flags: [
-      flag('--show', 'Print the token even if stdout is a terminal'),
-      flag(
-        '--output-file <path>',
-        'Write the token to a file that only you can read, and print the path of the file',
-      ),
-      flag('--force', 'Overwrite an existing file'),
-      flag(
-        '--format <choice>',
-        'Output format: env (REGEN_ADMIN_TOKEN=<token>), json, or header (Authorization: Bearer <token>)',
-        { choices: ['env', 'json', 'header'] },
-      ),
-    ],
-    examples: [
-      'regen admin generate-token --format header | curl -H @- http://127.0.0.1:7717/admin/audit',
-      'regen admin generate-token --output-file admin.env --format env',
-    ],
-  },
-  {
-    usage: 'admin exec [command...]',
-    operation: 'admin.generateToken',
-    module: 'admin-exec',
-    summary: 'Run a command with a temporary admin token',
-    explain: {
-      command:
-        'The command to run and its arguments, after --. REGEN_ADMIN_TOKEN has the initial token; the file REGEN_ADMIN_TOKEN_FILE always has a valid one',
-    },
-    examples: ['regen admin exec -- ./moderate.sh', 'regen admin exec -- regen admin audit --kind node'],
-  },
-  {
-    usage: 'admin review [versions...]',
-    operation: 'admin.review',
-    module: 'admin-review',
-    summary: 'List the versions that wait for a verdict, or give one to the versions named',
-    explain: { versions: 'node@version (default: list them)' },
-    changes: true,
-    flags: [
-      flag('--approve', 'Make the versions Active'),
-      flag('--flag', 'Flag the versions'),
-      flag('--ban', 'Ban the versions'),
-      flag('--reason <text>', 'Reason for the verdict, shown to everyone'),
-    ],
-    shape: {
-      items: 'versions',
-      columns: ['node_id', 'version', 'status', 'createdAt', 'status_reason'],
-      less: ['createdAt'],
-    },
-    examples: [
-      'regen admin review',
-      'regen admin review light-tools@1.2.0 --approve --reason "The subprocess call is ffmpeg"',
-    ],
-  },
-  {
     usage: 'admin version set-status <nodeId> <version> [status]',
     operation: 'admin.version.setStatus',
     choices: {

@@ -12,40 +12,29 @@ import { videoModels } from '../../contract/video-models.js';
 import type { Argument, Command, CommandDestruction, CommandTree, Flag, Models } from '../command/command.js';
 import { deriveFlags, flag, toKebabCase } from '../command/flags.js';
 import { adminViews } from './admin.js';
-import { apiViews } from './api.js';
-import { authViews } from './auth.js';
-import { batchViews } from './batch.js';
-import { globals, groups } from './globals.js';
+import { globals, groups, order } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';
 import { imageViews } from './image.js';
 import { keyViews } from './key.js';
 import { nodeViews } from './node.js';
-import { programViews } from './program.js';
 import { publisherViews } from './publisher.js';
-import { serveViews } from './serve.js';
-import { taskViews } from './task.js';
 import { topics } from './topics.js';
 import { versionViews } from './version.js';
 import { videoViews } from './video.js';
 import type { View } from './view.js';
 import { webhookViews } from './webhook.js';
 
-const views: readonly View[] = [
+/** The commands that run one operation. */
+const operationViews: readonly View[] = [
   ...publisherViews,
   ...nodeViews,
   ...versionViews,
   ...hostNodeViews,
   ...imageViews,
   ...videoViews,
-  ...taskViews,
   ...keyViews,
-  ...batchViews,
   ...webhookViews,
   ...adminViews,
-  ...apiViews,
-  ...authViews,
-  ...programViews,
-  ...serveViews,
 ];
 
 /** Operations that are a part of other commands, or are only for programs. */
@@ -68,20 +57,33 @@ const WITHOUT_COMMAND: readonly OperationName[] = [
   'service.protectedResource',
 ];
 
-/** Combines the views and the contract into the whole command tree, as plain data. */
-export function commandTree(): CommandTree {
-  const unsorted = [...views, ...deriveViews()].map(toCommand);
-  const words = [...new Set(unsorted.map(({ words }) => words[0] as string))];
-  const commands = words.flatMap((word) => unsorted.filter((command) => command.words[0] === word));
+/**
+ * Combines the views and the contract into the whole command tree, as plain data.
+ * @param handWritten the views of the files in `commands/`
+ */
+export function deriveTree(handWritten: readonly View[]): CommandTree {
+  const views = [...operationViews, ...handWritten];
+  const commands = [...views, ...deriveViews(views)].map(toCommand).sort(compareOrder);
   return {
-    words,
+    words: [...new Set(commands.map(({ words }) => words[0] as string))],
     topics: Object.fromEntries(Object.entries(topics).map(([name, { summary }]) => [name, summary])),
     ...{ groups, globals, commands },
   };
 }
 
+/** Sorts by `order`; commands that it does not name come last in their group, as they are. */
+function compareOrder({ words: one }: Command, { words: other }: Command): number {
+  const rank = ([first = '', ...rest]: readonly string[]) => {
+    const groupAt = Object.keys(order).indexOf(first);
+    const at = order[first]?.indexOf(rest.join(' ')) ?? -1;
+    return [groupAt, at < 0 ? Number.POSITIVE_INFINITY : at] as const;
+  };
+  const [[group, at], [otherGroup, otherAt]] = [rank(one), rank(other)];
+  return group - otherGroup || (at === otherAt ? 0 : at - otherAt);
+}
+
 /** Lists the views of the operations that no view names: `node.get` is `node get <nodeId>`. */
-function deriveViews(): View[] {
+function deriveViews(views: readonly View[]): View[] {
   const known = new Set([...WITHOUT_COMMAND, ...views.map(({ operation }) => operation)]);
   return [...listOperations(contract)].flatMap(([name, { params }]) => {
     if (known.has(name as OperationName)) return [];

@@ -50,7 +50,7 @@ export const failureMeanings: Readonly<Record<FailureCode, string>> = {
   changed: 'The file changed while it was transferred.',
   address: 'The service led to an address that it may not name.',
   local_service_unavailable: 'The embedded service could not be started.',
-  not_running: 'No service runs on the data folder.',
+  not_running: 'No service is running for the data folder.',
   not_started: 'The command of `admin exec` was not found or cannot be run.',
   port_taken: 'Another program uses the port.',
   busy: 'Another process has held a lock for too long.',

@@ -58,3 +58,28 @@ export const groups: Readonly<Record<string, string>> = {
   completion: 'Shell completion of commands, flags and values',
   serve: 'Run the service itself on this machine',
 };
+
+/** The order of help: first words, and the commands that begin each group. The others follow as they are declared. */
+export const order: Readonly<Record<string, readonly string[]>> = {
+  publisher: 'create, get, list, update, delete, audit, token create, token list, token check'.split(', '),
+  node: ['init'],
+  version: 'publish, pack, check, bump, deprecate, diff, update, get, list, delete, history, download'.split(
+    ', ',
+  ),
+  'host-nodes': ['find', 'list'],
+  image: [],
+  video: 'text2video, start-end2video, extend, status'.split(', '),
+  task: 'list, show, wait, download, cancel, forget, rerun'.split(', '),
+  key: [],
+  usage: [],
+  batch: [],
+  webhook: 'listen, verify, trigger, secret'.split(', '),
+  admin: 'generate-token, exec, review'.split(', '),
+  api: [],
+  auth: ['login'],
+  config: [],
+  doctor: [],
+  completion: [],
+  schema: [],
+  serve: ', init, backup, restore, check, copy, migrate, prune'.split(', '),
+};

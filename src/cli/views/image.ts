@@ -1,5 +1,4 @@
-import { flag } from '../command/flags.js';
-import { startFlags, taskExplain } from './generation.js';
+import { startFlags } from './flags.js';
 import type { View } from './view.js';
 
 const explain = {
@@ -47,19 +46,5 @@ export const imageViews: readonly View[] = [
     operation: 'image.upscaler',
     summary: 'Enlarge images and add detail',
     examples: ['regen image upscaler photo.jpg --scale-factor 4 --flavor photo -o large.png'],
-  },
-  {
-    usage: 'image status <task_id>',
-    module: 'generation-status',
-    summary: 'Show the status of an image task',
-    explain: taskExplain,
-    flags: [
-      flag(
-        '--kind <choice>',
-        'Kind of the task, if it was not started from this machine (default: try each)',
-        { choices: ['relight', 'style-transfer', 'skin-enhancer', 'upscaler'] },
-      ),
-    ],
-    examples: ['regen image status 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --kind relight'],
   },
 ];

@@ -1,4 +1,3 @@
-import { flag } from '../command/flags.js';
 import { AUDIT_SHAPE } from './admin.js';
 import type { View } from './view.js';
 
@@ -56,13 +55,6 @@ export const publisherViews: readonly View[] = [
       ids: ['id'],
       less: ['token', 'nodes', 'created_by_email', 'created_at', 'last_used_at'],
     },
-  },
-  {
-    usage: 'publisher token check <publisherId>',
-    module: 'publisher-token-check',
-    summary: 'Check whether the token that `version publish` would use can publish for a publisher',
-    flags: [flag('--node <nodeId>', 'Check it for this node, too')],
-    examples: ['regen publisher token check my-team --node light-tools'],
   },
   {
     usage: 'publisher token revoke <publisherId> <tokenId>',

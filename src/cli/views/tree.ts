@@ -25,6 +25,11 @@ export class BuiltTree {
       : undefined;
   }
 
+  /** Reads the JSON Schemas of answers that are not the response of an operation, by command. */
+  readAnswers(): Readonly<Record<string, object>> {
+    return this.#read('answers');
+  }
+
   readWhole(): CommandTree {
     return { ...this.index, commands: this.index.words.flatMap((word) => this.readCommands(word)) };
   }

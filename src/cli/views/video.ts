@@ -1,5 +1,5 @@
 import { flag } from '../command/flags.js';
-import { startFlags, taskExplain } from './generation.js';
+import { startFlags, taskExplain } from './flags.js';
 import type { View } from './view.js';
 
 const fromTask = flag('--from-task <task_id>', 'The same as <task_id>');
@@ -48,13 +48,6 @@ export const videoViews: readonly View[] = [
       'regen video extend @last:video --prompt "it sails away" -o longer.mp4',
       'regen video extend --video-creation-id 1234 --video-url https://example.com/boat.mp4 --images end.jpg',
     ],
-  },
-  {
-    usage: 'video status <task_id>',
-    module: 'generation-status',
-    summary: 'Show the state and results of a video task',
-    explain: taskExplain,
-    examples: ['regen video status 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --json'],
   },
   {
     usage: 'video prices',

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { OperationName } from '../../contract/index.js';
 import type { CommandDestruction, Flag, Lookup } from '../command/command.js';
 import type { Shape } from '../terminal/output.js';
@@ -10,7 +11,7 @@ export interface View {
   /** Words and positionals: `version update <publisherId> <nodeId> <versionId>`. */
   readonly usage: string;
   readonly operation?: OperationName;
-  /** The file in `commands/` that runs it. Default: `operation`, which runs any operation. */
+  /** The file in `commands/` that runs it. Default: that which the view is in, otherwise `operation`, which runs any. */
   readonly module?: string;
   readonly summary?: string;
   readonly explain?: Readonly<Record<string, string>>;
@@ -26,6 +27,8 @@ export interface View {
   /** Positionals that may be the beginning of an id, and the operation that lists those ids. */
   readonly lookup?: Lookup;
   readonly shape?: Shape;
+  /** What it prints with `--json`, if that is not the response of its operation. */
+  readonly answer?: z.ZodType;
   readonly changes?: boolean;
   /** What a command without an operation destroys. Others have it from their operation. */
   readonly destroys?: CommandDestruction;

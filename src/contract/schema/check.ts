@@ -18,14 +18,14 @@ const MAX_PROBLEMS = 100;
 export function checkValue<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  asker: RuleContext = {},
+  context: RuleContext = {},
 ): CheckResult<z.output<Schema>> {
-  const excess = findExcessEntries(schema, value, asker.limits);
+  const excess = findExcessEntries(schema, value, context.limits);
   if (excess.length > 0) return { ok: false, problems: excess.slice(0, MAX_PROBLEMS) };
   // Not `safeParse`, whose error describes every issue in one long text.
   const result = schema._zod.run({ value, issues: [] }, { async: false });
   if (result instanceof Promise) throw new TypeError('A schema of the contract must not be asynchronous.');
-  const broken = findBrokenRules(schema, value, asker);
+  const broken = findBrokenRules(schema, value, context);
   if (result.issues.length === 0 && broken.length === 0) {
     return { ok: true, value: result.value as z.output<Schema> };
   }

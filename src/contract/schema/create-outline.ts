@@ -62,7 +62,7 @@ function outline(schema: z.core.$ZodType, io: 'input' | 'output'): Outline {
   }
 }
 
-/** What is left of an outline for those who only read its names. */
+/** The outline without its checks, for callers that only need names. */
 function keepNames(outline: Outline): Outline {
   switch (outline.type) {
     case 'list':

@@ -31,7 +31,7 @@ export type Limits = { -readonly [Name in keyof typeof DEFAULT_LIMITS]: number }
 /** Unpacking less than this costs next to nothing: a table of zeros is not a bomb. */
 const MIN_BOMB_BYTES = 16 * 1024 ** 2;
 
-/** Whether an archive of `size` bytes unpacks to so much that it is only made to do so. */
+/** Whether an archive of `size` bytes is a zip bomb. */
 export function isZipBomb(
   size: number,
   unpacked: number,

@@ -26,7 +26,7 @@ export interface Rule {
   /** Present if the fields of the rule are images. */
   readonly images?: true;
   /** Finds what breaks the rule. The value may be invalid otherwise: fields of another type are ignored. */
-  problems(value: FieldValues, asker: RuleContext): Problem[];
+  problems(value: FieldValues, context: RuleContext): Problem[];
 }
 
 // A registry of zod instead of a map: `.meta()` copies a schema, and a registry follows the copies.
@@ -44,7 +44,7 @@ export function getRules(schema: z.core.$ZodType): readonly Rule[] {
 }
 
 /** Finds everything in a value that breaks a rule of its schema. */
-export function findBrokenRules(schema: z.ZodType, value: unknown, asker: RuleContext): Problem[] {
+export function findBrokenRules(schema: z.ZodType, value: unknown, context: RuleContext): Problem[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
-  return getRules(schema).flatMap((rule) => rule.problems(value as FieldValues, asker));
+  return getRules(schema).flatMap((rule) => rule.problems(value as FieldValues, context));
 }

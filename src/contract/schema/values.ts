@@ -45,7 +45,7 @@ export function limitedText(most: number): z.ZodString {
 }
 
 export const MAX_URL = 4096;
-/** Said before a URL is parsed: a host of a hundred thousand letters takes seconds. */
+/** Checked before parsing: a very long host takes seconds to parse. */
 export const URL_TOO_LONG = `must have at most ${MAX_URL} characters`;
 
 /** Signed URLs of results are long. */

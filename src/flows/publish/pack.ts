@@ -15,7 +15,7 @@ import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
 
-/** Is told what a publish is doing. */
+/** Receives the progress messages and warnings of a publish. */
 export interface PublishReport {
   note(text: Text): Promise<void>;
   warn(text: Text): Promise<void>;
@@ -185,12 +185,12 @@ export async function checkCode(
       })),
     });
   }
-  await warnOfGaps(report, code);
+  await warnAboutMissingDefinitions(report, code);
   return code;
 }
 
 /** Warns of what does not prevent publishing, but is probably a mistake. */
-export async function warnOfGaps(report: PublishReport, code: CodeReport): Promise<void> {
+export async function warnAboutMissingDefinitions(report: PublishReport, code: CodeReport): Promise<void> {
   const { nodes, unresolved, unreadable } = code;
   const [gap] = unresolved;
   if (nodes.length === 0) {

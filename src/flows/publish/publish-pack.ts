@@ -6,18 +6,10 @@ import { FlowError } from '../flow-error.js';
 import { findNextStep, isSettled, readReason, toVerdictError } from './next-step.js';
 import { buildArchive, type Pack, type PublishReport, type Stages } from './pack.js';
 import { type NodeVersion, readVersion, type VersionContext } from './published.js';
-import {
-  type ConnectWithToken,
-  chooseClient,
-  isUncertain,
-  type Registration,
-  type Registry,
-  registerAndUpload,
-} from './upload.js';
+import { isUncertain, type Registration, type Registry, registerAndUpload } from './upload.js';
 
 /** How a pack that passed its checks is published. */
 export interface PublishContext {
-  readonly connect: ConnectWithToken;
   /** Opens the registry, once the archive is built. */
   openRegistry(publisherId: string): Promise<Registry>;
   readonly report: PublishReport;
@@ -38,10 +30,10 @@ export interface PublishContext {
 export async function publishPack(context: PublishContext, pack: Pack): Promise<NodeVersion> {
   const registration = await buildRegistration(context, pack);
   const { manifest, archive } = registration;
-  const { connect, signal } = context;
+  const { signal } = context;
   const registry = await context.openRegistry(manifest.publisher);
   const subject: VersionContext = {
-    client: await chooseClient(connect, registry, registry.token),
+    client: await registry.connect(registry.token),
     nodeId: manifest.node.id,
     version: manifest.version.version,
     signal,
@@ -98,22 +90,22 @@ async function waitForVerdict(
   await progress.stage('Waiting for the registry to check it');
   try {
     const read = async () => (await readVersion(subject)) ?? uploaded;
-    const judged = await wait(read, {
+    const checked = await wait(read, {
       isDone: ({ status }) => status !== 'NodeVersionStatusPending',
       onAnswer: ({ status_reason }) => status_reason && progress.update(`(${status_reason})`),
       timeoutMs,
       signal,
     });
-    if (judged.status !== 'NodeVersionStatusActive')
-      throw toVerdictError(subject, await readReason(subject, judged));
+    if (checked.status !== 'NodeVersionStatusActive')
+      throw toVerdictError(subject, await readReason(subject, checked));
     // The version has passed. Some registries extract definitions much later.
-    let version = judged;
-    if (!isSettled(judged)) {
+    let version = checked;
+    if (!isSettled(checked)) {
       await progress.stage('Waiting for its node definitions');
       const limits = { timeoutMs: Math.min(timeoutMs, MAX_EXTRACTION_MS), signal };
       version = await wait(read, { isDone: isSettled, ...limits }).catch((error) => {
         if (!(error instanceof StillRunningError)) throw error;
-        return judged;
+        return checked;
       });
     }
     progress.end();

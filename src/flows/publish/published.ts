@@ -29,7 +29,7 @@ export async function readVersion({
   nodeId,
   version,
   signal,
-}: Pick<VersionContext, 'client' | 'nodeId' | 'version' | 'signal'>): Promise<NodeVersion | undefined> {
+}: VersionContext): Promise<NodeVersion | undefined> {
   const body = { node_versions: [{ node_id: nodeId, version }] };
   const { node_versions: items } = await client.version.bulk({ body }, { signal });
   const item = items[0];

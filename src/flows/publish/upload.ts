@@ -9,17 +9,12 @@ import { type NodeVersion, requireVersion } from './published.js';
 
 /** A registry, and the personal access token of the publisher. */
 export interface Registry {
-  readonly url: string;
-  readonly client: Client;
-  /** Whether the client sends a credential. */
-  readonly isSignedIn: boolean;
   readonly token: string;
+  /** Returns a client whose bearer token is the publish token, unless there is another credential. */
+  connect(token: string): Promise<Client>;
   /** Replaces a token that the registry no longer knows. */
   renewToken?(): Promise<string>;
 }
-
-/** Creates a client of the service at an address. */
-export type ConnectWithToken = (url: string, token?: string) => Promise<Client>;
 
 /** A version to register. */
 export interface Registration {
@@ -42,22 +37,15 @@ export function buildPublishBody(
   };
 }
 
-interface UploadContext {
-  readonly connect: ConnectWithToken;
-  readonly progress: Stages;
-  readonly signal: AbortSignal;
-}
-
 /** Registers a version and uploads its archive. The version is still Pending. */
 export async function registerAndUpload(
-  context: UploadContext,
+  { progress, signal }: { readonly progress: Stages; readonly signal: AbortSignal },
   registry: Registry,
   registration: Registration,
 ): Promise<NodeVersion> {
   const { manifest, archive, path } = registration;
-  const { progress, signal } = context;
   await progress.stage(`Registering ${manifest.node.id} ${manifest.version.version}`);
-  const { client, answer } = await registerVersion(context, registry, registration);
+  const { client, answer } = await registerVersion(signal, registry, registration);
   await progress.stage(`Uploading ${formatBytes(archive.size)}`);
   await client.upload(answer.signedUrl, {
     openStream: () => createReadStream(path),
@@ -68,14 +56,10 @@ export async function registerAndUpload(
   return answer.node_version;
 }
 
-async function registerVersion(
-  { connect, signal }: UploadContext,
-  registry: Registry,
-  registration: Registration,
-) {
+async function registerVersion(signal: AbortSignal, registry: Registry, registration: Registration) {
   const { publisher: publisherId, node } = registration.manifest;
   const send = async (pat: string) => {
-    const client = await chooseClient(connect, registry, pat);
+    const client = await registry.connect(pat);
     const body = buildPublishBody(registration, pat);
     const answer = await client.version.publish({ publisherId, nodeId: node.id, body }, { signal });
     const { version } = registration.manifest.version;
@@ -90,15 +74,6 @@ async function registerVersion(
     if (!outdated || !registry.renewToken) throw error;
     return send(await registry.renewToken());
   }
-}
-
-/** Uses the publish token as the bearer token if there is no other credential. */
-export async function chooseClient(
-  connect: ConnectWithToken,
-  { client, isSignedIn, url }: Registry,
-  token: string,
-): Promise<Client> {
-  return isSignedIn ? client : connect(url, token);
 }
 
 /**

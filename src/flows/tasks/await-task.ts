@@ -4,7 +4,7 @@ import type { Destination } from './destination.js';
 import { readAccount, readTask, type Task, type TaskContext } from './task.js';
 import { findEnd, type TaskFigures, type TaskState } from './task-state.js';
 
-/** How long a task is waited for, and who is told of its states. */
+/** The timeout, and the callback for each state. */
 interface AwaitContext extends TaskContext {
   readonly now: () => number;
   readonly timeoutMs: number;

@@ -73,12 +73,11 @@ const MAX_AGE_MS = 90 * 24 * 60 * 60_000;
  */
 export class Ledger {
   readonly #folder: string;
-  /** Entries that this process is working on. The same image given twice makes two tasks. */
-  readonly #claimed = new Set<string>();
-  /** Local ids by digest; listed once, because one process may start thousands. */
-  #byDigest: Map<string, string[]> | undefined;
-  /** Unfinished entries of earlier processes, by digest. */
-  readonly #unfinished = new Map<string, Entry[]>();
+  /**
+   * Local ids of earlier processes by digest, newest first. Each is tried once: the same image given twice makes two
+   * tasks. Listed once, because one process may start thousands.
+   */
+  #untried: Map<string, string[]> | undefined;
   /** Local ids by remote ones; read once, because a command may be given many. */
   #byTask: Map<string, string> | undefined;
 
@@ -103,17 +102,27 @@ export class Ledger {
     choice: EntryChoice,
   ): Promise<{ readonly entry: Entry; readonly repeats: boolean; readonly stale: Entry | undefined }> {
     const digest = computeDigest(draft);
-    this.#byDigest ??= groupByDigest(this.#removeOld());
-    const candidates = this.#candidates(digest, choice);
-    const recent = candidates.filter(({ created_at }) => this.now() - Date.parse(created_at) < RESUME_MS);
-    for (const { id } of recent) {
-      const entry = await this.#takeOver(id, choice);
+    this.#untried ??= groupByDigest(this.#removeOld());
+    const ids = this.#listReusable(digest, choice);
+    let stale: Entry | undefined;
+    for (let id = ids.shift(); id !== undefined; id = ids.shift()) {
+      const seen = this.read(id);
+      if (!seen || !(choice === 'unfinished' ? this.#isUnfinished(seen) : seen.task_id === undefined))
+        continue;
+      const isRecent = this.now() - Date.parse(seen.created_at) < RESUME_MS;
+      const entry = isRecent && (await this.#takeOver(id, choice));
       if (entry) return { entry, repeats: true, stale: undefined };
+      if (seen.task_id === undefined) stale ??= seen;
     }
     const entry = this.#draft(draft, digest);
-    this.#claimed.add(entry.id);
     this.#write(entry);
-    return { entry, repeats: false, stale: candidates.find(({ task_id }) => task_id === undefined) };
+    return { entry, repeats: false, stale };
+  }
+
+  #listReusable(digest: string, choice: EntryChoice): string[] {
+    if (choice === 'unfinished') return this.#untried?.get(digest) ?? [];
+    const known = choice === 'new' ? undefined : choice.known;
+    return known !== undefined && readDigest(known) === digest ? [known] : [];
   }
 
   /** Whether an earlier run left an unfinished task with this output path. */
@@ -126,7 +135,6 @@ export class Ledger {
 
   /** Makes this process the owner of the entry, unless another process was faster. */
   async #takeOver(id: string, choice: EntryChoice): Promise<Entry | undefined> {
-    this.#claimed.add(id);
     // Loaded only where it is used, because most commands do not need its native driver.
     const { withLock } = await import('../../disk/lock.js');
     return await withLock(`${this.#folder}.lock`, this.maxWaitMs, () => {
@@ -142,22 +150,6 @@ export class Ledger {
 
   #isMine({ owner }: Entry): boolean {
     return owner === undefined || isOwn(owner, this.identity) || hasEndedProcess(owner);
-  }
-
-  #candidates(digest: string, choice: EntryChoice): readonly Entry[] {
-    if (choice === 'new') return [];
-    if (choice === 'unfinished')
-      return this.#readUnfinished(digest).filter(({ id }) => !this.#claimed.has(id));
-    const { known } = choice;
-    const entry = known !== undefined && readDigest(known) === digest ? this.read(known) : undefined;
-    return entry && entry.task_id === undefined ? [entry] : [];
-  }
-
-  #readUnfinished(digest: string): readonly Entry[] {
-    const read = () => (this.#byDigest?.get(digest) ?? []).flatMap((id) => this.read(id) ?? []);
-    const found = this.#unfinished.get(digest) ?? read().filter((entry) => this.#isUnfinished(entry));
-    this.#unfinished.set(digest, found);
-    return found;
   }
 
   #isUnfinished({ owner, closed, batch, task_id, state }: Entry): boolean {
@@ -211,17 +203,14 @@ export class Ledger {
   find(id: string): Entry | undefined {
     const local = LOCAL_ID.test(id) ? this.read(id) : undefined;
     if (local) return local;
-    this.#byTask ??= this.#tasks();
+    // Of several entries of a task, the newest counts.
+    this.#byTask ??= new Map(
+      [...this.entries()]
+        .reverse()
+        .flatMap(({ id, task_id }) => (task_id === undefined ? [] : [[task_id, id]])),
+    );
     const known = this.#byTask.get(id);
     return known === undefined ? undefined : this.read(known);
-  }
-
-  #tasks(): Map<string, string> {
-    const byTask = new Map<string, string>();
-    for (const { id, task_id } of this.entries()) {
-      if (task_id !== undefined && !byTask.has(task_id)) byTask.set(task_id, id);
-    }
-    return byTask;
   }
 
   /** Yields all entries, newest first. */

@@ -104,12 +104,12 @@ export async function startTask(
   const body = { ...job.body, ...made, ...same, ...sent };
   // Then only an answer to the same key can tell that there is no task.
   let mayExist = repeats;
-  const doubt = () => {
+  const markUncertain = () => {
     mayExist = true;
   };
   try {
     const name = job.operation as OperationName;
-    const answer = await sendStart(context, name, body, entry.idempotency_key, doubt);
+    const answer = await sendStart(context, name, body, entry.idempotency_key, markUncertain);
     const seen = readTaskState(kind, answer.data, answer.body);
     const { id, state, outputs, facts } = seen;
     await ledger.change(entry.id, { task_id: id, state, outputs, ...facts });
@@ -151,7 +151,7 @@ async function sendStart(
   name: OperationName,
   body: object,
   idempotencyKey: string,
-  doubt: () => void,
+  markUncertain: () => void,
 ) {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -159,7 +159,7 @@ async function sendStart(
       return await client.requestNamed(name, { body }, { idempotencyKey, signal });
     } catch (error) {
       signal.throwIfAborted();
-      if (!isRefusal(error, false)) doubt();
+      if (!isRefusal(error, false)) markUncertain();
       if (attempt === MAX_TRIES || !mayRepeat(error, target)) throw error;
       if (error instanceof NetworkError) services.forgetEmbedded();
       const retryAfterMs = error instanceof ServiceError ? error.retryAfterMs : undefined;

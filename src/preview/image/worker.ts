@@ -4,7 +4,7 @@ import { loadSharp } from '../sharp.js';
 import { inspectImage } from './inspect.js';
 import { render } from './render.js';
 
-// The process that decodes and edits images, one after the other. What is missing is told with the first image.
+// The process that decodes and edits images, one after the other. A missing library is reported with the first image.
 await loadSharp().catch(() => {});
 void answerWork((work: ImageWork, onProgress) =>
   'job' in work ? render(work.job, onProgress) : inspectImage(work.inspect),

@@ -65,7 +65,7 @@ export const loaders: Record<string, Imitation> = {
   'inspect.getmembers': ({ list: [object] }, machine) => {
     const names = copyAttributes(object, machine);
     if (!names) return undefined;
-    // Packs ask for classes; what else a module holds is of no interest here.
+    // Packs ask for classes; other members of a module are skipped.
     const classes = [...names.entries].filter(([, value]) => isKind(value, 'class'));
     machine.spend(8 * classes.length);
     return createList(classes.map(([name, value]) => createList([name, value], 'tuple')));

@@ -30,7 +30,7 @@ import {
   type Value,
 } from './values.js';
 
-/** Thrown where a pack takes more work than any honest one; `within` catches it. */
+/** Thrown when a pack exceeds its step budget; `within` catches it. */
 export class OutOfSteps extends Error {}
 
 /** How deep expressions, statements and calls may nest together: well inside of the engine's stack. */

@@ -291,7 +291,7 @@ function readItem(value: Expression): Expression {
 
 const BUILTINS = /(?:^|\.)(?:__builtins__|builtins)(?:\.__dict__)?$/;
 
-/** A builtin whose name is computed may be `exec`, and any item of a list the one that is told of it. */
+/** A builtin whose name is computed may be `exec`, and any item of a list may be the one that is called. */
 function joinName(object: string, attribute: string | undefined): string {
   if (object.endsWith('[]')) return object.slice(0, -2);
   if (attribute !== undefined) return `${object}.${attribute}`;

@@ -28,7 +28,7 @@ export function createVerifier(settings: IssuerSettings, parts: Pick<Context, 'n
         currentDate: new Date(context.now()),
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
       });
-      requireAccessToken(protectedHeader, payload);
+      requireAccessToken(protectedHeader, payload, settings);
       const identity = toIdentity(payload, settings);
       logSignIn(token, identity);
       return identity;
@@ -44,19 +44,23 @@ export function createVerifier(settings: IssuerSettings, parts: Pick<Context, 'n
 
 const ACCESS_TYPES = ['jwt', 'at+jwt', 'application/at+jwt'];
 /** As Keycloak writes in the claim `typ` of its other tokens. */
-const OTHER_TYPES = ['id', 'refresh', 'offline', 'logout'];
+const OTHER_TYPES = ['refresh', 'offline', 'logout'];
 
 // Decided: an access token has no hash of itself, and no event. Some providers repeat the nonce of the sign-in in it
 // (Keycloak before 25), beside what ID tokens do not have: its scopes, or its client as RFC 9068 names it.
 /** @throws Refused unauthenticated for ID, refresh and logout tokens, which may have the same audience */
-function requireAccessToken({ typ = 'JWT' }: JWTHeaderParameters, claims: JWTPayload): void {
+function requireAccessToken(
+  { typ = 'JWT' }: JWTHeaderParameters,
+  claims: JWTPayload,
+  { idTokens }: IssuerSettings,
+): void {
   const kind = typeof claims.typ === 'string' ? claims.typ.toLowerCase() : '';
-  const isOther =
-    !ACCESS_TYPES.includes(typ.toLowerCase()) ||
-    OTHER_TYPES.includes(kind) ||
-    ['at_hash', 'c_hash', 'events'].some((name) => claims[name] !== undefined) ||
-    (claims.nonce !== undefined && !['scope', 'scp', 'client_id'].some((name) => claims[name] !== undefined));
-  if (isOther) throw new Refused('unauthenticated', 'The token is not an access token; sign in again.');
+  const has = (names: readonly string[]) => names.some((name) => claims[name] !== undefined);
+  const isIdToken =
+    has(['at_hash', 'c_hash']) || (has(['nonce']) && !has(['scope', 'scp', 'client_id'])) || kind === 'id';
+  const isOther = !ACCESS_TYPES.includes(typ.toLowerCase()) || OTHER_TYPES.includes(kind) || has(['events']);
+  if (isOther || (isIdToken && !idTokens))
+    throw new Refused('unauthenticated', 'The token is not an access token; sign in again.');
 }
 
 /** How many tokens are remembered, so that each is logged once. */

@@ -32,6 +32,11 @@ export const IssuerSettings = z.strictObject({
     .describe(
       'Days without a sign-in after which the API keys and personal access tokens of a person are refused until the next sign-in; false for never',
     ),
+  // Decided: the access tokens of Dex have the claims of ID tokens.
+  idTokens: z
+    .boolean()
+    .default(false)
+    .describe('Whether ID tokens are accepted, for providers whose access tokens look the same, such as Dex'),
   algorithms: z
     .array(z.enum(algorithms))
     .min(1)

@@ -17,7 +17,7 @@ import type { Schema } from './schema.js';
 export type Database = Kysely<Schema>;
 export type Tx = Transaction<Schema>;
 
-/** Told of every statement after it ran. @param ms how long it took */
+/** Called after every statement. @param ms how long it took */
 export type QueryObserver = (sql: string, ms: number) => void;
 
 /** The part of the settings of kysely that tells an observer, if there is one. */
@@ -119,7 +119,7 @@ export interface Shape {
   readonly values: readonly unknown[];
 }
 
-/** Of a statement about the rows of a table that match. */
+/** The shape of a statement with equality conditions. */
 function toShape(verb: string, table: string, match: object, changes: object = {}): Shape {
   const set = Object.entries(changes).filter(([, value]) => value !== undefined);
   const where = Object.entries(match);

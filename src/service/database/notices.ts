@@ -17,17 +17,17 @@ export async function sendNotice(tx: Tx, topic: NoticeTopic, subject = ''): Prom
   if (isPostgres(tx)) await sql`select pg_notify(${CHANNEL}, ${`${topic} ${subject}`})`.execute(tx);
 }
 
-/** Hears the notices of a database; those of an embedded one stay within their process and are not sent. */
+/** Receives the notices of a database; an embedded one keeps them within its process. */
 export class Notices {
-  readonly #heard = new EventEmitter().setMaxListeners(0);
+  readonly #listeners = new EventEmitter().setMaxListeners(0);
   #client: Client | undefined;
   #socket: Socket | undefined;
   #isClosed = false;
 
-  /** @param hear its subject is undefined if notices may have been missed */
-  on(topic: NoticeTopic, hear: (subject: string | undefined) => void): () => void {
-    this.#heard.on(topic, hear);
-    return () => void this.#heard.off(topic, hear);
+  /** @param listener its subject is undefined if notices may have been missed */
+  on(topic: NoticeTopic, listener: (subject: string | undefined) => void): () => void {
+    this.#listeners.on(topic, listener);
+    return () => void this.#listeners.off(topic, listener);
   }
 
   /** Listens from now on, over a connection of its own, and again after it was lost. */
@@ -40,7 +40,7 @@ export class Notices {
     client.on('error', onError);
     client.on('notification', ({ payload = '' }) => {
       const [topic = '', subject = ''] = payload.split(' ');
-      this.#heard.emit(topic, subject);
+      this.#listeners.emit(topic, subject);
     });
     await client.connect();
     await client.query(`${WATCH_CONNECTION}; listen ${CHANNEL}`);
@@ -55,7 +55,7 @@ export class Notices {
       if (this.#isClosed) return;
       try {
         await this.listen(url, onError);
-        for (const topic of this.#heard.eventNames()) this.#heard.emit(topic, undefined);
+        for (const topic of this.#listeners.eventNames()) this.#listeners.emit(topic, undefined);
         return;
       } catch (error) {
         void this.#client?.end().catch(() => {});

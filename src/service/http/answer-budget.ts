@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
 import { Refused } from '../operation/refused.js';
@@ -6,6 +7,8 @@ import { Refused } from '../operation/refused.js';
 /** Answers of the largest size that may wait for their readers, of all clients and of one. */
 const MAX_LARGE_ANSWERS = 8;
 const MAX_OWN_LARGE_ANSWERS = 2;
+
+const TURNS_BETWEEN_LISTS = 10;
 
 /** Smaller answers are always sent. */
 const MAX_SMALL_BYTES = 64 * 1024;
@@ -47,8 +50,7 @@ export class AnswerBudget {
       this.#requireRoom(user, 1);
       return await build();
     } finally {
-      // Other requests are served between two lists.
-      setImmediate(() => this.#callNext());
+      void this.#callNextLater();
     }
   }
 
@@ -58,6 +60,12 @@ export class AnswerBudget {
       if (line) line.push(resolve);
       else this.#waiting.set(user, [resolve]);
     });
+  }
+
+  /** Other requests are served between two lists: a new connection takes several turns of the event loop. */
+  async #callNextLater(): Promise<void> {
+    for (let turn = 0; turn < TURNS_BETWEEN_LISTS; turn += 1) await setImmediate();
+    this.#callNext();
   }
 
   #callNext(): void {

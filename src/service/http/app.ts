@@ -87,7 +87,7 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
 
 /** Adds the OpenAPI document; with a naming also in the names of the other service. */
 function routeDocument(app: FastifyInstance, { configuration, naming, baseUrl }: Context): void {
-  // Built on the first request, because it takes a third of the start-up time, and kept: strangers ask for it.
+  // Built on the first request, because it takes a third of the start-up time, and kept, because anyone may request it.
   const options = () => ({ version: configuration.version, serverUrl: baseUrl() });
   const route = (path: string, build: () => object) => {
     let bytes: Buffer | undefined;

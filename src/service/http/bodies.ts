@@ -111,7 +111,7 @@ export function createBodyBudget(largest: number): BodyBudget {
       headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit;
     const size = announced > limit ? 0 : announced;
     if (size <= MAX_SMALL_BODY) return;
-    // One user, or all strangers, take half of what others leave at most, because a body may take hours to arrive.
+    // One user, or all anonymous clients, take half of what others leave at most, because a body may take hours to arrive.
     const user = caller.userId ?? caller.key;
     const before = held.get(user) ?? 0;
     const own = before + size;

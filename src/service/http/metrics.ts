@@ -129,7 +129,7 @@ export class Metrics {
     server.prependListener('request', (request, response: ServerResponse) => {
       const start = performance.now();
       response.once('close', () => {
-        // Only routes that exist, so that strangers cannot make up labels.
+        // Only routes that exist, so that clients cannot make up labels.
         const { route = 'none' } = getRequestFacts(request);
         const method = route === 'none' ? 'any' : request.method;
         const seconds = (performance.now() - start) / 1000;

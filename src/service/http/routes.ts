@@ -78,7 +78,7 @@ function routeOperation(
   const bodyLimit = task ? generationBody : operation.who === 'anyone' ? anonymousBody : jsonBody;
   // The types of a request and its handler match by name only; here the name is not known until run time.
   const handler = handlers[name] as Handler<OperationName>;
-  const asker = () => ({ service: context.baseUrl(), limits: context.configuration.limits });
+  const ruleContext = () => ({ service: context.baseUrl(), limits: context.configuration.limits });
   const readQuery = createQueryReader(query);
   // Where to sign in is no secret.
   const isClosed = context.configuration.registry.read === 'authenticated' && !name.startsWith('service.');
@@ -121,7 +121,12 @@ function routeOperation(
         query: readQuery(names ? names.readQuery(request.query) : request.query),
         body:
           operation.body &&
-          requireValid(operation.body, names ? names.readBody(request.body) : request.body, 'body', asker()),
+          requireValid(
+            operation.body,
+            names ? names.readBody(request.body) : request.body,
+            'body',
+            ruleContext(),
+          ),
         caller: request.caller,
         actions: [],
         // Connections to the socket of the data folder come from this machine and have no address.

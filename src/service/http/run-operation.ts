@@ -88,7 +88,7 @@ function runOnce(
 async function inTransaction({ call, access }: OperationRun, write: Write): Promise<AnyAnswer> {
   const { database, log } = call.context;
   const answer = await database.transaction().execute(async (tx) => {
-    // Of a run that conflicted with another transaction.
+    // Left by an attempt that was rolled back.
     call.actions.length = 0;
     // Roles may have changed while the body was received.
     await authorize(tx, access);

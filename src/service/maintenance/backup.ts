@@ -35,7 +35,7 @@ export interface StoreLocation {
   readonly data: string;
   /** Names the database and the storage, if they are elsewhere. */
   readonly configuration: ConfigurationInput;
-  /** Where secrets may be. */
+  /** Environment variables that may hold secrets. */
   readonly env: Environment;
 }
 

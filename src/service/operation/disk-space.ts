@@ -45,7 +45,7 @@ export class DiskSpace {
   }
 
   /**
-   * Begins a reservation for a user, or for what strangers cause. It may begin empty, and then needs no free disk.
+   * Begins a reservation for a user, or for anonymous requests. It may begin empty, and then needs no free disk.
    * @throws Refused unavailable; StorageMissing
    */
   async reserve(owner: string, bytes = 0): Promise<ReservedSpace> {

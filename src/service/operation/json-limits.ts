@@ -27,7 +27,7 @@ export function tooManyValues(maxValues = MAX_VALUES): Refused {
 }
 
 /**
- * How many values a body of a stranger may hold: parsing and checking tens of thousands of names holds up other requests.
+ * How many values an anonymous body may hold: parsing and checking tens of thousands of names holds up other requests.
  * A pair of the bulk request is three.
  */
 export function chooseAnonymousMaxValues({ bulkPairs }: { readonly bulkPairs: number }): number {

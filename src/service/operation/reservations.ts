@@ -69,7 +69,7 @@ export class Reservations {
     await this.#write((tx) => deleteRows(tx, 'reservations', { id })).catch(() => {});
   }
 
-  /** Removes those of all services. */
+  /** Removes the reservations of all services. */
   async removeAll(): Promise<void> {
     await this.#write((tx) => deleteRows(tx, 'reservations', {}));
   }

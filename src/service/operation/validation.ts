@@ -14,16 +14,16 @@ const MAX_CHARACTERS = 300;
 
 /**
  * @param root the path of a problem with the value itself
- * @param asker the service's address and limits, for rules that depend on them
+ * @param ruleContext the service's address and limits, for rules that depend on them
  * @throws Refused invalid_request naming every problem
  */
 export function requireValid<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   root: string,
-  asker: RuleContext = {},
+  ruleContext: RuleContext = {},
 ): z.output<Schema> {
-  const checked = checkValue(schema, value, asker);
+  const checked = checkValue(schema, value, ruleContext);
   if (checked.ok) return checked.value;
   throw invalidRequest(checked.problems, root);
 }

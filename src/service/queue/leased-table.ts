@@ -66,7 +66,7 @@ class LeasedTable implements Queue {
   #looksInTransaction = false;
   #isRecoveryDue = false;
   #stopped = true;
-  #unhear: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
 
   constructor(options: LeasedTableOptions) {
     this.#options = options;
@@ -108,7 +108,7 @@ class LeasedTable implements Queue {
       await this.#recover();
       await this.#claimAll();
     });
-    this.#unhear = this.#options.notices?.on('jobs', () => this.#wake());
+    this.#unsubscribe = this.#options.notices?.on('jobs', () => this.#wake());
     this.#timer = setInterval(() => {
       this.#isRecoveryDue ||= !this.#options.alone;
       // It fails, and is logged, when a newer release has upgraded the data.
@@ -120,7 +120,7 @@ class LeasedTable implements Queue {
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
-    this.#unhear?.();
+    this.#unsubscribe?.();
     await this.#claiming;
     const running = [...this.#running.values()];
     const ended = Promise.all(running.map((run) => run.ended));
@@ -178,7 +178,7 @@ class LeasedTable implements Queue {
         await recoverLeases(this.#options, { running: [...this.#running.keys()], alone });
         this.#isRecoveryDue = false;
       }
-      while (!this.#stopped && !this.#runsSuspected()) {
+      while (!this.#stopped && !this.#mayRunSuspects()) {
         const jobs = await claimJobs(this.#options, {
           kinds: Object.keys(this.#kinds),
           free: this.#countFree(),
@@ -196,7 +196,7 @@ class LeasedTable implements Queue {
   }
 
   /** A suspected job runs alone: if the process ends during it, the job is the reason. */
-  #runsSuspected(): boolean {
+  #mayRunSuspects(): boolean {
     return [...this.#running.values()].some(({ job }) => job.isSuspected);
   }
 
@@ -234,14 +234,14 @@ class LeasedTable implements Queue {
     try {
       const outcome = await this.#execute(job, abort.signal);
       clearTimeout(interruption);
-      await this.#insistOnRecording(job, outcome, abort.signal);
+      await this.#recordUntilDone(job, outcome, abort.signal);
     } finally {
       clearInterval(renewal);
     }
   }
 
   /** A job whose end is not recorded would keep its lease as long as this process lasts. */
-  async #insistOnRecording(job: LeasedJob, outcome: JobOutcome, signal: AbortSignal): Promise<void> {
+  async #recordUntilDone(job: LeasedJob, outcome: JobOutcome, signal: AbortSignal): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#recordOutcome(job, outcome, signal);

@@ -9,7 +9,7 @@ const WRITE_INTERVAL_MS = 10_000;
 type InstallCountsOptions = Pick<Context, 'database' | 'now' | 'log'>;
 
 // Decided: an installation counts once per address, version and day. Counts are kept in memory and written in
-// batches, because strangers cause them; a service that is killed loses those of the last 10 s.
+// batches, because anyone may cause them; a service that is killed loses the counts of the last 10 s.
 /** Counts the downloads of nodes. */
 export class InstallCounts {
   readonly #options: InstallCountsOptions;
@@ -32,7 +32,7 @@ export class InstallCounts {
     if (this.#remembered.has(install)) return;
     this.#remembered.add(install);
     if (this.#remembered.size > MAX_REMEMBERED) {
-      // The oldest, because refusing to count new ones would let a stranger stop all counting.
+      // The oldest, because refusing to count new ones would let anyone stop all counting.
       const [oldest = ''] = this.#remembered;
       this.#remembered.delete(oldest);
     }

@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.js';
 import { invalidField, Refused } from '../operation/refused.js';
 
-/** What is easily overlooked or mistaken, and what stands for it. */
+/** Separators and look-alike characters, each with its replacement for comparing ids. */
 const LOOK_ALIKES = Object.entries({
   ...{ '-': '', _: '', '.': '' },
   ...{ '0': 'o', '1': 'l', i: 'l', rn: 'm', vv: 'w' },

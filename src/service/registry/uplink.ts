@@ -110,7 +110,7 @@ function getUplinkUrl({ configuration: { uplink } }: Context): string {
   return (uplink as NonNullable<typeof uplink>).url.replace(/\/+$/, '');
 }
 
-/** The other registry is a stranger: its answers have the limits of a stranger's body. */
+/** The other registry is not trusted: its answers have the limits of an anonymous body. */
 const UPLINK_LIMITS = { bytes: 4 * 1024 ** 2, seconds: 20 };
 const MAX_ANSWER_VALUES = 20_000;
 

@@ -5,7 +5,7 @@ import { DataUnusable } from '../database/data-unusable.js';
 import { type Database, insertRow, updateRows } from '../database/database.js';
 import type { Storage } from './storage.js';
 
-/** An object whose content the database knows too. It goes where the files go, unlike the name of a bucket or folder. */
+/** An object whose content the database knows too. It moves with the files; the name of a bucket or folder does not. */
 export const STORE_ID = 'store-id';
 const MAX_ID_BYTES = 100;
 

@@ -13,7 +13,7 @@ export interface OpenStorageOptions {
   readonly before?: number | undefined;
   /** A folder for temporary files. */
   readonly scratch: string;
-  /** Where secrets may be. */
+  /** Environment variables that may hold secrets. */
   readonly env: Environment;
 }
 

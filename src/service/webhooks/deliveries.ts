@@ -94,7 +94,7 @@ async function getOwnDelivery({ params, caller }: OwnDeliveryCall, tx: Tx): Prom
   return viewDelivery(row);
 }
 
-/** Goes on with the pending deliveries of a task, and answers with the delivery of the path. */
+/** Schedules the next pending delivery of a task, and answers with the delivery of the path. */
 async function attemptNext(call: OwnDeliveryCall, tx: Tx, key: string): Promise<Delivery> {
   const { context, caller } = call;
   await context.queue.enqueue(tx, { kind: 'deliver-webhook', key, owner: caller.userId as string });

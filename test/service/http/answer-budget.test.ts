@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AnswerBudget } from '../../../src/service/http/answer-budget.js';
 import { testDatabase } from '../../support/postgres.js';
@@ -90,6 +91,21 @@ describe('answers that are not read', () => {
     const build = (user: string) => budget.takeTurn(user, response, async () => void built.push(user));
     await Promise.all(['eve', 'eve', 'eve', 'eve', 'bob', 'ann', 'bob'].map(build));
     expect(built).toEqual(['eve', 'eve', 'bob', 'ann', 'eve', 'bob', 'eve']);
+  });
+
+  it('give way to other requests between two of them', async () => {
+    const budget = new AnswerBudget(1);
+    const response = { destroyed: false } as never;
+    const done: string[] = [];
+    const build = (name: string) => budget.takeTurn('eve', response, async () => void done.push(name));
+    const lists = [build('first list'), build('second list')];
+    // A request on a new connection: it is accepted, read and answered in different turns of the event loop.
+    const other = async () => {
+      for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+      done.push('request');
+    };
+    await Promise.all([...lists, other()]);
+    expect(done).toEqual(['first list', 'request', 'second list']);
   });
 
   it('are not built for a client that is gone', async () => {

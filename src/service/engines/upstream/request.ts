@@ -101,7 +101,7 @@ export async function buildAddedFields(task: UpstreamTask): Promise<Record<strin
   return {
     ...(callback && { callback_url: callback }),
     ...(model && { model }),
-    // The seed that the caller was told; an extension has none.
+    // The seed of the answer; an extension has none.
     ...(job.operation === 'video.extend' ? await findExtendedVideo(task) : { seed: job.seed }),
   };
 }

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { commandTree } from '../../../src/cli/command-tree.js';
+import { regen } from '../../support/cli.js';
+
+const { commands } = commandTree();
+const words = commands.map((command) => command.words);
+const groups = [...new Set(words.flatMap((path) => path.map((_, index) => path.slice(0, index).join(' '))))];
+
+test('every command explains itself on stdout and ends well', async () => {
+  for (const command of commands) {
+    const { exit, stdout, stderr } = await regen([...command.words, '--help']);
+    expect({ words: command.words, exit, stderr }).toEqual({ words: command.words, exit: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: regen ${command.words.join(' ')}`);
+    for (const flag of command.flags.filter(({ hidden }) => !hidden))
+      expect(stdout.replaceAll('[no-]', '')).toContain(`--${flag.name}`);
+  }
+});
+
+test('a group without a command shows its help on stdout and exits 2', async () => {
+  for (const group of groups.filter((name) => name !== 'serve')) {
+    const { exit, stdout, stderr } = await regen(group.split(' ').filter(Boolean));
+    expect({ group, exit, stderr }).toEqual({ group, exit: 2, stderr: '' });
+    expect(stdout).toContain('Commands:');
+  }
+});
+
+test('an unknown command is one sentence with the nearest name, exit 2', async () => {
+  const { exit, stdout, stderr } = await regen(['node', 'gett', 'x']);
+  expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+  expect(stderr).toBe("error: Unknown command 'gett' (Did you mean get?)\nhint: See: regen node --help\n");
+});
+
+test.each([
+  [['version', 'publish', '--reason', 'x'], "error: Unknown option '--reason'.\n"],
+  [['node', 'gt'], "error: Unknown command 'gt' (Did you mean get?)\n"],
+  [['node', 'gt', '--help'], "error: Unknown command 'gt' (Did you mean get?)\n"],
+  [['serve', 'stauts'], "error: Unknown command 'stauts' (Did you mean status?)\n"],
+  [['serve', '--data', 'x', 'stauts', '--json'], "Unknown command 'stauts' (Did you mean status?)"],
+  [['config', 'list', 'x'], "error: Too many arguments for 'list'. Expected 0 arguments but got 1.\n"],
+  [['image', 'relight', '--promt', 'x'], "error: Unknown option '--promt' (Did you mean --prompt?)\n"],
+])('only near names are suggested: %j', async (argv, error) => {
+  expect((await regen(argv)).stderr).toContain(error);
+});
+
+test('help of an unknown topic or command is an error', async () => {
+  for (const argv of [
+    ['help', 'nope'],
+    ['nope', '--help'],
+  ]) {
+    const { exit, stdout, stderr } = await regen(argv);
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    expect(stderr).toBe(
+      "error: Unknown command or topic 'nope' (Did you mean node?)\nhint: See: regen help\n",
+    );
+  }
+  for (const argv of [
+    ['help', 'node', 'nope'],
+    ['node', 'nope', '--help'],
+  ]) {
+    const { exit, stdout, stderr } = await regen(argv);
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    expect(stderr).toBe("error: Unknown command 'nope'.\nhint: See: regen node --help\n");
+  }
+  for (const argv of [
+    ['--json', 'nope', '--help'],
+    ['help', '--quiet', 'nope'],
+    ['--help', 'node', 'nope'],
+    ['node', '--no-color', 'nope', '--help'],
+    ['serve', 'nope', '--help'],
+    ['serve', '--data', 'x', 'nope', '--help'],
+    ['config', 'list', 'nope', '--help'],
+  ]) {
+    const { exit, stdout, stderr } = await regen(argv);
+    expect({ argv, exit, stdout }).toEqual({ argv, exit: 2, stdout: '' });
+    expect(stderr).toContain("'nope'");
+  }
+  expect((await regen(['--help', 'node', 'get'])).stdout).toContain('Usage: regen node get');
+  for (const argv of [
+    ['version', 'publish', 'folder', '--help'],
+    ['--profile', 'x', '--help'],
+    ['node', '--profile', 'x', '--help'],
+    ['serve', '--data', 'x', '--help'],
+  ])
+    expect((await regen(argv)).exit, argv.join(' ')).toBe(0);
+  expect((await regen(['publish', '--help'])).stderr).toContain('Did you mean: regen version publish');
+});
+
+test('every argument is explained', () => {
+  const silent = commands.flatMap(({ words, arguments: positionals }) =>
+    positionals.filter(({ description }) => !description).map(({ name }) => [...words, name].join(' ')),
+  );
+  expect(silent).toEqual([]);
+});
+
+test('an unknown flag with --json is one JSON object on stderr', async () => {
+  const { exit, stdout, stderr } = await regen(['node', 'get', 'x', '--jason', '--json']);
+  expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+  expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'usage', hint: 'See: regen node get --help' } });
+});
+
+test('--version prints the version of the package', async () => {
+  const { exit, stdout } = await regen(['--version']);
+  expect(exit).toBe(0);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});

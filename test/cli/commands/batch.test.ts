@@ -1,0 +1,432 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { homeForTest, type Ran, regen, type Surroundings, startRegen } from '../../support/cli.js';
+import { type DoubleOptions, generationDoubleForTest, png } from '../../support/generation-double.js';
+import { folderForTest } from '../../support/service.js';
+
+/** A double, a folder with a photo, and one HOME for all commands of the test. */
+async function createDesk(options: DoubleOptions = {}) {
+  const double = await generationDoubleForTest({ states: ['CREATED', 'COMPLETED'], ...options });
+  const home = homeForTest();
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'photo.png'), png);
+  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
+  const run = (argv: readonly string[], more: Surroundings = {}): Promise<Ran> =>
+    regen(argv, { home, cwd, ...more, env: { ...env, ...more.env } });
+  const write = (lines: readonly object[], name = 'jobs.jsonl') =>
+    writeFileSync(join(cwd, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return { double, home, cwd, env, run, write };
+}
+
+const relight = { command: 'image relight', image: 'photo.png' };
+const upscaler = { command: 'image upscaler', image: 'photo.png' };
+
+/** What `--ndjson` printed, in the order of the lines. */
+function parseResults({ stdout }: Ran) {
+  const results = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+  return results.sort((one, other) => one.line - other.line);
+}
+
+const prices = { video_per_second: {}, image: { relight: 10, upscaler: 30 }, is_rec: 10, off_peak: 0.5 };
+
+describe('what a line says', () => {
+  test('names of the command line and of the interface, nested and dotted, mean the same', async () => {
+    const { double, run, write } = await createDesk();
+    write([
+      {
+        ...relight,
+        prompt: 'a',
+        advanced_settings: { contrast: 60 },
+        transfer_light_from_lightmap: 'photo.png',
+      },
+      {
+        ...relight,
+        prompt: 'a',
+        'advanced-settings.contrast': 60,
+        'transfer-light-from-lightmap': 'photo.png',
+      },
+      { ...relight, prompt: 'a', 'advanced_settings.contrast': '60', preserve_details: false, style: null },
+      { ...relight, body: { image: 'iVBORw0KGgo=', prompt: 'whole' }, image: null },
+    ]);
+    const { exit, stderr } = await run(['batch', 'jobs.jsonl', '--concurrency', '1']);
+    expect(exit, stderr).toBe(0);
+    const [first, second, third, whole] = double.asked.map(({ body }) => body);
+    expect(first).toEqual(second);
+    expect(first.advanced_settings).toEqual({ contrast: 60 });
+    expect(third).toMatchObject({ advanced_settings: { contrast: 60 }, preserve_details: false });
+    expect(whole.prompt).toBe('whole');
+  });
+
+  test('a table of comma-separated values says it as well; what is empty is not given', async () => {
+    const { double, cwd, run } = await createDesk();
+    const rows = ['command,image,prompt,scale_factor', 'image relight,photo.png,"warm, soft",'];
+    writeFileSync(
+      join(cwd, 'jobs.csv'),
+      `\uFEFF${[...rows, 'image upscaler,photo.png,,2', ''].join('\r\n')}`,
+    );
+    const ran = await run(['batch', 'jobs.csv', '--concurrency', '1', '--ndjson']);
+    expect(ran.exit, ran.stderr).toBe(0);
+    expect(parseResults(ran).map(({ line }) => line)).toEqual([2, 3]);
+    expect(double.asked.map(({ body: { image, ...rest } }) => rest)).toEqual([
+      { prompt: 'warm, soft' },
+      { scale_factor: 2 },
+    ]);
+  });
+
+  test('a table may be separated by semicolons, as spreadsheets write it in many countries', async () => {
+    const { double, cwd, run } = await createDesk();
+    const rows = ['"command";image;prompt;scale_factor', 'image relight;photo.png;warm, soft;'];
+    const table = `\uFEFF${[...rows, 'image upscaler;photo.png;;2', ''].join('\r\n')}`;
+    writeFileSync(join(cwd, 'jobs.csv'), table);
+    for (const [argv, stdin] of [
+      [['jobs.csv'], ''],
+      [['-', '--state', 'piped.state'], table],
+    ] as const) {
+      const ran = await run(['batch', ...argv, '--concurrency', '1', '--ndjson'], { stdin });
+      expect(ran.exit, ran.stderr).toBe(0);
+      expect(double.asked.splice(0).map(({ body: { image, ...rest } }) => rest)).toEqual([
+        { prompt: 'warm, soft' },
+        { scale_factor: 2 },
+      ]);
+    }
+  });
+
+  test('everything that is wrong with any line is said at once, and nothing is sent', async () => {
+    const { double, cwd, run, write } = await createDesk();
+    write([
+      { ...relight, colour: 'red', promt: 'soft' },
+      { ...relight, light_transfer_strength: 101 },
+      { ...relight, preserve_details: 'perhaps', 'no-wait': true },
+      { ...upscaler, id: 'one', image: '-' },
+      { ...upscaler, id: 'one' },
+      { ...upscaler, output: 'same.png' },
+      { ...upscaler, output: './same.png' },
+      { ...relight, image: ['photo.png', 'photo.png'] },
+      { command: 'image paint' },
+    ]);
+    appendFileSync(join(cwd, 'jobs.jsonl'), '{"command": \n');
+    const { exit, stderr, stdout } = await run(['batch', 'jobs.jsonl']);
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    for (const said of [
+      'line 1: colour is not an argument or flag of image relight that a line can contain\n',
+      'line 1: promt is not an argument or flag of image relight that a line can contain (did you mean prompt?)',
+      'line 2: --light-transfer-strength must be at most 100',
+      'line 3: preserve_details must be true or false',
+      'line 3: no-wait is not an argument or flag',
+      'line 4: An image of a batch cannot come from standard input.',
+      'line 5: id is already used in line 4',
+      'line 7: The result would overwrite the one of line 6',
+      'line 8: A line is one job; write each image on its own line.',
+      'line 9: command must be one of image relight, ',
+      'line 10 is not valid JSON',
+    ]) {
+      expect(stderr).toContain(said);
+    }
+    expect(double.asked).toEqual([]);
+    expect(existsSync(join(cwd, 'jobs.jsonl.state'))).toBe(false);
+  });
+
+  test.each([
+    [
+      '{"command": "image upscaler", "image": "photo.png", "scale_facto": 2}',
+      'line 1: scale_facto is not an arg',
+    ],
+    ['{"command": "image upscaler", "image": "-"}', 'line 1: An image of a batch cannot come from'],
+    ['{"command": ', 'line 1 is not valid JSON: '],
+    ['[]', 'line 1 must be one JSON object, such as '],
+  ])('a single mistake is one sentence: %s', async (line, said) => {
+    const { cwd, run } = await createDesk();
+    writeFileSync(join(cwd, 'jobs.jsonl'), line);
+    const { exit, stderr } = await run(['batch', 'jobs.jsonl']);
+    expect(exit).toBe(2);
+    expect(stderr).toContain(`error: jobs.jsonl, ${said}`);
+    expect(stderr).toMatch(/; nothing was sent\.\n$/);
+  });
+
+  test('of very many problems the first are shown, and how many more there are', async () => {
+    const { run, write } = await createDesk();
+    write(Array.from({ length: 1000 }, () => ({ ...relight, image: 'none.png' })));
+    const { exit, stderr } = await run(['batch', 'jobs.jsonl']);
+    expect(exit).toBe(2);
+    expect(stderr).toContain('1000 problems in jobs.jsonl; nothing was sent.');
+    expect(stderr).toContain('hint: 950 more are not shown.');
+    expect(stderr.split('\n').length).toBeLessThan(60);
+  });
+});
+
+describe('results', () => {
+  test('are one a line, as URLs or as paths, and the batch ends 0', async () => {
+    const { double, cwd, run, write } = await createDesk();
+    write([
+      { ...relight, id: 'sun rise' },
+      { ...upscaler, output: 'large/{name}-{line}.{ext}' },
+    ]);
+    const { exit, stdout, stderr } = await run(['batch', 'jobs.jsonl', '--concurrency', '1']);
+    expect(exit, stderr).toBe(0);
+    const [one, two] = [...double.tasks.keys()];
+    const [first, second] = stdout.trimEnd().split('\n');
+    expect(first).toBe(`1\tsun rise\tdone\t${one}\t\t${double.url}/results/${one}-0`);
+    expect(second).toMatch(new RegExp(`^2\t[0-9a-f]{16}-1\tdone\t${two}\t\t${cwd}/large/photo-2.png$`));
+    expect(stderr).toContain('2 jobs: 2 done.');
+    const json = JSON.parse(
+      (await run(['batch', 'jobs.jsonl', '--state', 'anew', '--force', '--json'])).stdout,
+    );
+    expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
+  });
+
+  test('a hundred equal lines are a hundred tasks', async () => {
+    const { double, run, write } = await createDesk();
+    write(Array.from({ length: 100 }, () => relight));
+    const ran = await run(['batch', 'jobs.jsonl', '--ndjson', '--concurrency', '25', '--interval', '1ms']);
+    expect(ran.exit, ran.stderr).toBe(0);
+    expect(double.tasks.size).toBe(100);
+    expect(new Set(parseResults(ran).map(({ task_id }) => task_id)).size).toBe(100);
+  });
+
+  test('a dry run prints what would be sent, and leaves nothing behind', async () => {
+    const { double, cwd, run, write } = await createDesk();
+    write([{ ...relight, prompt: 'soft' }, upscaler]);
+    const { exit, stdout } = await run(['batch', 'jobs.jsonl', '--dry-run']);
+    expect(exit).toBe(0);
+    expect(stdout).toContain('"prompt": "soft"');
+    expect(stdout).toContain('image-upscaler-precision-v2');
+    expect(double.asked).toEqual([]);
+    expect(readdirSync(cwd).sort()).toEqual(['jobs.jsonl', 'photo.png']);
+    const listed = JSON.parse((await run(['batch', 'jobs.jsonl', '--dry-run', '--json'])).stdout);
+    expect(listed).toMatchObject([{ method: 'POST', body: { prompt: 'soft' } }, { method: 'POST' }]);
+    await run(['batch', 'jobs.jsonl']);
+    expect((await run(['batch', 'jobs.jsonl', '--dry-run'])).stderr).toContain('nothing left to send');
+  });
+});
+
+describe('the same command again', () => {
+  test('sends what is new, leaves what is gone, and repeats nothing', async () => {
+    const { double, cwd, run, write } = await createDesk();
+    write([{ ...relight, id: 'a' }, upscaler]);
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
+    expect(statSync(join(cwd, 'jobs.jsonl.state')).mode & 0o777).toBe(0o600);
+    write([upscaler, upscaler]);
+    const again = await run(['batch', 'jobs.jsonl', '--ndjson']);
+    expect(again.exit, again.stderr).toBe(0);
+    expect(parseResults(again)).toMatchObject([{ line: 2, status: 'done' }]);
+    expect(again.stderr).toContain('Ignored 1 job of earlier runs that is no longer in the file.');
+    expect(again.stderr).toContain('2 jobs: 2 done.');
+    expect(double.tasks.size).toBe(3);
+  });
+
+  test('waits for what is under way and asks again, under its key, for what was never answered', async () => {
+    const lost = new Set([1]);
+    const { double, cwd, run, write } = await createDesk({
+      states: ['CREATED'],
+      onStart: (_, count) => !lost.has(count),
+    });
+    write([
+      { ...relight, id: 'lost' },
+      { ...relight, id: 'slow' },
+    ]);
+    const first = await run(['batch', 'jobs.jsonl', '--ndjson', '--concurrency', '1', '--timeout', '1s']);
+    expect(first.exit).toBe(9);
+    expect(parseResults(first)).toMatchObject([
+      { id: 'lost', status: 'unanswered' },
+      { id: 'slow', status: 'running', error: { code: 'still_running' } },
+    ]);
+    // What a kill left of a line.
+    appendFileSync(join(cwd, 'jobs.jsonl.state'), '{"job": "lost", "end": "do');
+    const second = await run(['batch', 'jobs.jsonl', '--ndjson', '--timeout', '1s']);
+    expect(second.exit, second.stderr).toBe(8);
+    expect(double.tasks.size).toBe(2);
+    const [one, , three] = double.asked;
+    expect(three?.key).toBe(one?.key);
+    expect(parseResults(second).map(({ task_id }) => task_id)).toEqual([...double.tasks.keys()]);
+  });
+
+  test('sends what failed only with --retry-failed', async () => {
+    let failing = true;
+    const { double, run, write } = await createDesk({
+      fails: ({ body }) => failing && body.prompt === 'bad',
+    });
+    write([{ ...relight, prompt: 'bad' }, relight]);
+    const first = await run(['batch', 'jobs.jsonl', '--ndjson']);
+    expect(first.exit).toBe(9);
+    expect(parseResults(first)).toMatchObject([{ status: 'failed', error: { code: 'task_failed' } }, {}]);
+    expect((await run(['batch', 'jobs.jsonl', '--retry-failed'])).exit).toBe(6);
+    failing = false;
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(9);
+    expect(double.tasks.size).toBe(3);
+    const retried = await run(['batch', 'jobs.jsonl', '--retry-failed']);
+    expect(retried.exit, retried.stderr).toBe(0);
+    expect(double.tasks.size).toBe(4);
+  });
+
+  test.each([500, 502, 504])('repeats no start at which another service failed with %i', async (status) => {
+    const { double, run, write } = await createDesk({
+      refuse: (count) => (count === 2 ? { status, error: 'broken' } : undefined),
+    });
+    write([relight, relight]);
+    const first = await run(['batch', 'jobs.jsonl', '--ndjson', '--concurrency', '1']);
+    expect(parseResults(first)).toMatchObject([{ status: 'done' }, { status: 'unanswered' }]);
+    expect(double.asked).toHaveLength(2);
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
+    expect(double.asked[2]?.key).toBe(double.asked[1]?.key);
+  });
+
+  test('is refused while another process is running the batch', async () => {
+    let second: Promise<Ran> | undefined;
+    const { run, write } = await createDesk({
+      onStart: async () => {
+        second ??= run(['batch', 'jobs.jsonl']);
+        await second;
+        return true;
+      },
+    });
+    write([relight]);
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
+    expect(await second).toMatchObject({ exit: 5, stdout: '' });
+  });
+
+  test('is refused where the state is that of another service', async () => {
+    const { run, write } = await createDesk();
+    write([relight]);
+    await run(['batch', 'jobs.jsonl']);
+    const other = await generationDoubleForTest();
+    const { exit, stderr } = await run(['batch', 'jobs.jsonl'], { env: { REGEN_BASE_URL: other.url } });
+    expect(exit).toBe(2);
+    expect(stderr).toContain(`this command uses ${other.url}`);
+  });
+
+  test('is refused where the state is that of another account; states of earlier releases name none', async () => {
+    const { double, cwd, run, write } = await createDesk();
+    for (const name of ['work', 'home'])
+      await run(['config', 'set', `profiles.${name}.base_url`, double.url]);
+    write([relight]);
+    const batch = (profile: string) => run(['batch', 'jobs.jsonl', '--profile', profile]);
+    expect((await batch('work')).exit).toBe(0);
+    const { exit, stderr } = await batch('home');
+    expect(exit).toBe(2);
+    expect(stderr).toContain(`the profile work (${double.url}), but this command uses the profile home`);
+    expect(stderr).toContain('--profile work');
+    expect((await batch('work')).exit).toBe(0);
+    const state = join(cwd, 'jobs.jsonl.state');
+    writeFileSync(state, readFileSync(state, 'utf8').replace(',"profile":"work"', ''));
+    expect((await batch('home')).exit).toBe(0);
+    expect(double.tasks.size).toBe(1);
+  });
+
+  test('goes on with jobs from standard input by the state that was named', async () => {
+    const { double, run } = await createDesk();
+    const stdin = `${JSON.stringify(relight)}\n`;
+    expect((await run(['batch', '-'], { stdin })).exit).toBe(2);
+    const piped = () => run(['batch', '-', '--state', 'mine'], { stdin });
+    expect([(await piped()).exit, (await piped()).exit]).toEqual([0, 0]);
+    expect(double.tasks.size).toBe(1);
+  });
+});
+
+test('the error of a job names its file', async () => {
+  const details = [{ path: 'image', message: 'is truncated' }];
+  const { run, write } = await createDesk({
+    refuse: (count) =>
+      count === 1
+        ? { status: 400, error: 'invalid_request', message: 'image is truncated.', details }
+        : undefined,
+    fails: () => true,
+  });
+  write([relight, relight]);
+  const { stdout } = await run(['batch', 'jobs.jsonl', '--concurrency', '1']);
+  expect(stdout).toContain('\tphoto.png is truncated.\n');
+  expect(stdout).toMatch(/\tphoto\.png: The \w+ \S+ failed/);
+});
+
+describe('credits', () => {
+  test('no more is reserved than --max-credits; what does not fit is left unsent', async () => {
+    const { double, run, write } = await createDesk({ prices });
+    write([upscaler, relight, relight, upscaler]);
+    const capped = ['batch', 'jobs.jsonl', '--ndjson', '--max-credits'];
+    const first = await run([...capped, '45', '--concurrency', '1']);
+    expect(first.exit).toBe(9);
+    expect(parseResults(first)).toMatchObject([
+      { status: 'done', credits: 30 },
+      { status: 'done', credits: 10 },
+      { status: 'unsent', credits: null, task_id: null, error: { code: 'over_budget' } },
+      { status: 'unsent', error: { code: 'over_budget' } },
+    ]);
+    expect(first.stderr).toContain('4 jobs: 2 done, 2 not sent, 40 credits.');
+    // Earlier runs have drawn on it.
+    expect((await run([...capped, '45'])).exit).toBe(9);
+    expect(double.tasks.size).toBe(2);
+    expect((await run([...capped, '80'])).exit).toBe(0);
+    expect(double.tasks.size).toBe(4);
+  });
+
+  test('what a failed job gives back is there for others', async () => {
+    const { run, write } = await createDesk({ prices, fails: ({ body }) => body.prompt === 'bad' });
+    write([{ ...relight, prompt: 'bad' }, relight]);
+    const ran = await run(['batch', 'jobs.jsonl', '--ndjson', '--max-credits', '10']);
+    expect(parseResults(ran)).toMatchObject([
+      { status: 'failed', credits: 0 },
+      { status: 'done', credits: 10 },
+    ]);
+  });
+
+  test('a service without prices makes --max-credits a mistake', async () => {
+    const { double, run, write } = await createDesk();
+    write([relight]);
+    const { exit, stderr } = await run(['batch', 'jobs.jsonl', '--max-credits', '10']);
+    expect(exit).toBe(2);
+    expect(stderr).toContain('publishes no prices, so --max-credits cannot be enforced');
+    expect(double.asked).toEqual([]);
+  });
+});
+
+describe('a service that takes no jobs', () => {
+  test('ends the batch with its own code: 7 if the service is away, 4 if it refuses the credential', async () => {
+    const { cwd, run, write } = await createDesk({
+      refuse: () => ({ status: 401, error: 'unauthenticated' }),
+    });
+    write(Array.from({ length: 100 }, () => relight));
+    const denied = await run(['batch', 'jobs.jsonl', '--state', 'denied']);
+    expect(denied.exit).toBe(4);
+    expect(denied.stdout.trimEnd().split('\n').length).toBeLessThan(10);
+    expect(denied.stderr).toContain('100 jobs: 100 not sent.');
+    const away = await run(['batch', 'jobs.jsonl'], { env: { REGEN_BASE_URL: 'http://127.0.0.1:9' } });
+    expect(away.exit).toBe(7);
+    expect(readFileSync(join(cwd, 'jobs.jsonl.state'), 'utf8')).not.toContain('"end"');
+  });
+
+  test('is asked again when it says when', async () => {
+    const { double, run, write } = await createDesk({
+      refuse: (count) => (count === 1 ? { status: 429, error: 'rate_limited' } : undefined),
+    });
+    write([relight]);
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
+    expect(double.tasks.size).toBe(1);
+  });
+});
+
+test('the first Ctrl-C sends no more, leaves what runs, and says how to go on', async () => {
+  const { double, cwd, home, env, write } = await createDesk({ states: ['IN_PROGRESS'] });
+  write(Array.from({ length: 20 }, () => relight));
+  const { child, ended, said } = startRegen(['batch', 'jobs.jsonl'], { cwd, home, env });
+  await expect.poll(() => double.looks.length).toBeGreaterThan(4);
+  child.kill('SIGINT');
+  const { exit, stdout } = await ended;
+  expect({ exit, stdout }).toEqual({ exit: 130, stdout: '' });
+  expect(double.tasks.size).toBe(4);
+  expect(said()).toContain('20 jobs: 4 still running, 16 not sent.');
+  expect(said()).toContain('Interrupted. Run the same command again to continue');
+});
+
+test('on a terminal, each job is a sentence with the paths that it saved', async () => {
+  const { run, write } = await createDesk();
+  write([{ ...relight, id: 'dusk', prompt: 'a' }]);
+  const { exit, stdout, stderr } = await run(['batch', 'jobs.jsonl', '-o', 'out/'], {
+    terminal: true,
+    columns: 80,
+  });
+  expect(exit, stderr).toBe(0);
+  expect(stdout).toMatch(/^1 dusk done: out\/\S+\n$/);
+});

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { regen } from '../../support/cli.js';
+import { filesForTest, packForTest } from '../../support/packs.js';
+
+test('check lists what the registry will see, and sends nothing', async () => {
+  const { exit, stdout } = await regen(['version', 'check', packForTest(), '--json']);
+  expect(exit).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({
+    files: [
+      { path: '__init__.py', size: expect.any(Number) },
+      { path: 'pyproject.toml', size: expect.any(Number) },
+    ],
+    definitions: [
+      {
+        host_node_name: 'Greet',
+        category: 'pack',
+        function: 'greet',
+        input_types: '{"required":{"name":["STRING",{"default":"you"}]}}',
+        return_types: '["STRING"]',
+        return_names: '["STRING"]',
+        output_is_list: [false],
+      },
+    ],
+    unknown: [],
+    findings: [],
+    verdict: 'NodeVersionStatusActive',
+  });
+});
+
+test('check is exit 6 where the registry would flag the version, and names file, line and rule', async () => {
+  const pack = packForTest({
+    files: { 'load.py': 'import base64\n\nexec(base64.b64decode("cHJpbnQoMSk="))\n' },
+  });
+  const { exit, stdout } = await regen(['version', 'check', pack]);
+  expect(exit).toBe(6);
+  expect(stdout).toContain('high\tobfuscated-code\tload.py:3\t');
+  expect(stdout).toMatch(
+    /verdict\tNodeVersionStatusFlagged\t\tflagged by high findings: 1; .*for a review\n$/,
+  );
+});
+
+test('what is computed at run time is marked unknown, never invented', async () => {
+  const pack = packForTest({
+    files: {
+      '__init__.py': `
+import folder_paths
+
+class Load:
+    @classmethod
+    def INPUT_TYPES(cls):
+        return {"required": {"name": (folder_paths.get_filename_list("x"),), "size": ("INT", {"default": 1})}}
+    RETURN_TYPES = ("MODEL",)
+    FUNCTION = "load"
+    CATEGORY = "loaders"
+
+NODE_CLASS_MAPPINGS = {"Load": Load}
+`,
+    },
+  });
+  const { stdout } = await regen(['version', 'check', pack]);
+  expect(stdout).toContain('definition\tLoad\t__init__.py:4\tloaders load ["MODEL"]\n');
+  expect(stdout).toContain('unknown\tLoad\t__init__.py:4\tcomputed at run time: input_types.required.name');
+});
+
+test('a folder without a manifest is sent to the command that writes one', async () => {
+  const { exit, stderr } = await regen(['version', 'check', filesForTest({ 'a.py': '' })]);
+  expect(exit).toBe(2);
+  expect(stderr).toContain('regen node init');
+});
+
+test('check --for comfy adds what that scanner is known to flag, with rule, source and what to write instead', async () => {
+  const pack = packForTest({
+    files: {
+      'run.py': 'import subprocess\nimport os\n\nKEY = os.environ["KEY"]\n',
+      'web/graph.js': '// node.connect(1)\nnode.connect(slot, target)\n',
+      'vendor/lib/a.js': 'export const a = 1;\n',
+      'vendor/free/b.js': 'export const b = 1;\n',
+      'vendor/free/LICENSE': 'MIT\n',
+      'tools/clean.sh': 'rm -rf build\n',
+    },
+  });
+  const plain = await regen(['version', 'check', pack]);
+  expect([plain.exit, plain.stdout]).toEqual([0, expect.not.stringContaining('comfy')]);
+  const { exit, stdout } = await regen(['version', 'check', pack, '--for', 'comfy', '--json']);
+  expect(exit).toBe(6);
+  const answer = JSON.parse(stdout);
+  expect(answer.verdict).toBe('NodeVersionStatusActive');
+  expect(answer.for.verdict).toBe('NodeVersionStatusFlagged');
+  const found = answer.for.findings.map(
+    ({ rule, file, line }: Record<string, unknown>) => `${rule} ${file}:${line}`,
+  );
+  expect(found.sort()).toEqual([
+    'python_command_injection_risk run.py:1',
+    'python_environment_manipulation run.py:4',
+    'python_network_operations web/graph.js:1',
+    'python_network_operations web/graph.js:2',
+    'rm -rf tools/clean.sh:1',
+    'vendored_unknown vendor/lib/a.js:1',
+  ]);
+  for (const finding of answer.for.findings) {
+    expect(finding.date).toMatch(/^2026-\d\d-\d\d$/);
+    expect(finding.source).toMatch(/#\d+$/);
+    expect(finding.instead).not.toBe('');
+  }
+  const rows = await regen(['version', 'check', pack, '--for', 'comfy']);
+  expect(rows.stdout).toContain('comfy\tpython_command_injection_risk\trun.py:1\tsubprocess Call a library');
+  expect(rows.stdout).toMatch(/comfy\tNodeVersionStatusFlagged\t\t\n$/);
+});
+
+test('check --for comfy has nothing against a pack without these, and refuses other registries', async () => {
+  const { exit, stdout } = await regen(['version', 'check', packForTest(), '--for', 'comfy']);
+  expect([exit, stdout]).toEqual([0, expect.stringMatching(/comfy\tNodeVersionStatusActive\t\t\n$/)]);
+  const other = await regen(['version', 'check', packForTest(), '--for', 'npm']);
+  expect([other.exit, other.stderr]).toEqual([2, expect.stringContaining("--for must be comfy, not 'npm'.")]);
+});

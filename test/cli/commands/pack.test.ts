@@ -1,0 +1,62 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createPartPath } from '../../../src/disk/part-file.js';
+import { createArchive } from '../../../src/pack/archive.js';
+import { chooseFiles } from '../../../src/pack/files.js';
+import { regen } from '../../support/cli.js';
+import { packForTest } from '../../support/packs.js';
+import { folderForTest } from '../../support/service.js';
+
+const listPacked = async (cwd: string) =>
+  (await regen(['version', 'pack', '--list'], { cwd })).stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t')[1]);
+
+test('what pack wrote before is in no later archive', async () => {
+  const cwd = packForTest({ files: { 'pack-data.zip': 'x', 'assets/pack-1.0.0.zip': 'x' } });
+  const before = await listPacked(cwd);
+  expect(before).toContain('pack-data.zip');
+  expect((await regen(['version', 'pack'], { cwd })).exit).toBe(0);
+  expect(existsSync(join(cwd, 'pack-1.0.0.zip'))).toBe(true);
+  expect(await listPacked(cwd)).toEqual(before);
+});
+
+test('what a killed pack left in its folder is in no later archive', async () => {
+  const cwd = packForTest();
+  const before = await listPacked(cwd);
+  writeFileSync(createPartPath(cwd), 'half');
+  expect(await listPacked(cwd)).toEqual(before);
+});
+
+test('an archive that is written has the name of a temporary file that a later command removes', async () => {
+  const to = folderForTest();
+  const names = new Set<string>();
+  const { files } = await chooseFiles(packForTest());
+  await createArchive(files, join(to, 'node.zip'), {
+    onProgress: () => {
+      for (const name of readdirSync(to)) names.add(name);
+    },
+  });
+  const pattern = basename(createPartPath(to)).replace(/\w+\.part$/, '');
+  expect([...names]).toEqual([expect.stringContaining(pattern)]);
+});
+
+test('an archive goes into the folder that --output names, made if need be', async () => {
+  const cwd = packForTest();
+  const to = folderForTest();
+  const { exit, stdout } = await regen(['version', 'pack', '-o', `${to}/new/`], { cwd });
+  expect([exit, stdout]).toEqual([0, `${join(to, 'new', 'pack-1.0.0.zip')}\n`]);
+  expect(readdirSync(join(to, 'new'))).toEqual(['pack-1.0.0.zip']);
+  const again = await regen(['version', 'pack', '-o', join(to, 'new')], { cwd });
+  expect(again.exit).toBe(2);
+  expect(again.stderr).toContain('already exists');
+});
+
+test('standard output is refused as a place for an archive', async () => {
+  const cwd = packForTest();
+  const { exit, stdout, stderr } = await regen(['version', 'pack', '-o', '-'], { cwd });
+  expect([exit, stdout]).toEqual([2, '']);
+  expect(stderr).toContain('An archive cannot be written to stdout');
+});

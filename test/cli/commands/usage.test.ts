@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import { formatCsvCell } from '../../../src/cli/terminal/text.js';
+import { regen } from '../../support/cli.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { startTask } from '../../support/generation.js';
+import { serviceForTest } from '../../support/service.js';
+
+async function serviceWithUsage() {
+  const { url, ownerToken } = await serviceForTest(
+    { prices: { image: { relight: 30 } } },
+    { engines: { image: createCopyingEngine() }, now: () => Date.parse('2026-03-30T12:00:00Z') },
+  );
+  for (let count = 0; count < 2; count++) await startTask({ url, token: ownerToken });
+  return { env: { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken } };
+}
+
+it('usage is a table, CSV with a header, or the response as JSON', async () => {
+  const surroundings = await serviceWithUsage();
+  const piped = await regen(['usage', '--by', 'day'], surroundings);
+  expect(piped.stdout.split('\t').filter((cell) => cell.trim() !== '')).toEqual([
+    '2026-03-30',
+    '2',
+    '60',
+    '0',
+    '60\n',
+  ]);
+  const csv = await regen(['admin', 'usage', '--csv'], surroundings);
+  expect(csv.stdout).toBe(
+    'day,user_id,user_email,key_name,key_id,operation,model,tasks,charged,refunded,credits\n2026-03-30,owner,,,,image.relight,,2,60,0,60\n',
+  );
+  const json = await regen(['usage', '--json'], surroundings);
+  expect(JSON.parse(json.stdout)).toMatchObject({ from: '2026-03-01', to: '2026-03-30', credits: 60 });
+});
+
+it('an admin sets the budget of a user', async () => {
+  const surroundings = await serviceWithUsage();
+  const { exit, stdout } = await regen(['admin', 'user', 'set', 'owner', '70', '--json'], surroundings);
+  expect([exit, JSON.parse(stdout)]).toMatchObject([0, { id: 'owner', budget: { used: 60, left: 10 } }]);
+  const wrong = await regen(['admin', 'user', 'set', 'owner', 'lots'], surroundings);
+  expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('must be a whole number')]);
+});
+
+it.each([
+  ['plain', 'plain'],
+  ['a "b", c', '"a ""b"", c"'],
+  ['two\nlines', '"two\nlines"'],
+  ['=HYPERLINK("x")', '"\'=HYPERLINK(""x"")"'],
+  ['@sum', "'@sum"],
+  ['-30', '-30'],
+  ['-1+2', "'-1+2"],
+  ['\u001b[31mred', 'red'],
+  ['evil\u001b[31mred\u0007end', 'evilred\\u0007end'],
+])('%j is the cell %j of a CSV file, which spreadsheets do not run', (text, cell) => {
+  expect(formatCsvCell(text)).toBe(cell);
+});
+
+it.each(['-o', '--base-url', '--profile'])('an empty value of %s is refused', async (flag) => {
+  const { exit, stderr } = await regen(['version', 'download', 'node', flag, '']);
+  expect(exit).toBe(2);
+  expect(stderr).toMatch(/--(output|base-url|profile) must not be empty/);
+});

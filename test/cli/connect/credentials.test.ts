@@ -1,0 +1,229 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { Store } from '../../../src/cli/connect/store.js';
+import { homeForTest, regen } from '../../support/cli.js';
+import { png } from '../../support/generation-double.js';
+import { folderForTest, serviceForTest } from '../../support/service.js';
+
+const run = promisify(execFile);
+
+test('50 changes by processes at once are all kept', async () => {
+  const path = join(folderForTest(), 'store.json');
+  const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
+  const portions = Array.from({ length: 10 }, (_, index) => keys.slice(index * 5, index * 5 + 5));
+  await Promise.all(
+    portions.map((portion) => run(process.execPath, ['dist/test/store-process.js', path, ...portion])),
+  );
+  expect(Object.keys(JSON.parse(readFileSync(path, 'utf8'))).sort()).toEqual([...keys].sort());
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('a relative HOME is that of the current folder, and relative XDG variables are ignored', async () => {
+  const { stdout } = await regen(['config', 'path'], {
+    home: 'people/ann',
+    env: { XDG_CONFIG_HOME: 'here' },
+  });
+  expect(stdout).toBe(`${resolve('people/ann/.config/regen/config.json')}\n`);
+});
+
+test('a corrupt file is kept aside and said, and a new one begun', async () => {
+  const path = join(folderForTest(), 'store.json');
+  writeFileSync(path, '{"token": "half', { mode: 0o600 });
+  const said: string[] = [];
+  const store = new Store(path, (sentence) => said.push(sentence));
+  await store.change((values) => ({ ...values, a: 1 }));
+  expect(store.read()).toEqual({ a: 1 });
+  expect(said).toHaveLength(1);
+  const aside = readdirSync(dirname(path)).find((name) => name.includes('corrupt')) as string;
+  expect(readFileSync(join(dirname(path), aside), 'utf8')).toBe('{"token": "half');
+});
+
+test('a file that others can read is mended and said', () => {
+  const path = join(folderForTest(), 'store.json');
+  writeFileSync(path, '{"a":1}');
+  chmodSync(path, 0o644);
+  const said: string[] = [];
+  expect(new Store(path, (sentence) => said.push(sentence)).read()).toEqual({ a: 1 });
+  expect(said.join()).toContain('readable by other users');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test.each([0o444, 0o664])(
+  'a token file of mode %o, such as a mounted secret, is read and left as it is',
+  async (mode) => {
+    const service = await serviceForTest();
+    const file = join(folderForTest(), 'token');
+    writeFileSync(file, `${service.ownerToken}\n`);
+    chmodSync(file, mode);
+    const argv = ['auth', 'status', '--base-url', service.url, '--token-file', file];
+    expect(await regen(argv)).toMatchObject({ exit: 0 });
+    expect(statSync(file).mode & 0o777).toBe(mode);
+  },
+);
+
+test('a token is not sent over plain http to another machine, unless a profile allows it', async () => {
+  const home = homeForTest();
+  const url = 'http://registry.invalid';
+  const look = () => regen(['auth', 'status', '--base-url', url], { home, env: { REGEN_TOKEN: 'token' } });
+  const refused = await look();
+  expect(refused.exit).toBe(2);
+  expect(refused.stderr).toContain(`${url} is not encrypted, so the credential was not sent.`);
+  await regen(['config', 'set', 'profiles.lab.base_url', url], { home });
+  await regen(['config', 'set', 'profiles.lab.allow_http', 'true'], { home });
+  expect((await look()).exit).toBe(7);
+
+  await regen(['config', 'set', 'profiles.strict.base_url', url], { home });
+  const as = (profile: string) =>
+    regen(['auth', 'status', '--profile', profile], { home, env: { REGEN_TOKEN: 'token' } });
+  expect((await as('lab')).exit).toBe(7);
+  const strict = await as('strict');
+  expect([strict.exit, strict.stderr]).toEqual([
+    2,
+    expect.stringContaining('allow http for a profile: regen config set profiles.strict.allow_http true'),
+  ]);
+});
+
+test('a token is kept for its service alone, and forgotten on logout', async () => {
+  const service = await serviceForTest();
+  const other = await serviceForTest();
+  const home = homeForTest();
+  const at = (url: string) => ({ home, env: { REGEN_BASE_URL: url } });
+  const login = await regen(['auth', 'login', '--with-token'], {
+    ...at(service.url),
+    stdin: `${service.ownerToken}\n`,
+  });
+  expect(login).toMatchObject({ exit: 0, stdout: '' });
+  const status = await regen(['auth', 'status', '--json'], at(service.url));
+  expect(JSON.parse(status.stdout)).toMatchObject({ id: 'owner', admin: true, service: service.url });
+  expect(status.stdout).not.toContain(service.ownerToken);
+  expect((await regen(['auth', 'status'], at(other.url))).exit).toBe(4);
+  expect((await regen(['auth', 'token'], at(service.url))).stdout.trim()).toBe(service.ownerToken);
+  expect((await regen(['auth', 'token'], { ...at(service.url), terminal: true })).exit).toBe(2);
+  await regen(['auth', 'logout'], at(service.url));
+  expect((await regen(['auth', 'status'], at(service.url))).exit).toBe(4);
+});
+
+test('a token that the service does not know is not kept', async () => {
+  const service = await serviceForTest();
+  const surroundings = { home: homeForTest(), env: { REGEN_BASE_URL: service.url } };
+  const { exit } = await regen(['auth', 'login', '--with-token'], { ...surroundings, stdin: 'wrong' });
+  expect(exit).toBe(4);
+  expect((await regen(['auth', 'token'], surroundings)).exit).toBe(4);
+});
+
+test('signing in with an address and the name of a profile adds the profile', async () => {
+  const service = await serviceForTest();
+  const home = homeForTest();
+  const login = (address: string) =>
+    regen(['auth', 'login', '--profile', 'own', '--base-url', address, '--with-token'], {
+      home,
+      stdin: service.ownerToken,
+    });
+  // An address or a token that does not work is not kept.
+  expect((await login('http://127.0.0.1:9')).exit).toBe(7);
+  const { exit, stderr } = await login(service.url);
+  expect(exit, stderr).toBe(0);
+  expect(stderr).toContain('Use it with --profile own, or by default: regen config set profile own\n');
+  await regen(['config', 'set', 'profile', 'own'], { home });
+  expect((await regen(['auth', 'status'], { home })).stdout).toContain('profile\town\n');
+  const other = await login('http://127.0.0.1:9');
+  expect([other.exit, other.stderr]).toEqual([
+    2,
+    expect.stringContaining(`already has the address ${service.url}.`),
+  ]);
+  const argv = ['auth', 'login', '--profile', 'local', '--base-url', service.url, '--with-token'];
+  const local = await regen(argv, { home, stdin: service.ownerToken });
+  expect([local.exit, local.stderr]).toEqual([2, expect.stringContaining('is the embedded service')]);
+});
+
+test('settings say where they come from, and refuse what they do not know', async () => {
+  const home = homeForTest();
+  expect(
+    (await regen(['config', 'set', 'profiles.team.base_url', 'https://registry.example'], { home })).exit,
+  ).toBe(0);
+  expect((await regen(['config', 'set', 'profile', 'team'], { home })).exit).toBe(0);
+  const absent = await regen(['config', 'set', 'profile', 'nope'], { home });
+  expect([absent.exit, absent.stderr]).toEqual([2, expect.stringContaining("no profile 'nope'")]);
+  const { stdout } = await regen(['config', 'list'], { home, env: { REGEN_PROFILE: 'other' } });
+  const file = join(home, '.config', 'regen', 'config.json');
+  expect(stdout).toContain(`profile\tother\tREGEN_PROFILE\n`);
+  expect(stdout).toContain(`profiles.team.base_url\thttps://registry.example\t${file}\n`);
+  expect(stdout).toContain('autostart\ttrue\tdefault\n');
+  expect((await regen(['config', 'get', 'profile'], { home })).stdout).toBe('team\n');
+  await regen(['config', 'unset', 'profile'], { home });
+  expect((await regen(['config', 'get', 'profile'], { home })).stdout).toBe('local\n');
+  expect((await regen(['config', 'get', 'nope'], { home })).exit).toBe(2);
+  expect((await regen(['config', 'set', 'autostart', 'maybe'], { home })).exit).toBe(2);
+  expect(
+    (await regen(['config', 'set', 'profiles.local.base_url', 'https://x.example'], { home })).exit,
+  ).toBe(2);
+});
+
+/** A HOME with the profiles ann and bob for one service, and a token of each. */
+async function twoAccounts() {
+  const service = await serviceForTest();
+  const home = homeForTest();
+  const run = (argv: readonly string[], stdin = '') => regen(argv, { home, stdin });
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  await regen(['publisher', 'create', 'acme', '--name', 'Acme'], { env });
+  const made = await regen(['publisher', 'token', 'create', 'acme', 'ci', '--json'], { env });
+  for (const name of ['ann', 'bob']) await run(['config', 'set', `profiles.${name}.base_url`, service.url]);
+  const readKind = async (...named: string[]) =>
+    (await run(['auth', 'status', ...named, '--jq', '.credential.kind'])).stdout.trim();
+  return {
+    service,
+    home,
+    run,
+    readKind,
+    tokens: { ann: service.ownerToken, bob: JSON.parse(made.stdout).token },
+  };
+}
+
+test('two accounts on one service are two profiles', async () => {
+  const { run, readKind, tokens } = await twoAccounts();
+  for (const name of ['ann', 'bob'] as const) {
+    const { exit, stderr } = await run(['auth', 'login', '--profile', name, '--with-token'], tokens[name]);
+    expect(exit, stderr).toBe(0);
+  }
+  expect(await readKind('--profile', 'ann')).toBe('owner');
+  expect(await readKind('--profile', 'bob')).toBe('personal_access_token');
+  expect((await run(['auth', 'logout', '--profile', 'bob'])).exit).toBe(0);
+  expect((await run(['auth', 'status', '--profile', 'bob'])).exit).toBe(4);
+  expect(await readKind('--profile', 'ann')).toBe('owner');
+});
+
+test('a profile without credentials uses those of its address, and keeps its own from then on', async () => {
+  const { service, run, readKind, tokens } = await twoAccounts();
+  const address = ['--base-url', service.url];
+  expect((await run(['auth', 'login', ...address, '--with-token'], tokens.ann)).exit).toBe(0);
+  expect(await readKind('--profile', 'bob')).toBe('owner');
+  expect((await run(['auth', 'login', '--profile', 'bob', '--with-token'], tokens.bob)).exit).toBe(0);
+  expect(await readKind('--profile', 'bob')).toBe('personal_access_token');
+  expect(await readKind(...address)).toBe('owner');
+});
+
+test('a token of a profile does not go to another address that the profile gets', async () => {
+  const { run, tokens } = await twoAccounts();
+  const other = await serviceForTest();
+  expect((await run(['auth', 'login', '--profile', 'bob', '--with-token'], tokens.bob)).exit).toBe(0);
+  await run(['config', 'set', 'profiles.bob.base_url', other.url]);
+  const { exit, stderr } = await run(['auth', 'status', '--profile', 'bob']);
+  expect(exit).toBe(4);
+  expect(stderr).toContain('Not signed in');
+});
+
+test('a task is read with the account that started it', async () => {
+  const { home, run, tokens } = await twoAccounts();
+  const photo = join(folderForTest(), 'photo.png');
+  writeFileSync(photo, png);
+  for (const name of ['ann', 'bob'] as const)
+    await run(['auth', 'login', '--profile', name, '--with-token'], tokens[name]);
+  const started = await run(['image', 'relight', photo, '--no-wait', '--profile', 'ann']);
+  expect(started.exit, started.stderr).toBe(0);
+  await run(['config', 'set', 'profile', 'bob']);
+  const { exit, stderr } = await regen(['task', 'wait', '@last'], { home });
+  expect(exit, stderr).toBe(0);
+});

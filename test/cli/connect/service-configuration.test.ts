@@ -1,0 +1,282 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { readConfiguration } from '../../../src/cli/connect/service-configuration.js';
+import { homeForTest, regen, startRegen } from '../../support/cli.js';
+import { listenOn } from '../../support/listen.js';
+import { folderForTest, serviceForTest } from '../../support/service.js';
+
+function writeConfiguration(name: string, text: string): string {
+  const path = join(folderForTest(), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+it('a configuration is TOML or JSON, with its folder meant from where it lies', async () => {
+  const toml = writeConfiguration(
+    'regen.toml',
+    'data = "data"\n[[issuers]]\nissuer = "https://login.example.com"\n',
+  );
+  const issuers = [{ issuer: 'https://login.example.com' }];
+  expect(await readConfiguration(toml)).toEqual({ data: join(toml, '../data'), issuers });
+  const json = writeConfiguration('regen.json', JSON.stringify({ data: '/data', issuers }));
+  expect(await readConfiguration(json)).toEqual({ data: '/data', issuers });
+});
+
+it('every mistake of a configuration is told at once, with its path, before anything is started', async () => {
+  const text = 'port = 70000\n[[issuers]]\nissuer = "http://login.example.com"\nclient_id = "x"\n';
+  const { exit, stdout, stderr } = await regen(['serve', '--config', writeConfiguration('regen.toml', text)]);
+  expect([exit, stdout]).toEqual([2, '']);
+  for (const path of [
+    'port must be',
+    'issuers.0.issuer must be an https URL',
+    'issuers.0.client_id is not a known field',
+  ])
+    expect(stderr).toContain(path);
+});
+
+it.each([
+  ['a.toml', 'port = \n', 'not valid TOML: line 1'],
+  ['a.json', '{', 'not valid JSON'],
+  ['a.json', 'null', 'must be an object'],
+  ['a.json', '[]', 'must be an object'],
+])('%s with %j is refused in a sentence', async (name, text, sentence) => {
+  const { exit, stderr } = await regen(['serve', '--config', writeConfiguration(name, text)]);
+  expect([exit, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+});
+
+it('a configuration that is not there, or no file, is refused in a sentence', async () => {
+  const folder = folderForTest();
+  mkdirSync(join(folder, 'a.toml'));
+  const missing = await regen(['serve', '--config', 'no.toml'], { cwd: folder });
+  expect([missing.exit, missing.stderr]).toEqual([2, expect.stringContaining('File not found')]);
+  const noFile = await regen(['serve', '--config', 'a.toml'], { cwd: folder });
+  expect([noFile.exit, noFile.stderr]).toEqual([2, expect.stringContaining('a.toml is a folder')]);
+});
+
+it('flags win over variables, variables over the file, and the file over the defaults', async () => {
+  const config = writeConfiguration(
+    'regen.toml',
+    'host = "::1"\nport = 1\ngraceMs = 7\n[limits]\nbulkPairs = 5\n',
+  );
+  const { exit, stdout } = await regen(['serve', '--config', config, '--port', '3', '--print-config'], {
+    env: { REGEN_SERVE_PORT: '2', REGEN_SERVE_HOST: '127.0.0.2', REGEN_SERVE_LIMITS__JSON_BODY: '9' },
+  });
+  expect(exit).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    host: '127.0.0.2',
+    port: 3,
+    graceMs: 7,
+    limits: { bulkPairs: 5, jsonBody: 9, archiveEntries: 50_000 },
+  });
+});
+
+it('lists in variables are JSON, and a variable ending in _FILE names the file of the value', async () => {
+  const issuer = writeConfiguration('issuers', '[{"issuer":"https://login.example.com"}]\n');
+  const { stdout } = await regen(['serve', '--print-config'], {
+    env: { REGEN_SERVE_ISSUERS_FILE: issuer, REGEN_SERVE_TRUSTED_PROXIES: '["10.0.0.0/8"]' },
+  });
+  expect(JSON.parse(stdout)).toMatchObject({
+    issuers: [{ issuer: 'https://login.example.com' }],
+    trustedProxies: ['10.0.0.0/8'],
+  });
+});
+
+it('a value and a file for the same setting are refused, in any order', async () => {
+  const pair = [
+    ['REGEN_SERVE_PORT', '1'],
+    ['REGEN_SERVE_PORT_FILE', writeConfiguration('port', '2')],
+  ];
+  for (const entries of [pair, [...pair].reverse()]) {
+    const { exit, stderr } = await regen(['serve', '--check'], { env: Object.fromEntries(entries) });
+    expect(exit).toBe(2);
+    expect(stderr).toContain('REGEN_SERVE_PORT_FILE and REGEN_SERVE_PORT are both set; unset one');
+  }
+});
+
+it('every wrong variable is told at once, by its name', async () => {
+  const { exit, stderr } = await regen(['serve', '--check'], {
+    env: { REGEN_SERVE_PROT: '1', REGEN_SERVE_ISSUERS: 'x', REGEN_SERVE_HOST_FILE: '/nowhere' },
+  });
+  expect(exit).toBe(2);
+  expect(stderr).toContain('REGEN_SERVE_PROT is not the variable of a setting');
+  expect(stderr).toContain('REGEN_SERVE_ISSUERS must be JSON');
+  expect(stderr).toContain('REGEN_SERVE_HOST_FILE names /nowhere, which cannot be read (ENOENT)');
+});
+
+it('a number that must be more than its bound is refused with these words', async () => {
+  const { stderr } = await regen(['serve', '--check'], { env: { REGEN_SERVE_RATE_LIMIT: '0' } });
+  expect(stderr).toContain('rateLimit must be more than 0');
+});
+
+it('serve status and serve stop find the data folder in the configuration file or the variable that serve uses', async () => {
+  const data = folderForTest();
+  await serviceForTest({ data });
+  const config = writeConfiguration('regen.toml', `data = ${JSON.stringify(data)}\n`);
+  const home = folderForTest();
+  const byFile = await regen(['serve', 'status', '--json', '--config', config], { home });
+  const byVariable = await regen(['serve', 'status', '--json'], { home, env: { REGEN_SERVE_DATA: data } });
+  const env = {
+    REGEN_SERVE_DATA_FILE: writeConfiguration('folder', `${data}\n`),
+    REGEN_SERVE_HOTS: 'of no concern',
+  };
+  const byFileOfVariable = await regen(['serve', 'status', '--json'], { home, env });
+  for (const { stdout } of [byFile, byVariable, byFileOfVariable])
+    expect(JSON.parse(stdout)).toMatchObject({ data });
+  expect((await regen(['serve', 'status'], { home })).exit).toBe(7);
+  const second = await regen(['serve', '--config', config, '--port', '0'], { home });
+  expect(second.stderr).toContain(`Stop the running service with: regen serve stop --config ${config}`);
+});
+
+it.each(['5', '""', '[]', '{}'])('a data folder of %s is refused by its name', async (data) => {
+  const config = writeConfiguration('regen.json', `{"data":${data}}`);
+  for (const command of [
+    '--check',
+    '--detach',
+    'status',
+    'stop',
+    'rotate-key',
+    'check',
+    'prune',
+    'migrate',
+  ]) {
+    const { exit, stderr } = await regen(['serve', command, '--config', config]);
+    expect([command, exit, stderr]).toEqual([command, 2, expect.stringMatching(/\bdata must/)]);
+  }
+});
+
+it('the paths of a configuration are relative to its file, and those of variables to the current folder', async () => {
+  const config = writeConfiguration(
+    'regen.json',
+    '{"naming":"a.json","uplink":{"url":"https://x.test","naming":"b.json"}}',
+  );
+  const folder = join(config, '..');
+  expect(await readConfiguration(config)).toMatchObject({
+    naming: join(folder, 'a.json'),
+    uplink: { naming: join(folder, 'b.json') },
+  });
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'port'), '5');
+  const env = { REGEN_SERVE_NAMING: 'c.json', REGEN_SERVE_DATA: 'data', REGEN_SERVE_PORT_FILE: 'port' };
+  const { stdout } = await regen(['serve', '--print-config'], { cwd, env });
+  expect(JSON.parse(stdout)).toMatchObject({ naming: join(cwd, 'c.json'), data: join(cwd, 'data'), port: 5 });
+});
+
+it('serve --detach starts with what serve would start with, and says why it could not', async () => {
+  const taken = await listenOn(() => {});
+  onTestFinished(taken.close);
+  const { port } = new URL(taken.url);
+  const cwd = folderForTest();
+  const metrics = { token: { env: 'METRICS_TOKEN' } };
+  writeFileSync(join(cwd, 'regen.json'), JSON.stringify({ port: Number(port), metrics }));
+  writeFileSync(join(cwd, 'folder'), 'data');
+  copyFileSync('src/contract/naming/comfy.json', join(cwd, 'names.json'));
+  const env = {
+    REGEN_SERVE_DATA_FILE: 'folder',
+    REGEN_SERVE_NAMING: 'names.json',
+    METRICS_TOKEN: 'token-of-metrics',
+  };
+  const surroundings = { cwd, home: homeForTest(), env };
+  const detach = ['serve', '--detach', '--config', 'regen.json'];
+  const refused = await startRegen(detach, surroundings).ended;
+  expect([refused.exit, refused.stderr]).toEqual([7, expect.stringContaining(`Port ${port} on 127.0.0.1`)]);
+  expect(refused.stderr).not.toContain('REGEN_LOCAL_PORT');
+  const onPostgres = { ...env, REGEN_SERVE_PORT: '0', REGEN_SERVE_DATABASE: 'postgres://127.0.0.1:1/x' };
+  const unreachable = await startRegen(detach, { ...surroundings, env: onPostgres }).ended;
+  expect([unreachable.exit, unreachable.stderr]).toEqual([2, expect.stringContaining('cannot be reached')]);
+  const started = await startRegen([...detach, '--port', '0'], surroundings).ended;
+  onTestFinished(async () => void (await startRegen(['serve', 'stop'], surroundings).ended));
+  expect(started.exit, started.stderr).toBe(0);
+  expect(existsSync(join(cwd, 'data', 'service.json'))).toBe(true);
+});
+
+it('unknown names are refused in every table', async () => {
+  const config = writeConfiguration('regen.toml', 'colour = 1\n[limits]\ncolour = 3\n[quotas]\ncolour = 3\n');
+  const { exit, stderr } = await regen(['serve', '--config', config, '--check']);
+  expect(exit).toBe(2);
+  for (const name of ['colour', 'limits.colour', 'quotas.colour'])
+    expect(stderr).toContain(`${name} is not a known field`);
+});
+
+it('a check finds the missing keys of all vendors, starts nothing and prints no key', async () => {
+  const vendor = (env: string) =>
+    `engine = "upstream"\nbaseUrl = "https://vendor.example.com"\nkey = { env = "${env}" }\n`;
+  const config = writeConfiguration(
+    'regen.toml',
+    `[generation.image]\n${vendor('KEY_A')}[generation.video]\n${vendor('KEY_B')}`,
+  );
+  const failed = await regen(['serve', '--config', config, '--check']);
+  expect(failed.exit).toBe(2);
+  expect(failed.stderr).toContain('generation.image.key names the environment variable KEY_A');
+  expect(failed.stderr).toContain('generation.video.key names the environment variable KEY_B');
+  const env = { KEY_A: 'secret-key-a', KEY_B: 'secret-key-b' };
+  const checked = await regen(['serve', '--config', config, '--check'], { env });
+  expect([checked.exit, checked.stdout]).toEqual([0, '']);
+  const printed = await regen(['serve', '--config', config, '--print-config'], { env });
+  expect(printed.exit).toBe(0);
+  expect(printed.stdout).not.toContain('secret-key');
+});
+
+it('the password of the database is masked, and kinds of jobs are chosen only where others run the rest', async () => {
+  const env = { REGEN_SERVE_DATABASE: 'postgres://regen:hush@db.example.com/regen' };
+  const printed = await regen(['serve', '--work', 'check-archive, deliver-webhook', '--print-config'], {
+    env,
+  });
+  expect(JSON.parse(printed.stdout)).toMatchObject({
+    database: 'postgres://regen:***@db.example.com/regen',
+    work: ['check-archive', 'deliver-webhook'],
+  });
+  const none = await regen(['serve', '--no-work', '--print-config'], { env });
+  expect(JSON.parse(none.stdout).work).toEqual([]);
+  for (const [flags, message] of [
+    [['--no-work'], 'work needs a database that other services share'],
+    [['--work', 'dream'], 'work.0 must be'],
+  ] as const) {
+    const { exit, stderr } = await regen(['serve', ...flags, '--check']);
+    expect([exit, stderr]).toEqual([2, expect.stringContaining(message)]);
+  }
+});
+
+it('serve init writes a file in which every setting can be uncommented, and keeps an existing one', async () => {
+  const folder = folderForTest();
+  const { exit, stdout } = await regen(['serve', 'init'], { cwd: folder });
+  const path = join(folder, 'regen.toml');
+  expect([exit, stdout]).toEqual([0, `${path}\n`]);
+  const text = readFileSync(path, 'utf8');
+  expect(await readConfiguration(path)).toEqual({});
+  const settings = text.match(/^#(?! ).*$/gm) as string[];
+  expect(settings.length).toBeGreaterThan(50);
+  const defaults = settings.filter(
+    (line) => !/generation|data|storage|work|s3|publicUrl|issuers|metrics.token|uplink/.test(line),
+  );
+  writeFileSync(path, defaults.map((line) => line.slice(1)).join('\n'));
+  expect((await regen(['serve', '--config', path, '--check'])).exit).toBe(0);
+  expect((await regen(['serve', 'init'], { cwd: folder })).exit).toBe(5);
+});
+
+it.each([
+  ['publicUrl = "https://me:hunter2@registry.example.com"', 'publicUrl'],
+  ['publicUrl = "https://hunter2@registry.example.com"', 'publicUrl'],
+  ['publicUrl = "https://registry.example.com/?token=hunter2"', 'publicUrl'],
+  ['publicUrl = "https://registry.example.com/#hunter2"', 'publicUrl'],
+  ['publicUrl = "ftp://registry.example.com/hunter2"', 'publicUrl'],
+  ['[s3]\nendpoint = "https://me:hunter2@s3.example.com"', 's3.endpoint'],
+  ['[cors]\norigins = ["https://me:hunter2@web.example.com"]', 'cors.origins.0'],
+])('an address that others see has no secret in it: %s', async (text, path) => {
+  const { exit, stderr } = await regen(['serve', '--config', writeConfiguration('regen.toml', `${text}\n`)]);
+  expect(exit).toBe(2);
+  expect(stderr).toContain(
+    `${path} must be an http or https URL without a user name, password, query or fragment`,
+  );
+  expect(stderr).not.toContain('hunter2');
+});
+
+it.each([
+  'issuers = [{ issuer = "https://me:hunter2@login.example.com" }]',
+  '[uplink]\nurl = "https://me:hunter2@registry.example.com"',
+  '[generation.image]\nengine = "upstream"\nbaseUrl = "https://me:hunter2@vendor.example.com"\nkey = { env = "K" }',
+])('an address of another service has no secret in it: %s', async (text) => {
+  const { exit, stderr } = await regen(['serve', '--config', writeConfiguration('regen.toml', `${text}\n`)]);
+  expect([exit, stderr]).toEqual([2, expect.stringContaining('without credentials, query or fragment')]);
+  expect(stderr).not.toContain('hunter2');
+});

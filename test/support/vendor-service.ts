@@ -1,0 +1,35 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
+import type { RunningService, ServiceParts } from '../../src/service/serve.js';
+import { folderForTest, serviceForTest } from './service.js';
+
+export interface VendorGiven {
+  readonly url: string;
+  readonly key: string;
+  /** The vendor settings that the test overrides. */
+  readonly settings?: object & { readonly models?: Record<string, string> };
+}
+
+/** The configuration of a service with a vendor for images and videos. */
+export function createVendorConfiguration({ url, key, settings = {} }: VendorGiven): ConfigurationInput {
+  const file = join(folderForTest(), 'vendor.key');
+  writeFileSync(file, `${key}\n`);
+  const { models, ...shared } = settings;
+  const vendor = { engine: 'upstream', key: { file }, pollMs: 20, ...shared } as const;
+  return {
+    generation: {
+      image: { ...vendor, baseUrl: `${url}/proxy/imagevendor` },
+      video: { ...vendor, baseUrl: `${url}/proxy/videovendor`, ...(models && { models }) },
+    },
+  };
+}
+
+/** A service with a vendor for images and videos. */
+export function vendorServiceForTest(
+  vendor: VendorGiven,
+  input: ConfigurationInput = {},
+  parts: ServiceParts = {},
+): Promise<RunningService> {
+  return serviceForTest({ ...createVendorConfiguration(vendor), ...input }, parts);
+}
