@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { explain } from './schema/explain.js';
 import { excludeEachOther, limitEmphasis } from './schema/field-rules.js';
-import { requireHttps, requireImages } from './schema/image-rules.js';
+import { IMAGE_FORM, requireHttps, requireImages } from './schema/image-rules.js';
 import { say } from './schema/message.js';
 import { withRules } from './schema/rule.js';
 import { choice, defineRequest, text, WebAddress } from './schema/values.js';
@@ -12,7 +12,7 @@ import { choice, defineRequest, text, WebAddress } from './schema/values.js';
 const percent = () => z.int().min(0).max(100);
 const level = () => z.number().min(0).max(100).default(50);
 const webhook_url = WebAddress.optional().describe('Callback URL, notified whenever the task changes status');
-const sourceImage = z.string().min(1).describe('Base64 or URL of the image');
+const sourceImage = explain(z.string().min(1), say`${IMAGE_FORM} of the image`);
 
 // Decided: the values of the settings. The five numbers are 0 to 100, by default 50.
 /** service.md 4.1.1, `advanced_settings`; `AdvancedSettings.parse({})` gives the defaults. */
@@ -64,11 +64,11 @@ export const RelightRequest = withRules(
       .describe('Style of the result'),
     transfer_light_from_lightmap: explain(
       z.string().min(1).optional(),
-      say`Base64 or URL of a lightmap; incompatible with ${{ field: 'transfer_light_from_reference_image' }}`,
+      say`${IMAGE_FORM} of a lightmap; incompatible with ${{ field: 'transfer_light_from_reference_image' }}`,
     ),
     transfer_light_from_reference_image: explain(
       z.string().min(1).optional(),
-      say`Base64 or URL of a reference image; incompatible with ${{ field: 'transfer_light_from_lightmap' }}`,
+      say`${IMAGE_FORM} of a reference image; incompatible with ${{ field: 'transfer_light_from_lightmap' }}`,
     ),
     webhook_url,
   }),
@@ -86,7 +86,7 @@ export const RelightRequest = withRules(
 export const StyleTransferRequest = withRules(
   z.strictObject({
     image: sourceImage,
-    reference_image: z.string().min(1).describe('Base64 or URL of the style reference'),
+    reference_image: explain(z.string().min(1), say`${IMAGE_FORM} of the style reference`),
     engine: choice('balanced definio illusio 3d_cartoon colorful_anime caricature real super_real softy')
       .default('balanced')
       .describe('Engine that generates the image'),

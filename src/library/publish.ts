@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client as ContractClient } from '../client/client.js';
+import type { Text } from '../contract/schema/message.js';
 import { checkCode, readPack } from '../flows/publish/pack.js';
 import { publishPack } from '../flows/publish/publish-pack.js';
 import type { NodeVersion } from './api.generated.js';
@@ -36,7 +37,7 @@ export interface PublishOptions {
 export async function publish(folder: string, options: PublishOptions): Promise<NodeVersion> {
   const { personalAccessToken: token, publisher, changelog, timeoutMs = 30 * 60_000, log } = options;
   const { signal = new AbortController().signal } = options;
-  const tell = async (text: string) => log?.(text);
+  const tell = async (text: Text) => log?.(String(text));
   const report = { note: tell, warn: tell };
   const silent = () => undefined;
   const progress = { stage: tell, update: silent, transferred: silent, end: silent };

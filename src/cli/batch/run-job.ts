@@ -176,7 +176,7 @@ function recordFailure({ signal, breaker }: BatchContext, command: ParsedCommand
 function nameFailure(failure: Failure, { args }: ParsedCommand): Failure {
   const [image] = [args.image ?? args.images ?? []].flat();
   const isFile = image !== undefined && !/^(@|\w{2,}:)/.test(image);
-  return isFile ? new Failure(nameImage(basename(image), failure.message), failure.facts) : failure;
+  return isFile ? nameImage(basename(image), failure) : failure;
 }
 
 function readCredits(outcome: TaskOutcome | undefined): number | undefined {

@@ -163,6 +163,7 @@ export async function toTaskFailure(
   const reason = known ?? (seen.reason && `${seen.reason}.`);
   return new Failure(`The ${noun} ${id} failed${reason ? `: ${reason}` : '.'}`, {
     code: 'task_failed',
+    ...(reason && { reason }),
     hint: say`Show its request with: ${regen('task show', id)}`,
   });
 }

@@ -54,6 +54,8 @@ export interface FailureFacts {
   readonly exit: number;
   /** What to do about it, in one line. */
   readonly hint?: Text;
+  /** Why a task failed; the message also names the task. */
+  readonly reason?: string;
   readonly status?: number;
   readonly requestId?: string;
   readonly details?: readonly FailureDetail[];

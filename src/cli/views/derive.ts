@@ -4,7 +4,7 @@ import { Naming } from '../../contract/naming/naming.js';
 import type { NamingMap } from '../../contract/naming/naming-map.js';
 import { listOperations, type Operation } from '../../contract/operation.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
-import { findImageFields } from '../../contract/schema/image-rules.js';
+import { findImageFields, IMAGE_FORM } from '../../contract/schema/image-rules.js';
 import { type Names, render } from '../../contract/schema/message.js';
 import type { Models as ContractModels } from '../../contract/schema/model-rules.js';
 import { getRules } from '../../contract/schema/rule.js';
@@ -216,17 +216,8 @@ function deriveRequestFlags(operation: Operation, view: View): Flag[] {
     const images = findImageFields(schema).map((field) => `${part}.${field}`);
     return flags
       .filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed))
-      .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? toImageFlag(flag) : flag));
+      .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? { ...flag, value: 'image' } : flag));
   });
-}
-
-/** For an image, the command line accepts more than the API: files and standard input. */
-function toImageFlag(flag: Flag): Flag {
-  return {
-    ...flag,
-    value: 'image',
-    description: flag.description.replace(/^Base64 or URL of/, 'File or URL of'),
-  };
 }
 
 const IMAGE_NOTE =
@@ -239,9 +230,10 @@ function formatNotes(body: Exclude<Operation['body'], undefined>, flags: readonl
   );
 }
 
-/** Calls fields by their flags. */
+/** Calls fields by their flags, and images by what the command line takes. */
 function createFlagNames(flags: readonly Flag[]): Names {
   return {
+    value: (value) => (value === IMAGE_FORM.value ? 'File or URL' : value),
     field: (field) => {
       const flag = flags.find(({ target }) => target?.at(-1) === field);
       return flag ? `--${flag.name}` : `<${field}>`;

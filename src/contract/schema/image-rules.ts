@@ -5,6 +5,9 @@ import { type FieldValues, getRules, type Rule } from './rule.js';
 import type { Problem } from './schema-types.js';
 import { isUrl, MAX_URL, URL_TOO_LONG } from './values.js';
 
+/** How a request has an image, in descriptions; the command line takes files instead of Base64. */
+export const IMAGE_FORM = { value: 'Base64 or URL' } as const;
+
 // Decided: an image is raw Base64, a data URL, or an http or https URL.
 /**
  * The fields, each a string or a list of strings, must be images. Only their form is checked here; the

@@ -86,7 +86,7 @@ function createRouteNames(
     readBody(given) {
       const renamed = naming.renameBody(name, readOutlines().input, given, 'ours');
       const added = rewrite?.body ? { ...rewrite.body, ...(renamed as object | undefined) } : renamed;
-      return name === 'version.publish' && behaviors.completeVersions ? completeBody(added) : added;
+      return behaviors.completeVersions ? completeBody(added) : added;
     },
     writeAnswer(text) {
       const answer = naming.renameBody(name, readOutlines().output, JSON.parse(text), side, [], true);
@@ -99,7 +99,7 @@ function createRouteNames(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `1` and `1.2` become SemVer, as that service takes them. */
+/** The version that a body registers becomes SemVer: that service takes `1` and `1.2`. */
 function completeBody(body: unknown): unknown {
   const { node_version } = (body ?? {}) as { node_version?: Fields };
   const version = node_version?.version;
