@@ -81,7 +81,7 @@ export function createClient(options: ClientOptions): Client {
       let prepared = prepareValid(outline, named);
       if (!prepared) {
         const { prepareRequest, operation } = await loadValidator(name, naming);
-        prepared = prepareRequest(operation, named as Input<Operation>, base.href, naming);
+        prepared = prepareRequest(operation, named as Input<Operation>, base.href);
       }
       const { method, path, params, query, body } = naming ? renameRequest(naming, prepared) : prepared;
       const request: HttpRequest = {
@@ -178,12 +178,12 @@ function prepareValid(
 
 /** Loads what checks with the schemas of the contract. That takes longer than most requests, and is rarely needed. */
 async function loadValidator(name: string, naming?: Naming) {
-  const [{ prepareRequest, requireShape }, { getOperation }, { adaptOperation }] = await Promise.all([
+  const [{ prepareRequest, requireShape }, { getOperation }, { openOperation }] = await Promise.all([
     import('./check-call.js'),
     import('../contract/index.js'),
     import('../contract/naming/adapt-operation.js'),
   ]);
-  return { prepareRequest, requireShape, operation: adaptOperation(naming, name, getOperation(name)) };
+  return { prepareRequest, requireShape, operation: openOperation(naming, name, getOperation(name)) };
 }
 
 function createKeyHeader({ method, secret, safe }: OperationOutline, given: string | undefined): Headers {

@@ -1,4 +1,3 @@
-import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';
 import { checkValue } from '../../contract/schema/check.js';
 import { describeFields } from '../../contract/schema/fields.js';
@@ -12,20 +11,16 @@ interface RequestCheck {
   readonly bodyGiven: boolean;
   /** The address of the service, for rules that depend on it. */
   readonly service?: string;
-  /** The names of the service, which may accept more than the contract. */
-  readonly naming?: Naming | undefined;
 }
 
 /**
  * Lists all problems of a request, with the names of flags and arguments.
- * @param doubt called with problems that the service may know better
  */
 export function findRequestProblems(
   operation: Operation,
   parsed: ParsedCommand,
   request: Request,
-  { bodyGiven, service, naming }: RequestCheck,
-  doubt: (problems: readonly FailureDetail[]) => void = () => {},
+  { bodyGiven, service }: RequestCheck,
 ): FailureDetail[] {
   const values = { ...request, body: operation.body ? (request.body ?? {}) : undefined };
   const formatPath = (path: readonly string[]) => formatFieldName(path, parsed, bodyGiven);
@@ -39,9 +34,7 @@ export function findRequestProblems(
     if (!checked || checked.ok) return [];
     return checked.problems.map(({ path, message }) => ({ path: [part, ...path], message }));
   });
-  const sorted = naming?.sortProblems(problems, values.body);
-  if (sorted) doubt(sorted.doubtful.map(toDetail));
-  return (sorted?.refused ?? problems).map(toDetail);
+  return problems.map(toDetail);
 }
 
 /** The failure for problems that were found before sending anything. */

@@ -97,10 +97,9 @@ export async function requireValid(
   naming?: Naming,
 ): Promise<void> {
   if (isValid(name, request)) return;
-  const [{ findRequestProblems, toInvalidFailure }, { getOperation }, { adaptOperation }] =
-    await loadChecks();
-  const operation = adaptOperation(naming, name, getOperation(name));
-  const problems = findRequestProblems(operation, parsed, request, { bodyGiven, naming });
+  const [{ findRequestProblems, toInvalidFailure }, { getOperation }, { openOperation }] = await loadChecks();
+  const operation = openOperation(naming, name, getOperation(name));
+  const problems = findRequestProblems(operation, parsed, request, { bodyGiven });
   if (problems.length > 0) throw toInvalidFailure(problems);
 }
 

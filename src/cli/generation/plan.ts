@@ -3,7 +3,7 @@ import { basename, extname, resolve } from 'node:path';
 import { renameInput } from '../../client/outlines.js';
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import { isRecord } from '../../contract/json.js';
-import { adaptOperation } from '../../contract/naming/adapt-operation.js';
+import { adaptOperation, openOperation } from '../../contract/naming/adapt-operation.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
@@ -35,16 +35,19 @@ export async function planJobs(given: ParsedCommand, context: PlanContext): Prom
   };
   const naming = await context.services.findNaming();
   const name = command.operation as string;
-  const operation = adaptOperation(naming, name, getOperation(name));
+  const operations = {
+    known: adaptOperation(naming, name, getOperation(name)),
+    open: openOperation(naming, name, getOperation(name)),
+  };
   const warnings = new Map<string, Text>();
   const report = {
     addProblems,
-    doubt: (found: readonly FailureDetail[]) => {
+    warn: (found: readonly FailureDetail[]) => {
       for (const { path, message } of found) warnings.set(`${path} ${message}`, say`${path} ${message}`);
     },
   };
   const jobs = splitArguments(parsed).map((args) =>
-    planJob({ command, flags, args }, { ...context, naming }, operation, body, report),
+    planJob({ command, flags, args }, { ...context, naming }, operations, body, report),
   );
   const sources = jobs.flatMap(({ images }) => Object.values(images).flat());
   const piped = sources.filter(({ kind }) => kind === 'stdin');
@@ -89,9 +92,9 @@ function withoutEmpty(args: ArgumentValues): ArgumentValues {
 function planJob(
   { command, flags, args }: ParsedCommand,
   context: PlanContext & { readonly naming: Naming | undefined },
-  operation: Operation,
+  { known: operation, open }: Record<'known' | 'open', Operation>,
   given: unknown,
-  { addProblems, doubt }: Record<'addProblems' | 'doubt', (problems: readonly FailureDetail[]) => void>,
+  { addProblems, warn }: Record<'addProblems' | 'warn', (problems: readonly FailureDetail[]) => void>,
 ): Job {
   const { services, naming } = context;
   const typed = buildRequest(command, args, flags, given);
@@ -123,20 +126,16 @@ function planJob(
     const standIns = sources.map((source) => ('url' in source ? source.url : 'AAAA'));
     sent[field] = Array.isArray(value) ? standIns : standIns[0];
   }
-  const whole = bodyGiven && !isRecord(given) ? given : sent;
-  addProblems(
-    findRequestProblems(
-      operation,
-      { command, args, flags },
-      { ...request, body: whole },
-      {
-        bodyGiven,
-        naming,
-        service: services.target.baseUrl ?? `http://127.0.0.1:${STANDARD_PORT}`,
-      },
-      doubt,
-    ),
-  );
+  const service = services.target.baseUrl ?? `http://127.0.0.1:${STANDARD_PORT}`;
+  const find = (declared: Operation) => {
+    const whole = { ...request, body: bodyGiven && !isRecord(given) ? given : sent };
+    return findRequestProblems(declared, { command, args, flags }, whole, { bodyGiven, service });
+  };
+  const refused = find(open);
+  addProblems(refused);
+  // The service may know better.
+  if (open !== operation)
+    warn(find(operation).filter(({ path }) => refused.every((one) => one.path !== path)));
   const called = command.operation as string;
   return {
     operation: called,

@@ -23,7 +23,7 @@ export async function readFolder(
   return readPack(system.cwd, dir, output, {
     publisher: readText(flags, 'publisher'),
     allowSecrets: flags['allow-secrets'] === true,
-    naming: await named,
+    ...(await named)?.packRules,
   });
 }
 

@@ -30,6 +30,32 @@ export function adaptOperation<Op extends Operation>(
   return { ...operation, body: withRules(adapted, ...relaxed).meta({ ...meta, title: id }) };
 }
 
+/**
+ * Declares an operation for a client of the other service, which may have values that the contract does not list, such
+ * as a model that is newer.
+ */
+export function openOperation<Op extends Operation>(
+  naming: Naming | undefined,
+  name: string,
+  operation: Op,
+): Op {
+  const adapted = adaptOperation(naming, name, operation);
+  const { body } = adapted;
+  const open = naming?.behaviors.openValues ?? [];
+  const fields = body instanceof z.ZodObject ? open.filter((field) => Object.hasOwn(body.shape, field)) : [];
+  if (!(body instanceof z.ZodObject) || fields.length === 0) return adapted;
+  const opened = body.extend(
+    Object.fromEntries(
+      fields.map((field) => [field, isOptional(body, field) ? z.string().optional() : z.string()]),
+    ),
+  );
+  return { ...adapted, body: withRules(opened, ...getRules(body)) };
+}
+
+function isOptional(body: z.ZodObject, field: string): boolean {
+  return getField(body, field).safeParse(undefined).success;
+}
+
 const IGNORED = z.unknown().optional().describe('Accepted, and changes nothing');
 
 function getField(body: z.ZodObject, name: string): z.ZodType {

@@ -1,6 +1,5 @@
 import type { Names } from '../schema/message.js';
 import type { Outline } from '../schema/outline.js';
-import type { Problem } from '../schema/schema-types.js';
 import type { Behaviors, NamingMap, Rewrite, Words } from './naming-map.js';
 import { renameValue, type Side } from './rename-value.js';
 
@@ -117,20 +116,10 @@ export class Naming {
     return this.#map.operations?.[operation] ?? {};
   }
 
-  /**
-   * Sorts what is wrong with a body by the contract: what is refused, and what this service may know better, such as a
-   * model that is newer than the contract.
-   */
-  sortProblems(problems: readonly Problem[], body: unknown): { refused: Problem[]; doubtful: Problem[] } {
-    const { openValues = [] } = this.behaviors;
-    const given = (body ?? {}) as Readonly<Record<string, unknown>>;
-    const sorted = { refused: [] as Problem[], doubtful: [] as Problem[] };
-    for (const problem of problems) {
-      const field = String(problem.path.at(-1));
-      const isOpen = openValues.includes(field) && typeof given[field] === 'string';
-      sorted[isOpen ? 'doubtful' : 'refused'].push(problem);
-    }
-    return sorted;
+  /** What the registry of the other service accepts of a pack. */
+  get packRules() {
+    const { openValues, completeVersions: completesVersions } = this.behaviors;
+    return { anyPublisherId: openValues?.includes('publisherId'), completesVersions };
   }
 
   /** The code of the contract for an error of the other service; undefined if nothing is known of it. */

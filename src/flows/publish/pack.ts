@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Naming } from '../../contract/naming/naming.js';
 import { DEFAULT_LIMITS, isZipBomb } from '../../contract/schema/limits.js';
 import { regen, say, type Text } from '../../contract/schema/message.js';
 import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
@@ -39,10 +38,8 @@ export interface Pack {
   readonly size: number;
 }
 
-interface ReadPackOptions extends Pick<ManifestOptions, 'publisher'> {
+interface ReadPackOptions extends ManifestOptions {
   readonly allowSecrets?: boolean;
-  /** The names of the registry, and so what it takes. */
-  readonly naming?: Naming | undefined;
 }
 
 /**
@@ -54,16 +51,11 @@ export async function readPack(
   cwd: string,
   dir: string | undefined,
   report: PublishReport,
-  { allowSecrets = false, naming, publisher }: ReadPackOptions = {},
+  { allowSecrets = false, ...options }: ReadPackOptions = {},
 ): Promise<Pack> {
   const folder = resolve(cwd, dir ?? '.');
   requireFolder(folder);
-  const { openValues, completeVersions } = naming?.behaviors ?? {};
-  const read = await readManifest(folder, {
-    publisher,
-    anyPublisherId: openValues?.includes('publisherId'),
-    completesVersions: completeVersions,
-  });
+  const read = await readManifest(folder, options);
   if (!read.ok) throw toPackError('pyproject.toml has problems', read.problems);
   const { manifest } = read;
   for (const { where, message } of manifest.warnings) await report.warn(`${where} ${message}.`);
