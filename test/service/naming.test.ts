@@ -272,6 +272,33 @@ describe('a service with the naming comfy', () => {
     );
   });
 
+  test.each([
+    ['/proxy/vidu/text2video', 'duration must be 1 to 8 with viduq2-pro; 8 is the nearest.'],
+    ['/proxy/videovendor/text2video', 'duration must be 1 to 8 with vvq2-pro; 8 is the nearest.'],
+  ])('a refusal at %s has the values of that path', async (path, message) => {
+    const model = path.includes('vidu/') ? 'viduq2-pro' : 'vvq2-pro';
+    const json = { prompt: 'x', model, duration: 12 };
+    expect((await sendRequest('POST', path, { token: getAnnToken(), json })).body.message).toBe(message);
+  });
+
+  test.each([
+    ['/comfy-nodes?name=x', 'comfy_node_name', 'host_node'],
+    ['/host-nodes?name=x', 'host_node_name', 'comfy_node'],
+  ])('a refusal of %s lists the parameter %s', async (path, known, foreign) => {
+    const { message } = (await sendRequest('GET', path)).body;
+    expect(message).toContain(known);
+    expect(message).not.toContain(foreign);
+  });
+
+  test('a creation id that has no video needs the URL of one', async () => {
+    const json = { video_creation_id: 'unknown', prompt: 'on' };
+    const { status, body } = await sendRequest('POST', '/proxy/vidu/extend', { token: getAnnToken(), json });
+    expect([status, body.message]).toEqual([
+      400,
+      'video_url is required, because no video has that creation id.',
+    ]);
+  });
+
   test('extends a video by its URL or its creation id, and echoes only what was given', async () => {
     const source = `${await serveRaw((_, response) => response.end(film))}/a.mp4`;
     const json = { model: 'viduq2-turbo', video_url: source, prompt: 'on' };
