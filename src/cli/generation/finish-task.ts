@@ -109,14 +109,13 @@ export async function finishTask(
     const seen =
       begun && findEnd(begun.state)
         ? begun
-        : await awaitTask(
-            {
-              ...context,
-              onState: (state) => watch.state(task.id, state),
-              onFailure: () => watch.state(task.id, NOT_ANSWERING),
-            },
-            task,
-          );
+        : await awaitTask(context, task, {
+            now: context.now,
+            timeoutMs: context.timeoutMs,
+            intervalMs: context.intervalMs,
+            onAnswer: ({ state }) => watch.state(task.id, state),
+            onFailure: () => watch.state(task.id, NOT_ANSWERING),
+          });
     if (findEnd(seen.state) === 'badly') {
       return { lines: [], answer: seen.sent, failure: await toTaskFailure(context, task, seen) };
     }

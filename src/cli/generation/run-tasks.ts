@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path';
 import { joinTexts, say, type Text } from '../../contract/schema/message.js';
+import { getPromisedType } from '../../disk/file-type.js';
 import type { Saved } from '../../flows/save-file.js';
-import { getPromisedType } from '../../flows/tasks/file-type.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { describeState } from '../../flows/tasks/task-state.js';
 import { formatBytes } from '../../wire/format-bytes.js';

@@ -4,7 +4,7 @@ import { regen, say } from '../../contract/schema/message.js';
 import type { PublishReport } from '../../flows/publish/pack.js';
 import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
-import { isNamed } from '../connect/target.js';
+import { isNamed } from '../connect/settings.js';
 import { Failure } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
 

@@ -1,6 +1,5 @@
 import { regen, say } from '../../contract/schema/message.js';
-import type { Credential } from '../connect/credential.js';
-import type { CredentialStore, SignIn } from '../connect/credentials.js';
+import type { Credential, CredentialStore, SignIn } from '../connect/credentials.js';
 import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import { KeychainError } from '../terminal/keychain.js';
 

@@ -70,7 +70,7 @@ async function pollTask(context: CatchUpContext, task: Task): Promise<TaskState 
   const { output, signal } = context;
   for (;;) {
     try {
-      return await awaitTask({ ...context, timeoutMs: YEAR_MS }, task);
+      return await awaitTask(context, task, { now: context.now, timeoutMs: YEAR_MS });
     } catch (error) {
       signal.throwIfAborted();
       if (cannotRead(error, task)) {

@@ -2,19 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Limits } from '../../contract/schema/limits.js';
-import type { OwnOrigin } from '../network/guarded-agent.js';
 import { invalidField } from '../operation/refused.js';
-import { fetchInput } from './fetch-input.js';
+import { fetchInput, type InputOptions } from './fetch-input.js';
 
-interface LoadVideoOptions extends OwnOrigin {
-  /** The field of the request, for error messages. */
-  readonly field: string;
+interface LoadVideoOptions extends InputOptions {
   readonly limits: Pick<Limits, 'videoBytes' | 'videoSeconds'>;
-  /** The folder of the new file; created if necessary. */
-  readonly folder: string;
-  /** Reserves space for the file. @throws Refused unavailable */
-  readonly admit?: (bytes: number) => Promise<void>;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -22,12 +14,16 @@ interface LoadVideoOptions extends OwnOrigin {
  * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
  */
 export async function loadVideo(url: string, options: LoadVideoOptions): Promise<string> {
-  const { field, limits, serviceOrigin, loopbackAllowed, allowedNetworks, folder, admit, signal } = options;
+  const { field, limits, folder } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, randomUUID());
-  const rules = { bytes: limits.videoBytes, seconds: limits.videoSeconds, signal, admit };
-  const origin = { serviceOrigin, loopbackAllowed, allowedNetworks };
-  await fetchInput(field, url, path, { ...rules, ...origin, httpsOnly: false, media: 'video' });
+  const rules = {
+    httpsOnly: false,
+    bytes: limits.videoBytes,
+    seconds: limits.videoSeconds,
+    media: 'video',
+  } as const;
+  await fetchInput(field, url, path, { ...options, ...rules });
   const file = await open(path);
   try {
     if (!isVideo(await readBytes(file, 0, 12)))

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isLoopbackHost } from '../../../contract/schema/loopback.js';
 import { isUrl } from '../../../contract/schema/values.js';
+import { readFileType } from '../../../disk/file-type.js';
 import { formatBytes } from '../../../wire/format-bytes.js';
 import { parseRetryAfter } from '../../../wire/retry-after.js';
 import { FetchFailed, FileTooLarge, fetchMedia } from '../../network/fetch-media.js';
@@ -13,7 +14,7 @@ import {
   type EngineWait,
 } from '../../operation/engine.js';
 import { parseStatus, type VendorFile, type VendorStatus } from './parse-answers.js';
-import { detectFileType, getReadPath } from './request.js';
+import { getReadPath } from './request.js';
 import { type RetryReason, type UpstreamTask, waitForLook, waitForRetry } from './retry.js';
 import { saveState, type UpstreamState } from './state.js';
 import { NoAnswer } from './vendor.js';
@@ -140,7 +141,7 @@ export async function downloadFile(
     if (error instanceof FetchFailed) return { why: `a result could not be fetched: ${error.message}` };
     throw error;
   }
-  const contentType = await detectFileType(path);
+  const contentType = (await readFileType(path))?.mediaType;
   if (contentType === undefined || !ACCEPTED_TYPES[media].test(contentType))
     return { why: `a result is not ${media === 'image' ? 'an image' : 'a video'}` };
   return { path, contentType, ...(role && { role }) };

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { getOperation, getTaskFacts, type TaskOperation } from '../../../contract/index.js';
 import type { Operation } from '../../../contract/operation.js';
+import { readFileType } from '../../../disk/file-type.js';
 import type { EngineJob } from '../../operation/engine.js';
 import type { UpstreamTask } from './retry.js';
 
@@ -69,7 +70,7 @@ async function createFilePart({ operation, images }: Source, name: string): Prom
   // Video vendors accept images only as data URLs.
   const start =
     getTaskFacts(operation).kind === 'video'
-      ? `data:${(await detectFileType(path)) ?? 'image/png'};base64,`
+      ? `data:${(await readFileType(path))?.mediaType ?? 'image/png'};base64,`
       : '';
   const length = start.length + 4 * Math.ceil(size / 3) + 2;
   return { length, chunks: () => encodeBase64(path, start) };
@@ -102,7 +103,7 @@ export async function buildAddedFields(task: UpstreamTask): Promise<Record<strin
     ...(callback && { callback_url: callback }),
     ...(model && { model }),
     // The seed of the answer; an extension has none.
-    ...(job.operation === 'video.extend' ? await findExtendedVideo(task) : { seed: job.seed }),
+    ...(getTaskFacts(job.operation).videoFields ? await findExtendedVideo(task) : { seed: job.seed }),
   };
 }
 
@@ -132,29 +133,4 @@ export function getReadPath(operation: TaskOperation, vendorTaskId: string): str
 /** The contract's path without the part that the base URL replaces. */
 function stripVendorPrefix({ path }: Operation): string {
   return path.replace(/^\/proxy\/\w+/, '');
-}
-
-/** The first bytes of the types that may be served: none that a browser would execute. */
-const SIGNATURES: readonly (readonly [type: string, form: RegExp])[] = [
-  ['image/png', /^\x89PNG\r\n/],
-  ['image/jpeg', /^\xff\xd8\xff/],
-  ['image/gif', /^GIF8[79]a/],
-  ['image/webp', /^RIFF.{4}WEBP/s],
-  ['image/avif', /^.{4}ftyp(?:avif|avis)/s],
-  ['image/tiff', /^(?:II\*|MM.\*)/s],
-  // HEIC and audio use the container of MP4.
-  ['video/mp4', /^.{4}ftyp(?!hei[cx]|mif1|msf1|M4[AB] )/s],
-  ['video/webm', /^.E\xdf\xa3/s],
-];
-
-/** Detects the type of a file by its first bytes. @returns undefined if it is unknown */
-export async function detectFileType(path: string): Promise<string | undefined> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
-    const head = buffer.toString('latin1', 0, bytesRead);
-    return SIGNATURES.find(([, form]) => form.test(head))?.[0];
-  } finally {
-    await file.close();
-  }
 }
