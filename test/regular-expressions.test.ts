@@ -30,7 +30,6 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'cli/command/program.ts \\s*\\n\\s*': 'an argument of the command line',
   'cli/commands/webhook-verify.ts "(?:[^"\\\\]|\\\\.)*"|[,:]':
     'JSON that was written here, in which every string ends',
-  'cli/views/derive.ts \\w+_\\w+': 'the name of a field of the contract',
   'cli/connect/credentials.ts \\/+$': 'an address in the settings',
   'cli/connect/settings.ts \\/+$': 'an address in the settings',
   'client/url.ts \\/+$': 'an address in the settings',
@@ -39,8 +38,6 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'service/registry/uplink.ts \\/+$': 'an address in the settings',
   'service/serve.ts \\/+$': 'an address in the settings',
   'service/storage/s3.ts \\/+$': 'an address in the settings',
-  'contract/naming/rename-document.ts (\\w+) and (\\w+) are required together':
-    'the description of this service',
   'pack/infer-manifest.ts ^[^a-z0-9]+|[^a-z0-9]+$': 'the name of a folder',
   'pack/infer-manifest.ts [^a-z0-9]+$': 'the name of a folder',
   'pack/infer-manifest.ts ^\\/+|\\/+$': "an address of git's configuration",
@@ -56,8 +53,6 @@ const BOUNDED: Readonly<Record<string, string>> = {
 const BUILT: Readonly<Record<string, string>> = {
   'cli/connect/settings.ts': 'names of stores',
   'cli/terminal/picture.ts': 'a number',
-  'cli/views/derive.ts': 'names of fields of the contract',
-  'contract/naming/naming.ts': 'words of a naming, escaped',
   'contract/schema/outline.ts': 'literals of the contract',
   'pack/dynamic-version.ts': 'what the pyproject.toml gives for hatch, where a person packs the folder',
   'python/definitions/imitation.ts': 'a pattern of Python code, whose steps are counted first',

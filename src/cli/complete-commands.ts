@@ -7,27 +7,23 @@ import { BuiltTree } from './views/tree.js';
 const ADDRESS_FLAGS = ['profile', 'base-url'];
 
 /**
- * Adds to the commands in a message what was given on the command line and what they need to do the same: the service,
+ * Writes a command of a message with what was given on the command line and what it needs to do the same: the service,
  * the data folder, and the folder of a pack unless there are several.
  */
-export function completeCommands(text: string, flags: FlagValues, dir: unknown): string {
+export function completeCommand(typed: string, rest: string, flags: FlagValues, dir: unknown): string {
   const [folder, ...others] = [dir ?? []].flat() as string[];
-  const isNamed = ADDRESS_FLAGS.some((flag) => text.includes(`--${flag} `));
-  const given = [...(isNamed ? [] : ADDRESS_FLAGS), 'token-file', 'data', 'config'].filter(
-    (flag) => readText(flags, flag) !== undefined && !text.includes(`--${flag} `),
+  const command = new BuiltTree().readTyped(typed.split(' '))?.commands[0];
+  const isSet = (flag: string) => `${rest} `.includes(`--${flag} `);
+  const given = [...(ADDRESS_FLAGS.some(isSet) ? [] : ADDRESS_FLAGS), 'token-file', 'data', 'config'].flatMap(
+    (flag) => {
+      const value = isSet(flag) ? undefined : readText(flags, flag);
+      return command && value !== undefined && takesFlag(command, flag)
+        ? [`--${flag} ${shellWord(value)}`]
+        : [];
+    },
   );
-  if (given.length === 0 && folder === undefined) return text;
-  const tree = new BuiltTree();
-  return text.replace(/\bregen((?: [a-z][\w-]*| \d[\w.-]*\w)+)/g, (typed, rest: string) => {
-    const command = tree.readTyped(rest.trim().split(' '))?.commands[0];
-    if (!command) return typed;
-    const words = ['regen', ...command.words].join(' ');
-    const target = given
-      .filter((flag) => takesFlag(command, flag))
-      .map((flag) => ` --${flag} ${shellWord(readText(flags, flag) as string)}`);
-    const isRepeated = folder !== undefined && others.length === 0 && isFolderCommand(command);
-    return words + target.join('') + typed.slice(words.length) + (isRepeated ? ` ${shellWord(folder)}` : '');
-  });
+  const isRepeated = folder !== undefined && others.length === 0 && command && isFolderCommand(command);
+  return ['regen', typed, ...given, rest, isRepeated && shellWord(folder)].filter(Boolean).join(' ');
 }
 
 function takesFlag({ takes, words, flags }: Command, flag: string): boolean {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { regen, say } from '../contract/schema/message.js';
 import { Ledger } from '../flows/tasks/ledger.js';
 import {
   type ArgumentValues,
@@ -55,10 +56,12 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     output = new Output(system, {
       ...{ json, ndjson, quiet, filter, columns },
       ...{ color: flags.color !== false, pager: flags.pager !== false },
-      completeCommands: async (text, dir) => {
-        if (!text.includes('regen ')) return text;
-        const { completeCommands } = await import('./complete-commands.js');
-        return completeCommands(text, flags, dir ?? args.dir);
+      findNames: async (dir) => {
+        const { completeCommand } = await import('./complete-commands.js');
+        // The command itself reports what is wrong with a profile.
+        const naming = await services?.findNaming().catch(() => undefined);
+        const command = (words: string, rest: string) => completeCommand(words, rest, flags, dir ?? args.dir);
+        return { ...naming?.names, command };
       },
     });
     const composed = composeContext(asked, project, { system, output, interruption });
@@ -70,7 +73,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     return (await run(composed.context)) ?? exitCodes.done;
   } catch (error) {
     if (interruption.signal.aborted || error instanceof PromptCancelled) {
-      await output.note(['Interrupted.', interruption.hint].filter(Boolean).join(' '));
+      await output.note(interruption.hint ? say`Interrupted. ${interruption.hint}` : 'Interrupted.');
       return interruption.exitCode;
     }
     const failure = await describeFailure(error, asked, services);
@@ -135,7 +138,7 @@ function requireArguments(command: Command, args: ArgumentValues): void {
   const names = missing.map(({ name }) => `<${name}>`).join(', ');
   throw usage(
     `${names} ${missing.length === 1 ? 'is' : 'are'} required.`,
-    `See: regen ${command.words.join(' ')} --help`,
+    say`See: ${regen(command.words.join(' '), '--help')}`,
   );
 }
 
@@ -215,17 +218,14 @@ async function describeFailure(
   asked: ParsedCommand | undefined,
   services: ServiceConnector | undefined,
 ): Promise<Failure> {
-  const { toFailure, useCommandLineNames } = await import('./command/to-failure.js');
-  const failure = toFailure(error);
-  if (!asked) return failure;
-  if (failure.facts.code === 'unauthenticated' && services?.isEmbeddedAddress) {
+  const { toFailure } = await import('./command/to-failure.js');
+  const failure = toFailure(error, asked);
+  if (asked && failure.facts.code === 'unauthenticated' && services?.isEmbeddedAddress) {
     const hint =
       'This is the embedded service. To use it as its owner, pass --profile local, without an address.';
-    return new Failure(failure.message, { ...failure.facts, hint });
+    return new Failure(failure.text, { ...failure.facts, hint });
   }
-  // The command itself reports what is wrong with a profile.
-  const naming = await services?.findNaming().catch(() => undefined);
-  return useCommandLineNames(failure, asked, naming);
+  return failure;
 }
 
 /** Loads a file of `commands/`. The build writes out the imports: see scripts/bundle.ts. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { removeNulls } from '../contract/json.js';
-import type { Naming } from '../contract/naming/naming.js';
 import type { Method, Operation, PathNames } from '../contract/operation.js';
 import { checkValue } from '../contract/schema/check.js';
 import { findWrongKind } from '../contract/schema/kinds.js';
@@ -44,14 +43,12 @@ export interface PreparedRequest {
 /**
  * Converts an input to a request. The input is checked and sent unchanged, without defaults.
  * @param service the base address of the service, for rules that depend on it
- * @param naming the names of the service, which may accept more than the contract
  * @throws InvalidRequestError with everything that is wrong
  */
 export function prepareRequest<Op extends Operation>(
   operation: Op,
   input: Input<Op>,
   service?: string,
-  naming?: Naming,
 ): PreparedRequest {
   const { body, ...given } = (input ?? {}) as Record<string, unknown>;
   const params = pickFields(given, Object.keys(operation.params.shape));
@@ -65,8 +62,7 @@ export function prepareRequest<Op extends Operation>(
       : []),
     ...findUnknownFields(operation, body === undefined ? given : { ...given, body }),
   ];
-  const refused = naming ? naming.sortProblems(problems, body).refused : problems;
-  if (refused.length > 0) throw new InvalidRequestError(refused);
+  if (problems.length > 0) throw new InvalidRequestError(problems);
   const { method, path } = operation;
   return { method, path, params, query: query as Query, body };
 }

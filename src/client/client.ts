@@ -1,4 +1,5 @@
 import type { Contract, OperationName } from '../contract/index.js';
+import type { Naming } from '../contract/naming/naming.js';
 import type { Operation } from '../contract/operation.js';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { readJson } from './answer.js';
@@ -79,8 +80,8 @@ export function createClient(options: ClientOptions): Client {
       const named = naming ? readInput(naming, outline, input ?? {}) : input;
       let prepared = prepareValid(outline, named);
       if (!prepared) {
-        const { prepareRequest, operation } = await loadValidator(name);
-        prepared = prepareRequest(operation, named as Input<Operation>, base.href, naming);
+        const { prepareRequest, operation } = await loadValidator(name, naming);
+        prepared = prepareRequest(operation, named as Input<Operation>, base.href);
       }
       const { method, path, params, query, body } = naming ? renameRequest(naming, prepared) : prepared;
       const request: HttpRequest = {
@@ -176,12 +177,13 @@ function prepareValid(
 }
 
 /** Loads what checks with the schemas of the contract. That takes longer than most requests, and is rarely needed. */
-async function loadValidator(name: string) {
-  const [{ prepareRequest, requireShape }, { getOperation }] = await Promise.all([
+async function loadValidator(name: string, naming?: Naming) {
+  const [{ prepareRequest, requireShape }, { getOperation }, { openOperation }] = await Promise.all([
     import('./check-call.js'),
     import('../contract/index.js'),
+    import('../contract/naming/adapt-operation.js'),
   ]);
-  return { prepareRequest, requireShape, operation: getOperation(name) };
+  return { prepareRequest, requireShape, operation: openOperation(naming, name, getOperation(name)) };
 }
 
 function createKeyHeader({ method, secret, safe }: OperationOutline, given: string | undefined): Headers {

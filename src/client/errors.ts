@@ -14,8 +14,12 @@ export abstract class ClientError extends Error {
 export class InvalidRequestError extends ClientError {
   override readonly name = 'InvalidRequestError';
   readonly code = 'invalid_request';
-  constructor(readonly problems: readonly Problem[]) {
+  /** Each with its path in the input, and a sentence without its subject. */
+  readonly problems: readonly { readonly path: Problem['path']; readonly message: string }[];
+
+  constructor(problems: readonly Problem[]) {
     super(problems.map(({ path, message }) => `${path.join('.') || 'input'} ${message}`).join('; '));
+    this.problems = problems.map(({ path, message }) => ({ path, message: String(message) }));
   }
 }
 

@@ -6,7 +6,9 @@ import { NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
 import { HostNodePaging } from './paging.js';
 import { MemberRole, Publisher, PublisherMember, PublisherStatus } from './publisher.js';
+import { explain } from './schema/explain.js';
 import { DateTime } from './schema/identifiers.js';
+import { say } from './schema/message.js';
 import { defineObject, defineRequest, filter, textList } from './schema/values.js';
 import { NewUserBudget, Usage, UsageQuery, UserBudget } from './usage.js';
 
@@ -38,7 +40,7 @@ const NodeVerdict = defineRequest('NodeVerdict', {
 // status.
 const VersionVerdict = z
   .strictObject({
-    status: NodeVersionStatus.optional().describe('Optional if only tags_admin is given'),
+    status: explain(NodeVersionStatus.optional(), say`Optional if only ${{ field: 'tags_admin' }} is given`),
     status_reason: reason.optional().describe('Reason for the status'),
     tags_admin: tagsAdmin,
   })

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { explain } from './schema/explain.js';
 import { excludeEachOther, limitEmphasis } from './schema/field-rules.js';
-import { requireHttps, requireImages } from './schema/image-rules.js';
+import { IMAGE_FORM, requireHttps, requireImages } from './schema/image-rules.js';
+import { say } from './schema/message.js';
 import { withRules } from './schema/rule.js';
 import { choice, defineRequest, text, WebAddress } from './schema/values.js';
 
@@ -10,7 +12,7 @@ import { choice, defineRequest, text, WebAddress } from './schema/values.js';
 const percent = () => z.int().min(0).max(100);
 const level = () => z.number().min(0).max(100).default(50);
 const webhook_url = WebAddress.optional().describe('Callback URL, notified whenever the task changes status');
-const sourceImage = z.string().min(1).describe('Base64 or URL of the image');
+const sourceImage = explain(z.string().min(1), say`${IMAGE_FORM} of the image`);
 
 // Decided: the values of the settings. The five numbers are 0 to 100, by default 50.
 /** service.md 4.1.1, `advanced_settings`; `AdvancedSettings.parse({})` gives the defaults. */
@@ -46,10 +48,10 @@ export const RelightRequest = withRules(
       .boolean()
       .default(true)
       .describe('Change the background based on prompt and/or reference image'),
-    interpolate_from_original: z
-      .boolean()
-      .default(false)
-      .describe('Interpolate the final image from the original, using light_transfer_strength'),
+    interpolate_from_original: explain(
+      z.boolean().default(false),
+      say`Interpolate the final image from the original, using ${{ field: 'light_transfer_strength' }}`,
+    ),
     light_transfer_strength: percent()
       .default(100)
       .describe('0 stays closest to the original, 100 is maximum transfer'),
@@ -60,16 +62,14 @@ export const RelightRequest = withRules(
     style: choice('standard darker_but_realistic clean smooth brighter contrasted_n_hdr just_composition')
       .default('standard')
       .describe('Style of the result'),
-    transfer_light_from_lightmap: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Base64 or URL of a lightmap; incompatible with transfer_light_from_reference_image'),
-    transfer_light_from_reference_image: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Base64 or URL of a reference image; incompatible with transfer_light_from_lightmap'),
+    transfer_light_from_lightmap: explain(
+      z.string().min(1).optional(),
+      say`${IMAGE_FORM} of a lightmap; incompatible with ${{ field: 'transfer_light_from_reference_image' }}`,
+    ),
+    transfer_light_from_reference_image: explain(
+      z.string().min(1).optional(),
+      say`${IMAGE_FORM} of a reference image; incompatible with ${{ field: 'transfer_light_from_lightmap' }}`,
+    ),
     webhook_url,
   }),
   // Decided: a lightmap together with a reference image is refused before anything starts.
@@ -86,7 +86,7 @@ export const RelightRequest = withRules(
 export const StyleTransferRequest = withRules(
   z.strictObject({
     image: sourceImage,
-    reference_image: z.string().min(1).describe('Base64 or URL of the style reference'),
+    reference_image: explain(z.string().min(1), say`${IMAGE_FORM} of the style reference`),
     engine: choice('balanced definio illusio 3d_cartoon colorful_anime caricature real super_real softy')
       .default('balanced')
       .describe('Engine that generates the image'),
@@ -95,13 +95,14 @@ export const StyleTransferRequest = withRules(
       .default('faithful')
       .describe('Flavor of the style'),
     is_portrait: z.boolean().default(false).describe('Process the image as a portrait'),
-    portrait_beautifier: z
-      .enum(['beautify_face', 'beautify_face_max'])
-      .optional()
-      .describe('Face beautification; used only if is_portrait is true'),
-    portrait_style: choice('standard pop super_pop')
-      .default('standard')
-      .describe('Portrait style; used only if is_portrait is true'),
+    portrait_beautifier: explain(
+      z.enum(['beautify_face', 'beautify_face_max']).optional(),
+      say`Face beautification; used only if ${{ field: 'is_portrait' }} is true`,
+    ),
+    portrait_style: explain(
+      choice('standard pop super_pop').default('standard'),
+      say`Portrait style; used only if ${{ field: 'is_portrait' }} is true`,
+    ),
     prompt: text.long.optional().describe('Prompt for the model'),
     structure_strength: percent()
       .default(50)

@@ -4,6 +4,7 @@ import { ErrorBody } from './errors.js';
 import { webhookEvents, webhookHeaders } from './events.js';
 import { isCacheable, listOperations, type Operation, type OperationTree } from './operation.js';
 import { toJsonSchema } from './schema/json-schema.js';
+import type { Names } from './schema/message.js';
 import type { JsonSchema } from './schema/schema-types.js';
 
 export interface DocumentOptions {
@@ -11,20 +12,24 @@ export interface DocumentOptions {
   readonly version: string;
   /** The address of the service, such as `http://127.0.0.1:7717`. */
   readonly serverUrl?: string;
+  /** What sentences call fields and values. */
+  readonly names?: Names;
+  /** Changes an operation before it is described. */
+  readonly adapt?: (name: string, operation: Operation) => Operation;
 }
 
 /** Writes a tree of operations as an OpenAPI 3.1 document. */
 export function createOpenApiDocument(
   tree: OperationTree,
-  { version, serverUrl }: DocumentOptions,
+  { version, serverUrl, names, adapt = (_, operation) => operation }: DocumentOptions,
 ): Record<string, unknown> {
-  const components = new Components();
+  const components = new Components(names);
   const error = components.add(ErrorBody, 'output');
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [name, operation] of listOperations(tree)) {
     paths[operation.path] ??= {};
     const methods = paths[operation.path] as Record<string, unknown>;
-    methods[operation.method.toLowerCase()] = describeOperation(name, operation, components);
+    methods[operation.method.toLowerCase()] = describeOperation(name, adapt(name, operation), components);
   }
   return {
     openapi: '3.1.0',
@@ -196,9 +201,11 @@ class Components {
   readonly #responses = new Map<string, JsonSchema>();
   readonly #references: { $ref: string }[] = [];
 
+  constructor(readonly names: Names = {}) {}
+
   /** Registers the named parts of a schema, and returns the schema or a reference to it. */
   add(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-    const { $defs = {}, ...root } = toJsonSchema(schema, io);
+    const { $defs = {}, ...root } = toJsonSchema(schema, io, this.names);
     const known = io === 'input' ? this.#requests : this.#responses;
     for (const [name, definition] of Object.entries($defs as Record<string, JsonSchema>)) {
       if (known.has(name) || isInPlace(definition, io)) continue;

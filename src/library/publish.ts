@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client as ContractClient } from '../client/client.js';
+import type { Text } from '../contract/schema/message.js';
 import { checkCode, readPack } from '../flows/publish/pack.js';
 import { publishPack } from '../flows/publish/publish-pack.js';
 import type { NodeVersion } from './api.generated.js';
@@ -36,15 +37,14 @@ export interface PublishOptions {
 export async function publish(folder: string, options: PublishOptions): Promise<NodeVersion> {
   const { personalAccessToken: token, publisher, changelog, timeoutMs = 30 * 60_000, log } = options;
   const { signal = new AbortController().signal } = options;
-  const tell = async (text: string) => log?.(text);
+  const tell = async (text: Text) => log?.(String(text));
   const report = { note: tell, warn: tell };
   const silent = () => undefined;
   const progress = { stage: tell, update: silent, transferred: silent, end: silent };
   const { allowSecrets = false, allowFindings = false, skipExisting = false } = options;
   // Every client of the library is one of the contract with other types.
   const client = options.client as unknown as ContractClient;
-  const { naming } = client;
-  const pack = await readPack('.', folder, report, { publisher, allowSecrets, naming });
+  const pack = await readPack('.', folder, report, { publisher, allowSecrets, ...client.naming?.packRules });
   await checkCode(pack, report, progress, allowFindings);
   // The client has a credential, so no other one is needed.
   const registry = { token, connect: async () => client };

@@ -150,7 +150,10 @@ function createValidator(table: string, problems: PackProblem[]) {
     for (const { path, message } of checked.problems) {
       // Without [project] name there is no display name either, and a version that is not found is already reported.
       if (message === 'is required' && ['name', 'version'].includes(String(path[0]))) continue;
-      problems.push({ where: formatKeyPath([...toKey(String(path[0]), table), ...path.slice(1)]), message });
+      problems.push({
+        where: formatKeyPath([...toKey(String(path[0]), table), ...path.slice(1)]),
+        message: String(message),
+      });
     }
     return undefined;
   };

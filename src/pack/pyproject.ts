@@ -170,7 +170,7 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
   const problems = found.slice(0, MAX_PROBLEMS);
   return {
     value: { project, tool },
-    problems: problems.map(({ path, message }) => ({ where: formatKeyPath(path), message })),
+    problems: problems.map(({ path, message }) => ({ where: formatKeyPath(path), message: String(message) })),
   };
 }
 

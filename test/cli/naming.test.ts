@@ -193,6 +193,28 @@ describe('generation on a profile with the naming comfy', () => {
     expect(registry.asked.every(({ path }) => !path.includes('imagevendor'))).toBe(true);
   });
 
+  test.each([
+    ['comfy', 'viduq2-pro'],
+    ['local', 'vvq2-pro'],
+  ])('on the profile %s a problem has the model %s', async (profile, model) => {
+    const { run } = await createDesk();
+    const line = `video text2video boat --profile ${profile} --model ${model} --duration 12`;
+    expect((await run(line)).stderr).toBe(
+      `error: --duration must be 1 to 8 with ${model}; 8 is the nearest.\n`,
+    );
+  });
+
+  test.each(['--supported-comfyui-version', '--supported-hostui-version'])(
+    'a problem names the flag %s as it was typed',
+    async (flag) => {
+      const { run } = await createDesk();
+      const { exit, stderr } = await run(
+        `node create acme --id pack --name Pack ${flag} ${'x'.repeat(1001)}`,
+      );
+      expect([exit, stderr]).toEqual([2, `error: ${flag} must have at most 1000 characters.\n`]);
+    },
+  );
+
   test('accepts and shows models by the names of the service', async () => {
     const { done, run, registry } = await createDesk();
     const boat = ['video', 'text2video', 'a boat', '--model'];

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { contract } from '../../src/contract/index.js';
 import { listOperations, type Operation } from '../../src/contract/operation.js';
 import { toJsonSchema } from '../../src/contract/schema/json-schema.js';
-import { getRules } from '../../src/contract/schema/rule.js';
+import { getRules, type Rule } from '../../src/contract/schema/rule.js';
 import type { JsonSchema } from '../../src/contract/schema/schema-types.js';
 
 /** Lists the facts of the contract: its operations except extensions, and the resources of the table. */
@@ -49,7 +49,8 @@ function listOperationFacts(
   return facts;
 }
 
-function listRuleFacts({ sentence }: { sentence: string }): string[] {
+function listRuleFacts(rule: Rule): string[] {
+  const sentence = String(rule.sentence);
   if (!sentence.startsWith('By model: ')) return [`rule: ${sentence}`];
   const models = sentence.slice('By model: '.length, -1).split('; ');
   return models.flatMap((model) => {

@@ -6,9 +6,10 @@ import { InvalidNaming, loadNaming, namingNames } from '../../src/contract/namin
 import { Naming } from '../../src/contract/naming/naming.js';
 import type { NamingMap } from '../../src/contract/naming/naming-map.js';
 import { parseNaming } from '../../src/contract/naming/parse-naming.js';
-import { renameDocument } from '../../src/contract/naming/rename-document.js';
+import { createNamedDocument } from '../../src/contract/naming/rename-document.js';
 import { createOpenApiDocument } from '../../src/contract/openapi.js';
 import { listOperations } from '../../src/contract/operation.js';
+import { render, say } from '../../src/contract/schema/message.js';
 import type { Outline } from '../../src/contract/schema/outline.js';
 
 const map: NamingMap = JSON.parse(readFileSync('src/contract/naming/comfy.json', 'utf8'));
@@ -83,9 +84,7 @@ describe('every word of the map of comfy', () => {
       [field]: theirs,
     });
     expect(comfy.renameBody(undefined, outline, { [field]: theirs }, 'ours')).toEqual({ [field]: ours });
-    expect(comfy.speak(`must be 5 with ${ours}; see ${ours}.`)).toBe(
-      `must be 5 with ${theirs}; see ${theirs}.`,
-    );
+    expect(render(say`must be 5 with ${{ value: ours }}.`, comfy.names)).toBe(`must be 5 with ${theirs}.`);
   });
 
   test.each(Object.entries(map.paths?.segments ?? {}))('maps the segment %s to %s', (ours, theirs) => {
@@ -96,7 +95,6 @@ describe('every word of the map of comfy', () => {
     for (const path of paths) {
       expect(comfy.renamePath(path)).toBe(path.replace(`/${ours}`, `/${theirs}`));
     }
-    expect(comfy.speak(`Nothing found at /${ours}/x.`)).toBe(`Nothing found at /${theirs}/x.`);
   });
 
   test.each(Object.entries(map.query ?? {}))('maps the query parameter %s to %s', (ours, theirs) => {
@@ -104,11 +102,10 @@ describe('every word of the map of comfy', () => {
     expect(comfy.renameQuery({ [theirs]: 'x' }, 'ours')).toEqual({ [ours]: 'x' });
   });
 
-  test.each(Object.entries(map.fields ?? {}))('changes %s to %s in sentences and flags', (ours, theirs) => {
-    expect(comfy.speak(`node.${ours} is required`)).toBe(`node.${theirs} is required`);
-    const flag = (name: string) => `--${name.replaceAll('_', '-')}`;
-    expect(comfy.speak(`${flag(ours)} is required`)).toBe(`${flag(theirs)} is required`);
-    expect(comfy.renameField(theirs)).toBe(ours);
+  test.each(Object.entries(map.fields ?? {}))('messages call %s %s', (ours, theirs) => {
+    expect(render(say`${{ field: `node.${ours}` }} is required`, comfy.names)).toBe(
+      `node.${theirs} is required`,
+    );
   });
 });
 
@@ -127,7 +124,7 @@ const OWN_WORDS =
 
 describe('the document in the names of comfy', () => {
   const document = createOpenApiDocument(contract, { version: '1.0.0' });
-  const theirs = renameDocument(comfy, JSON.parse(JSON.stringify(document)));
+  const theirs = createNamedDocument(comfy, contract, { version: '1.0.0' });
 
   test('has no word that only this contract has, in paths, fields, values and sentences', () => {
     const left = new Set<string>();
@@ -244,7 +241,8 @@ describe('the identity', () => {
         search: 'x',
         host_node_name: 'y',
       });
-      expect(identity.speak('host_node_name of vvq3-pro')).toBe('host_node_name of vvq3-pro');
+      const message = say`${{ field: 'host_node_name' }} of ${{ value: 'vvq3-pro' }}`;
+      expect(render(message, identity.names)).toBe('host_node_name of vvq3-pro');
     },
   );
 });
@@ -255,7 +253,7 @@ describe('a naming of a file', () => {
 
   test('is used like a built-in one', async () => {
     const naming = await load({ about: 'ours', fields: { repo_stars: 'stars' } });
-    expect(naming?.renameField('stars')).toBe('repo_stars');
+    expect(naming?.translateField('repo_stars')).toBe('stars');
     for (const name of namingNames) await expect(loadNaming(name, refuseToRead)).resolves.not.toThrow();
   });
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { contract } from '../../src/contract/index.js';
 import { loadNaming } from '../../src/contract/naming/load-naming.js';
 import type { Naming } from '../../src/contract/naming/naming.js';
-import { renameDocument } from '../../src/contract/naming/rename-document.js';
+import { createNamedDocument } from '../../src/contract/naming/rename-document.js';
 import { createOpenApiDocument } from '../../src/contract/openapi.js';
 import { listOperations, operation } from '../../src/contract/operation.js';
 import { checkValue } from '../../src/contract/schema/check.js';
@@ -40,9 +40,8 @@ const madeUp = {
 
 describe.each(['regen', 'comfy', 'a file'])('the OpenAPI document in the naming of %s', (name) => {
   const load = async (): Promise<Json> => {
-    const own = structuredClone(document);
     const naming = await loadNaming(name, () => JSON.stringify(madeUp));
-    return naming ? renameDocument(naming, own) : own;
+    return naming ? createNamedDocument(naming, contract, { version: '1.2.3' }) : document;
   };
 
   it('is valid for an independent validator', async () => {
@@ -100,7 +99,7 @@ describe.each(['regen', 'comfy', 'a file'])('the OpenAPI document in the naming 
 
 it('describes the fields that have another name in one operation as this operation answers them', async () => {
   const naming = await loadNaming('comfy', () => '');
-  const { paths } = renameDocument(naming as Naming, structuredClone(document)) as Json;
+  const { paths } = createNamedDocument(naming as Naming, contract, { version: '1.2.3' }) as Json;
   const schema = (path: string) => paths[path].get.responses['200'].content['application/json'].schema;
   expect(Object.keys(schema('/users').properties)).toContain('isAdmin');
   expect(schema('/users').required).toContain('isAdmin');

@@ -272,6 +272,33 @@ describe('a service with the naming comfy', () => {
     );
   });
 
+  test.each([
+    ['/proxy/vidu/text2video', 'duration must be 1 to 8 with viduq2-pro; 8 is the nearest.'],
+    ['/proxy/videovendor/text2video', 'duration must be 1 to 8 with vvq2-pro; 8 is the nearest.'],
+  ])('a refusal at %s has the values of that path', async (path, message) => {
+    const model = path.includes('vidu/') ? 'viduq2-pro' : 'vvq2-pro';
+    const json = { prompt: 'x', model, duration: 12 };
+    expect((await sendRequest('POST', path, { token: getAnnToken(), json })).body.message).toBe(message);
+  });
+
+  test.each([
+    ['/comfy-nodes?name=x', 'comfy_node_name', 'host_node'],
+    ['/host-nodes?name=x', 'host_node_name', 'comfy_node'],
+  ])('a refusal of %s lists the parameter %s', async (path, known, foreign) => {
+    const { message } = (await sendRequest('GET', path)).body;
+    expect(message).toContain(known);
+    expect(message).not.toContain(foreign);
+  });
+
+  test('a creation id that has no video needs the URL of one', async () => {
+    const json = { video_creation_id: 'unknown', prompt: 'on' };
+    const { status, body } = await sendRequest('POST', '/proxy/vidu/extend', { token: getAnnToken(), json });
+    expect([status, body.message]).toEqual([
+      400,
+      'video_url is required, because no video has that creation id.',
+    ]);
+  });
+
   test('extends a video by its URL or its creation id, and echoes only what was given', async () => {
     const source = `${await serveRaw((_, response) => response.end(film))}/a.mp4`;
     const json = { model: 'viduq2-turbo', video_url: source, prompt: 'on' };
@@ -370,8 +397,9 @@ describe('a service with the naming comfy', () => {
     const readBody = (path: string) => theirs.paths[path].post.requestBody.content['application/json'].schema;
     const extend = readBody('/proxy/vidu/extend');
     expect(extend).not.toHaveProperty('required');
-    expect(extend).not.toHaveProperty('allOf');
-    expect(extend.anyOf).toEqual([{ required: ['video_creation_id'] }, { required: ['video_url'] }]);
+    expect(extend.allOf).toEqual([
+      { anyOf: [{ required: ['video_creation_id'] }, { required: ['video_url'] }] },
+    ]);
     expect(JSON.stringify(extend)).not.toContain('together');
     const definitions = readBody('/nodes/{nodeId}/versions/{version}/comfy-nodes');
     expect(definitions).not.toHaveProperty('required');

@@ -1,5 +1,6 @@
 import { readServiceError } from '../../client/answer.js';
 import type { RawAnswer } from '../../client/client-options.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { readAll } from '../terminal/stdin.js';
@@ -68,7 +69,7 @@ async function showToPerson(output: Output, answer: RawAnswer): Promise<void> {
   if (type !== '' && !/^text\/|json|xml|yaml/i.test(type)) {
     throw usage(
       `The response is ${stripControls(type)}, which cannot be shown on a terminal.`,
-      'Redirect it to a file: regen api <path> > file',
+      say`Redirect it to a file: ${regen('api', '<path> > file')}`,
     );
   }
   const text = await readAll(answer.body);

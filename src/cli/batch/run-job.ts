@@ -6,7 +6,7 @@ import { startTask } from '../../flows/tasks/start-task.js';
 import { type Target, type Task, toStartedTask, toTask } from '../../flows/tasks/task.js';
 import type { TaskState } from '../../flows/tasks/task-state.js';
 import type { ParsedCommand } from '../command/command.js';
-import { toFailure, useCommandLineNames } from '../command/to-failure.js';
+import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { finishTask, openDestination, readWaitFlags, type TaskOutcome } from '../generation/finish-task.js';
 import { nameImage } from '../generation/run-tasks.js';
@@ -165,22 +165,18 @@ function chooseStatus(
   return error instanceof ServiceError && REFUSALS.includes(facts.exit) ? 'failed' : 'unsent';
 }
 
-async function recordFailure(
-  { signal, breaker, services }: BatchContext,
-  command: ParsedCommand,
-  error: unknown,
-): Promise<Failure> {
+function recordFailure({ signal, breaker }: BatchContext, command: ParsedCommand, error: unknown): Failure {
   signal.throwIfAborted();
-  const failure = toFailure(error);
+  const failure = toFailure(error, command);
   breaker.record(failure);
-  return nameFailure(useCommandLineNames(failure, command, await services.findNaming()), command);
+  return nameFailure(failure, command);
 }
 
 /** Says which image a job is about, because its id may be a digest. */
 function nameFailure(failure: Failure, { args }: ParsedCommand): Failure {
   const [image] = [args.image ?? args.images ?? []].flat();
   const isFile = image !== undefined && !/^(@|\w{2,}:)/.test(image);
-  return isFile ? new Failure(nameImage(basename(image), failure.message), failure.facts) : failure;
+  return isFile ? nameImage(basename(image), failure) : failure;
 }
 
 function readCredits(outcome: TaskOutcome | undefined): number | undefined {

@@ -76,6 +76,6 @@ function askField(
   const proposal = input.name === 'name' ? id : undefined;
   return prompts.input(label, proposal, (text) => {
     const checked = checkValue(schema, parseText(description, text));
-    return checked.ok ? undefined : checked.problems[0]?.message;
+    return checked.ok ? undefined : String(checked.problems[0]?.message);
   });
 }

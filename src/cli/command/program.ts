@@ -1,4 +1,5 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
+import { regen, say, type Text } from '../../contract/schema/message.js';
 import { findNearest } from '../../wire/nearest.js';
 import { type Failure, usage } from '../terminal/failure.js';
 import { capitalize } from '../terminal/text.js';
@@ -139,7 +140,7 @@ function readFlags(root: Commander, own: Commander, { words, takes, flags: decla
   if (unused && !takes.includes('service')) {
     throw usage(
       `regen ${words.join(' ')} does not accept --${unused[0]}.`,
-      `See: regen ${words.join(' ')} --help`,
+      say`See: ${regen(words.join(' '), '--help')}`,
     );
   }
   const flags = [...Object.entries(own.opts()), ...before, ...typed(own)];
@@ -188,8 +189,10 @@ const FAMILIAR_NAMES: Readonly<Record<string, string>> = {
   init: 'node init',
 };
 
-function suggestCommand([word = '']: readonly string[]): string | undefined {
-  return Object.hasOwn(FAMILIAR_NAMES, word) ? `Did you mean: regen ${FAMILIAR_NAMES[word]}` : undefined;
+function suggestCommand([word = '']: readonly string[]): Text | undefined {
+  return Object.hasOwn(FAMILIAR_NAMES, word)
+    ? say`Did you mean: ${regen(FAMILIAR_NAMES[word] as string)}`
+    : undefined;
 }
 
 /** Refuses help of a command or topic that does not exist, instead of showing that of its group. */
@@ -211,14 +214,13 @@ function toUnknownCommand(own: Commander, word: string, argv: readonly string[])
     own.commands.map((command) => command.name()),
   );
   const path = findPath(own);
-  const hint = suggestCommand(argv) ?? (path === '' ? 'See: regen help' : `See: regen ${path} --help`);
+  const hint = suggestCommand(argv) ?? say`See: ${path === '' ? regen('help') : regen(path, '--help')}`;
   const what = path === '' ? 'command or topic' : 'command';
   return usage(`Unknown ${what} '${word}'${near ? ` (Did you mean ${near}?)` : '.'}`, hint);
 }
 
-function suggestHelp(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): string {
-  const path = findPathIn(groups, argv);
-  return `See: regen ${path === '' ? '' : `${path} `}--help`;
+function suggestHelp(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): Text {
+  return say`See: ${regen(findPathIn(groups, argv), '--help')}`;
 }
 
 /** The words of the command or group on a command line. */

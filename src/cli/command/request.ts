@@ -1,45 +1,40 @@
-import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';
 import { checkValue } from '../../contract/schema/check.js';
 import { describeFields } from '../../contract/schema/fields.js';
+import { say, translate } from '../../contract/schema/message.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { Failure, type FailureDetail } from '../terminal/failure.js';
 import { formatName, type Request } from './build-request.js';
-import type { Argument, ArgumentValues, Command, Flag } from './command.js';
+import type { Argument, Flag, ParsedCommand } from './command.js';
 
 interface RequestCheck {
   readonly bodyGiven: boolean;
   /** The address of the service, for rules that depend on it. */
   readonly service?: string;
-  readonly args?: ArgumentValues;
-  /** The names of the service, which may accept more than the contract. */
-  readonly naming?: Naming | undefined;
 }
 
 /**
  * Lists all problems of a request, with the names of flags and arguments.
- * @param doubt called with problems that the service may know better
  */
 export function findRequestProblems(
   operation: Operation,
-  command: Command,
+  parsed: ParsedCommand,
   request: Request,
-  { bodyGiven, service, args = {}, naming }: RequestCheck,
-  doubt: (problems: readonly FailureDetail[]) => void = () => {},
+  { bodyGiven, service }: RequestCheck,
 ): FailureDetail[] {
   const values = { ...request, body: operation.body ? (request.body ?? {}) : undefined };
-  const formatPath = (path: readonly string[]) => formatFieldName(path, command, bodyGiven, args);
+  const formatPath = (path: readonly string[]) => formatFieldName(path, parsed, bodyGiven);
+  const toDetail = ({ path: [part = '', ...path], message }: Problem) => ({
+    path: formatPath([String(part), ...path.map(String)]),
+    message: translate(message, { field: (field) => formatPath([String(part), ...field.split('.')]) }),
+  });
   const problems = (['params', 'query', 'body'] as const).flatMap((part): Problem[] => {
     const schema = operation[part];
-    const name = (field: string) => formatPath([part, field]);
-    const checked = schema && checkValue(schema, values[part], { name, ...(service && { service }) });
+    const checked = schema && checkValue(schema, values[part], service ? { service } : {});
     if (!checked || checked.ok) return [];
     return checked.problems.map(({ path, message }) => ({ path: [part, ...path], message }));
   });
-  const toDetail = ({ path, message }: Problem) => ({ path: formatPath(path.map(String)), message });
-  const sorted = naming?.sortProblems(problems, values.body);
-  if (sorted) doubt(sorted.doubtful.map(toDetail));
-  return (sorted?.refused ?? problems).map(toDetail);
+  return problems.map(toDetail);
 }
 
 /** The failure for problems that were found before sending anything. */
@@ -47,7 +42,7 @@ export function toInvalidFailure(details: readonly FailureDetail[]): Failure {
   const [first] = details;
   const message =
     first && details.length === 1
-      ? `${first.path} ${first.message}.`
+      ? say`${first.path} ${first.message}.`
       : `${details.length} problems; nothing was sent.`;
   return new Failure(message, { code: 'invalid_request', details });
 }
@@ -55,14 +50,15 @@ export function toInvalidFailure(details: readonly FailureDetail[]): Failure {
 /** Formats the name that a field of the request has on the command line. */
 export function formatFieldName(
   path: readonly string[],
-  command: Command,
+  { command, args, flags }: ParsedCommand,
   bodyGiven: boolean,
-  args: ArgumentValues = {},
 ): string {
   if (bodyGiven && path[0] === 'body') return path.join('.');
   const fits = ({ target }: Argument | Flag) => target?.every((key, index) => key === path[index]);
   const argument = command.arguments.find(fits);
-  const flag = command.flags.find(fits);
+  const fitting = command.flags.filter(fits);
+  // A flag may have another name that only some services know.
+  const flag = fitting.find(({ name }) => flags[name] !== undefined) ?? fitting[0];
   const wasTyped = argument && args[argument.name] !== undefined;
   if (argument && (argument.required || wasTyped || !flag)) return formatName(argument);
   return flag ? formatName(flag) : path.slice(1).join('.');

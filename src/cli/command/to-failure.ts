@@ -1,6 +1,13 @@
 import { ClientError, InvalidRequestError, NetworkError, ServiceError } from '../../client/errors.js';
 import { errorCodes } from '../../contract/error-codes.js';
-import type { Naming } from '../../contract/naming/naming.js';
+import {
+  describeProblems,
+  type NamedProblem,
+  regen,
+  say,
+  type Text,
+  translate,
+} from '../../contract/schema/message.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { UnfitFileError } from '../../disk/folder-file.js';
 import { FlowError, type FlowErrorCode } from '../../flows/flow-error.js';
@@ -8,16 +15,22 @@ import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
 import { exitCodes, Failure, type FailureCode, findExit, SIGN_IN_HINT, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
-import type { ArgumentValues, Command, ParsedCommand } from './command.js';
+import { formatName } from './build-request.js';
+import type { ParsedCommand } from './command.js';
+import { toKebabCase } from './flags.js';
 import { formatFieldName, toInvalidFailure } from './request.js';
 
-/** Converts any error to a failure with a message, a hint and an exit code. */
-export function toFailure(error: unknown): Failure {
+/**
+ * Converts any error to a failure with a message, a hint and an exit code.
+ * @param parsed the command line, whose flags and arguments problems are named by
+ */
+export function toFailure(error: unknown, parsed?: ParsedCommand): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof FlowError) return toFlowFailure(error);
-  if (error instanceof ServiceError) return toServiceFailure(error);
+  if (error instanceof ServiceError) return toServiceFailure(error, parsed);
   if (error instanceof InvalidRequestError) {
-    return toInvalidFailure(error.problems.map(({ path, message }) => ({ path: path.join('.'), message })));
+    const problems = error.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
+    return toInvalidFailure(nameProblems(problems, parsed));
   }
   if (error instanceof NetworkError) {
     return new Failure(error.message, {
@@ -26,7 +39,7 @@ export function toFailure(error: unknown): Failure {
       hint:
         error.code === 'timeout'
           ? 'Try again, or allow more time with --request-timeout.'
-          : 'Check the address and the network. `regen auth status` shows the service in use.',
+          : say`Check the address and the network. \`${regen('auth status')}\` shows the service in use.`,
     });
   }
   if (error instanceof ClientError) {
@@ -41,7 +54,7 @@ export function toFailure(error: unknown): Failure {
   return toOwnServiceFailure(error) ?? toSystemFailure(error as NodeJS.ErrnoException);
 }
 
-function toServiceFailure(error: ServiceError): Failure {
+function toServiceFailure(error: ServiceError, parsed: ParsedCommand | undefined): Failure {
   const known = (errorCodes as Record<string, { exit: number }>)[error.code];
   const exit = known?.exit ?? chooseExit(error.status);
   const hint = error.retryAfterMs
@@ -49,18 +62,21 @@ function toServiceFailure(error: ServiceError): Failure {
     : error.code === 'unauthenticated'
       ? SIGN_IN_HINT
       : HINTS[exit];
-  return new Failure(error.message, {
+  const details = nameProblems(error.details, parsed);
+  // Another service may say more than its details.
+  const isDescribed = error.message === String(describeProblems(error.details));
+  return new Failure(isDescribed ? describeProblems(details) : error.message, {
     code: error.code,
     exit,
     status: error.status,
     ...(hint && { hint }),
     ...(error.requestId && { requestId: error.requestId }),
-    ...(error.details.length > 0 && { details: error.details }),
+    ...(details.length > 0 && { details }),
   });
 }
 
-const HINTS: Record<number, string> = {
-  [exitCodes.notAllowed]: 'See who is signed in: regen auth status',
+const HINTS: Record<number, Text> = {
+  [exitCodes.notAllowed]: say`See who is signed in: ${regen('auth status')}`,
   [exitCodes.unreachable]: 'Try again later.',
 };
 
@@ -117,29 +133,18 @@ function toSystemFailure(error: NodeJS.ErrnoException): Failure {
   });
 }
 
-/**
- * Replaces the field names in a refusal of the service by flags and arguments: `--duration` for `duration`.
- * @param naming the names of the service, which the failure uses
- */
-export function useCommandLineNames(
-  failure: Failure,
-  { command, args, flags }: ParsedCommand,
-  naming?: Naming,
-): Failure {
-  const speak = (sentence: string) => naming?.speak(sentence) ?? sentence;
-  let { message } = failure;
-  const details = failure.facts.details?.map((detail) => {
-    // With --body the user wrote the field names.
-    if (flags.body !== undefined) return { path: speak(detail.path), message: speak(detail.message) };
-    const keys = detail.path.split('.').map((key) => naming?.renameField(key) ?? key);
-    const path = formatPath(keys.join('.'), command, args);
-    message = message.replace(`${detail.path} ${detail.message}`, () => `${path} ${detail.message}`);
-    return { path: speak(path), message: speak(detail.message) };
-  });
-  return new Failure(speak(message), { ...failure.facts, ...(details && { details }) });
+/** Writes the problems that a service found with flags and arguments: `--duration` for `duration`. */
+function nameProblems(problems: readonly NamedProblem[], parsed: ParsedCommand | undefined): NamedProblem[] {
+  return problems.map(({ path, message }) => ({
+    path: parsed ? formatPath(path, parsed) : path,
+    message: parsed ? translate(message, { field: (field) => formatPath(field, parsed) }) : message,
+  }));
 }
 
-function formatPath(path: string, command: Command, args: ArgumentValues): string {
+function formatPath(path: string, parsed: ParsedCommand): string {
+  const { command, flags } = parsed;
+  // With --body the user wrote the field names.
+  if (flags.body !== undefined) return path;
   const keys = path.split('.');
   const parts = ['body', 'query', 'params'];
   const candidates = parts.includes(keys[0] as string) ? [keys] : parts.map((part) => [part, ...keys]);
@@ -148,7 +153,9 @@ function formatPath(path: string, command: Command, args: ArgumentValues): strin
       target?.every((key, at) => key === candidate[at]),
     ),
   );
-  return own ? formatFieldName(own, command, false, args) : path;
+  // Another service has another name for the field, which is that of a flag as well.
+  const alias = command.flags.find(({ name }) => name === toKebabCase(path));
+  return own ? formatFieldName(own, parsed, false) : alias ? formatName(alias) : path;
 }
 
 /** Every problem of a configuration, each with the name of its setting. */
@@ -182,27 +189,28 @@ function toOwnServiceFailure(error: unknown): Failure | undefined {
 /** How the command line calls an error of a flow, if not by its code, and the command or flag that helps. */
 interface FlowFailure {
   readonly code?: string;
-  readonly hint?: string | ((subject: string) => string);
+  readonly hint?: Text | ((subject: string) => Text);
 }
 
 const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   manifest_missing: {
     code: 'invalid_pack',
-    hint: 'Create one with: regen node init',
+    hint: say`Create one with: ${regen('node init')}`,
   },
   secrets_found: { hint: 'Add them to .regenignore, or pass --allow-secrets to publish them anyway.' },
   findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
   version_exists: {
-    hint: (next) => `Publish it with an unused version number, such as ${next}: regen version bump ${next}`,
+    hint: (next) =>
+      say`Publish it with an unused version number, such as ${next}: ${regen('version bump', next)}`,
   },
   same_version_exists: { code: 'version_exists', hint: 'Pass --skip-existing to treat this as success.' },
   version_flagged: {
     hint: (version) =>
-      `Fix it, and publish it with the next version number, because this one is used up: regen version bump patch. If the verdict is wrong, ask an admin of the registry for a review, with what this shows: regen version get ${version} --reasons`,
+      say`Fix it, and publish it with the next version number, because this one is used up: ${regen('version bump', 'patch')}. If the verdict is wrong, ask an admin of the registry for a review, with what this shows: ${regen('version get', `${version} --reasons`)}`,
   },
   still_checking: {
     code: 'still_running',
-    hint: (version) => `See the verdict later with: regen version bulk ${version}`,
+    hint: (version) => say`See the verdict later with: ${regen('version bulk', version)}`,
   },
   digest_missing: { hint: 'Try again. If this persists, contact the operator of the registry.' },
   digest_mismatch: { hint: 'Try again. If this persists, contact the service operator.' },
@@ -212,11 +220,11 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   same_output: { code: 'usage', hint: 'Use a folder (-o results/), or {task_id} in the name.' },
   task_not_found: {
     code: 'not_found',
-    hint: 'List the tasks that were started from here with: regen task list',
+    hint: say`List the tasks that were started from here with: ${regen('task list')}`,
   },
   ambiguous_task: { code: 'usage', hint: 'Type more of the id.' },
-  unanswered: { hint: (id) => `Repeat it with the same idempotency key: regen task rerun ${id}` },
-  still_running: { hint: (id) => `Wait for it with: regen task wait ${shellWord(id)}` },
+  unanswered: { hint: (id) => say`Repeat it with the same idempotency key: ${regen('task rerun', id)}` },
+  still_running: { hint: (id) => say`Wait for it with: ${regen('task wait', shellWord(id))}` },
 };
 
 /** Adds to the error of a flow what the command line knows: its exit code, and what to do. */
@@ -226,7 +234,7 @@ function toFlowFailure({ code, message, facts }: FlowError): Failure {
   return new Failure(message, {
     code: serviceCode ?? shown,
     exit: findExit(shown),
-    ...(hint && { hint: typeof hint === 'string' ? hint : hint(subject) }),
+    ...(hint && { hint: typeof hint === 'function' ? hint(subject) : hint }),
     ...(details && { details }),
   });
 }

@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../../client/client.js';
 import { getOutline } from '../../client/outlines.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { writePrivateFile } from '../../disk/private-file.js';
 import { printDryRun } from '../command/dry-run.js';
 import { toFailure } from '../command/to-failure.js';
@@ -32,7 +33,10 @@ export async function run(context: Context): Promise<number | undefined> {
   const { args, command, flags, output, system } = context;
   const [program, ...words] = (args.command as readonly string[] | undefined) ?? [];
   if (program === undefined) {
-    throw usage('No command given.', 'Write it after --, such as: regen admin exec -- ./moderate.sh');
+    throw usage(
+      'No command given.',
+      say`Write it after --, such as: ${regen('admin exec', '-- ./moderate.sh')}`,
+    );
   }
   if (flags['dry-run']) {
     await printDryRun(context, getOutline(command.operation as string));

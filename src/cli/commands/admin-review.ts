@@ -48,7 +48,7 @@ export async function run(context: Context): Promise<void> {
     if (verdicts.length > 0 || reason !== undefined)
       throw usage('A verdict needs versions.', 'Name them as node@version, as in the list.');
     const request = buildRequest(command, {}, flags);
-    await requireValid('admin.review', command, request, false);
+    await requireValid('admin.review', context, request, false);
     return callOperation(context, 'admin.review', request);
   }
   const [verdict] = verdicts;

@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.js';
 import { pages } from '../../client/pages.js';
 import { parseJson } from '../../contract/json.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { buildBody, buildQuery, parseFields } from '../api/fields.js';
 import { readBody, showBody, showHead, showValue } from '../api/show.js';
 import { readBodyText, readInput } from '../command/build-request.js';
@@ -81,7 +82,7 @@ async function readCall(context: Context): Promise<ApiCall> {
   const { args, flags } = context;
   const [first, second] = [args.method, args.path] as (string | undefined)[];
   const path = second ?? first;
-  if (path === undefined) throw usage('No path given.', 'Pass one, such as: regen api /nodes');
+  if (path === undefined) throw usage('No path given.', say`Pass one, such as: ${regen('api', '/nodes')}`);
   refuseTwoReaders(context);
   const headers = parseHeaders(toList(flags.header));
   const body = await readBodyText(context, headers['content-type'] === undefined);
@@ -114,7 +115,7 @@ function parseMethod(text = ''): string {
   if (/^[a-z]+$/i.test(text)) return text.toUpperCase();
   throw usage(
     `Unknown HTTP method '${text}'.`,
-    'Write the method first, such as: regen api PUT /publishers/my-team',
+    say`Write the method first, such as: ${regen('api', 'PUT /publishers/my-team')}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
 import { chooseTarget } from '../connect/settings.js';
@@ -60,7 +61,7 @@ function useNewProfile({ flags, settings, services, system }: Context): void {
   if (known !== undefined && known !== baseUrl) {
     throw usage(
       `The profile ${profile} already has the address ${known}.`,
-      `Choose another name, or change its address: regen config set ${key} ${baseUrl}`,
+      say`Choose another name, or change its address: ${regen('config set', `${key} ${baseUrl}`)}`,
     );
   }
   settings.check(key, baseUrl);
@@ -76,10 +77,12 @@ async function keepProfile({ output, services, settings }: Context): Promise<voi
   if (source !== '--base-url' && source !== '--profile') return;
   if (profile === undefined)
     await output.note(
-      `Give the service a name for --profile: regen config set profiles.<name>.base_url ${baseUrl}`,
+      say`Give the service a name for --profile: ${regen('config set', `profiles.<name>.base_url ${baseUrl}`)}`,
     );
   else if (settings.get('profile')?.value !== profile)
-    await output.note(`Use it with --profile ${profile}, or by default: regen config set profile ${profile}`);
+    await output.note(
+      say`Use it with --profile ${profile}, or by default: ${regen('config set', `profile ${profile}`)}`,
+    );
 }
 
 async function signIn(context: Context, url: string): Promise<void> {
@@ -89,7 +92,7 @@ async function signIn(context: Context, url: string): Promise<void> {
   if (system.env.CI || flags.input === false) {
     throw usage(
       'Signing in requires a person with a browser.',
-      'Without one, set REGEN_TOKEN, or run: regen auth login --with-token < token.txt',
+      say`Without one, set REGEN_TOKEN, or run: ${regen('auth login', '--with-token < token.txt')}`,
     );
   }
   const place = await discoverSignIn(context, url);
@@ -126,7 +129,7 @@ function toRejectedFailure(url: string, issuer: string, error: ServiceError): Fa
     code: error.code,
     exit: exitCodes.notAllowed,
     status: error.status,
-    hint: 'Contact the operator of the service. To compare the clocks, run: regen doctor',
+    hint: say`Contact the operator of the service. To compare the clocks, run: ${regen('doctor')}`,
   });
 }
 
@@ -149,7 +152,10 @@ async function keepToken(context: Context): Promise<void> {
 
 async function readToken({ flags, system, mayAsk, output }: Context): Promise<string> {
   if (!flags['with-token'] && !mayAsk) {
-    throw usage('This sign-in requires a token.', 'Pipe it in: regen auth login --with-token < token.txt');
+    throw usage(
+      'This sign-in requires a token.',
+      say`Pipe it in: ${regen('auth login', '--with-token < token.txt')}`,
+    );
   }
   if (mayAsk) {
     await output.note(

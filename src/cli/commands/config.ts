@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { regen, say } from '../../contract/schema/message.js';
 import type { Needs, RunCommand } from '../connect/context.js';
 import { checkKey } from '../connect/settings.js';
 import { Failure } from '../terminal/failure.js';
@@ -72,6 +73,6 @@ async function printSetting({
   if (setting) return output.answer(setting, { only: 'value' });
   throw new Failure(`${key} is not set.`, {
     code: 'not_set',
-    hint: `Set it with: regen config set ${key} <value>`,
+    hint: say`Set it with: ${regen('config set', `${key} <value>`)}`,
   });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { regen, say } from '../../contract/schema/message.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import {
@@ -58,7 +59,14 @@ async function tryService(context: Context): Promise<{ url?: string; findings: F
     if (context.signal.aborted) throw error;
     const { message, facts } = toFailure(error);
     return {
-      findings: [fail('service', message, facts.exit, facts.hint ?? 'Fix it, and run `regen doctor` again.')],
+      findings: [
+        fail(
+          'service',
+          message,
+          facts.exit,
+          facts.hint ?? say`Fix it, and run \`${regen('doctor')}\` again.`,
+        ),
+      ],
     };
   }
 }

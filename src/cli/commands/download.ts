@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { checkDigest, checkSha256, computeSha256 } from '../../flows/digest.js';
 import { toVerdictError } from '../../flows/publish/next-step.js';
 import {
@@ -134,6 +135,6 @@ function requireDownloadable(nodeId: string, version: NodeVersion): NodeVersion 
 function toNothingToDownloadFailure(nodeId: string, version: string | undefined, why = ''): Failure {
   return new Failure(`${nodeId}${version ? ` ${version}` : ''} cannot be downloaded${why}.`, {
     code: 'not_found',
-    hint: `List the versions with: regen version list ${nodeId}`,
+    hint: say`List the versions with: ${regen('version list', nodeId)}`,
   });
 }

@@ -1,12 +1,13 @@
 import { basename } from 'node:path';
 import { getTaskFacts } from '../../contract/index.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
 import { type Job, startTask } from '../../flows/tasks/start-task.js';
 import type { Task } from '../../flows/tasks/task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { printRequest, printRequests } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
-import { finishTask, formatResume, planFinish, type TaskOutcome } from '../generation/finish-task.js';
+import { createResume, finishTask, planFinish, type TaskOutcome } from '../generation/finish-task.js';
 import { lacksVideo, parseSource, planJobs } from '../generation/plan.js';
 import { previewJob } from '../generation/preview.js';
 import { checkPrice } from '../generation/price.js';
@@ -39,7 +40,7 @@ async function askForInputs(context: Context): Promise<ParsedCommand> {
     const findProblem = (text: string) => {
       if ((isOptional && text === '') || text.startsWith('@')) return undefined;
       const source = parseSource(text, system.cwd);
-      return 'problem' in source ? source.problem : undefined;
+      return 'problem' in source ? String(source.problem) : undefined;
     };
     const range = isOptional ? 'a file or a URL, or empty for none' : 'a file or a URL';
     const answer = (await input(`${label} (${range}):`, undefined, findProblem)).trim();
@@ -123,7 +124,7 @@ export async function runJobs(
     if (exit !== exitCodes.done) return exit;
     const isUnsaved = context.flags.output === undefined && context.flags.wait !== false;
     if (isUnsaved && jobs.length === 1 && watch.isSeen)
-      await output.note('Save it with: regen task download @last -o <file>');
+      await output.note(say`Save it with: ${regen('task download', '@last -o <file>')}`);
     await services.announce();
     return exit;
   } finally {
@@ -171,7 +172,7 @@ function refuseUnused(flags: FlagValues): void {
   if (!unused) return;
   throw usage(
     `--no-wait and --${unused} cannot be used together.`,
-    'Pass it to `regen task wait` or `regen task download` instead.',
+    say`Pass it to \`${regen('task wait')}\` or \`${regen('task download')}\` instead.`,
   );
 }
 
@@ -196,7 +197,7 @@ export class Resume {
   #tell(): void {
     this.context.interruption.hint =
       this.#ids.size > 0
-        ? `The work continues. Resume with: ${formatResume([...this.#ids], this.context.flags)}`
+        ? say`The work continues. Resume with: ${createResume([...this.#ids], this.context.flags)}`
         : 'Run the same command again to continue; started tasks are not started twice.';
   }
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { listTaskOperations } from '../../contract/index.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { VideoCreations } from '../../contract/video.js';
 import { findTask, readTask } from '../../flows/tasks/task.js';
 import { readText } from '../command/command.js';
@@ -37,7 +38,10 @@ export async function run(context: Context): Promise<void> {
   const starts = readStarts(context);
   const id = args.task_id as string | undefined;
   if (!id)
-    throw usage('<task_id> is required.', 'List the tasks that were started from here with: regen task list');
+    throw usage(
+      '<task_id> is required.',
+      say`List the tasks that were started from here with: ${regen('task list')}`,
+    );
   const task = await findTask(context, id, starts);
   context.services.use(task.target);
   const { sent, state, outputs } = await readTask(context, task);

@@ -24,7 +24,7 @@ export const view = (): View => ({
 export async function run(context: Context): Promise<void> {
   const { command, args, flags } = context;
   const request = buildRequest(command, args, flags);
-  await requireValid('hostNodes.listAll', command, request, false);
+  await requireValid('hostNodes.listAll', context, request, false);
   const { node_id, node_version, ...rest } = request.query;
   if (node_id === undefined || node_version === undefined || rest.host_node_name !== undefined) {
     const columns = [...(command.shape?.columns ?? []), 'node_id', 'node_version'];

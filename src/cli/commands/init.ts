@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Node } from '../../contract/node.js';
 import { checkValue } from '../../contract/schema/check.js';
 import { NodeId, PublisherId, SemanticVersion } from '../../contract/schema/identifiers.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { replaceFolderFile } from '../../disk/private-file.js';
 import { formatPyproject, type InferredManifest, inferManifest } from '../../pack/infer-manifest.js';
 import { readText } from '../command/command.js';
@@ -97,7 +98,7 @@ export async function run(context: Context): Promise<void> {
   // A person sees what was found in the folder, too.
   const shape = system.stdout.isTTY ? {} : { only: 'path' };
   await output.answer({ path, ...facts, dependencies: found.dependencies }, shape);
-  await output.note('Next: regen version check, then regen version publish');
+  await output.note(say`Next: ${regen('version check')}, then ${regen('version publish')}`);
 }
 
 /** Reports values that were inferred and may be wrong. */
@@ -139,7 +140,7 @@ function findProblem(name: FieldName, value: string): string | undefined {
   const { schema, required } = FIELDS[name];
   if (value === '' && !required) return undefined;
   const checked = checkValue(schema as z.ZodType, value);
-  return checked.ok ? undefined : checked.problems[0]?.message;
+  return checked.ok ? undefined : String(checked.problems[0]?.message);
 }
 
 async function inferValues(
@@ -179,7 +180,7 @@ async function completeValues(
     const isAsked = (name: FieldName) => unknown.includes(name) || (name === 'publisher' && !given.publisher);
     if (isAsked('publisher')) {
       await context.output.note(
-        'A publisher owns nodes and publishes their versions. Choose any id for the embedded service, which creates it; yours on another service: regen publisher list',
+        say`A publisher owns nodes and publishes their versions. Choose any id for the embedded service, which creates it; yours on another service: ${regen('publisher list')}`,
       );
     }
     for (const name of (Object.keys(FIELDS) as FieldName[]).filter(isAsked))
@@ -191,7 +192,7 @@ async function completeValues(
   if (missing.length === 0) return facts;
   throw usage(
     `${missing.map((name) => `--${name}`).join(', ')} ${missing.length > 1 ? 'are' : 'is'} required, because this command cannot prompt.`,
-    `Pass values, such as: regen node init ${missing.map((name) => `--${name} <${name}>`).join(' ')}`,
+    say`Pass values, such as: ${regen('node init', missing.map((name) => `--${name} <${name}>`).join(' '))}`,
   );
 }
 

@@ -9,8 +9,9 @@ import {
 import { getItems, pages } from '../../client/pages.js';
 import type { OperationName } from '../../contract/index.js';
 import type { Naming } from '../../contract/naming/naming.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
-import type { ArgumentValues, Command, ParsedCommand } from '../command/command.js';
+import type { ParsedCommand } from '../command/command.js';
 import { confirmDestruction, reportDestruction, requireYes } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
@@ -28,10 +29,10 @@ export async function run(context: Context): Promise<void> {
   const naming = await context.services.findNaming();
   const typed = buildRequest(command, args, flags, body);
   const request = naming ? renameInput(naming, getOutline(name), typed) : typed;
-  await requireValid(name, command, request, body !== undefined, args, naming);
+  await requireValid(name, { command, args, flags }, request, body !== undefined, naming);
   if (body !== undefined) await warnOfIgnored(context, name, request.body);
   if (method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {
-    throw usage('No changes given.', `See the flags: regen ${command.words.join(' ')} --help`);
+    throw usage('No changes given.', say`See the flags: ${regen(command.words.join(' '), '--help')}`);
   }
   requireYes(context, request.params);
   await completeIds(context, request);
@@ -90,22 +91,25 @@ function isValid(name: OperationName, request: Request): boolean {
  */
 export async function requireValid(
   name: OperationName,
-  command: Command,
+  parsed: ParsedCommand,
   request: Request,
   bodyGiven: boolean,
-  args: ArgumentValues = {},
   naming?: Naming,
 ): Promise<void> {
   if (isValid(name, request)) return;
-  const [{ findRequestProblems, toInvalidFailure }, { getOperation }] = await loadChecks();
-  const check = { bodyGiven, args, naming };
-  const problems = findRequestProblems(getOperation(name), command, request, check);
+  const [{ findRequestProblems, toInvalidFailure }, { getOperation }, { openOperation }] = await loadChecks();
+  const operation = openOperation(naming, name, getOperation(name));
+  const problems = findRequestProblems(operation, parsed, request, { bodyGiven });
   if (problems.length > 0) throw toInvalidFailure(problems);
 }
 
 /** Loads what checks with the schemas of the contract. */
 function loadChecks() {
-  return Promise.all([import('../command/request.js'), import('../../contract/index.js')]);
+  return Promise.all([
+    import('../command/request.js'),
+    import('../../contract/index.js'),
+    import('../../contract/naming/adapt-operation.js'),
+  ]);
 }
 
 /** Sends a request and prints its response, or with `--all` the responses for all pages. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { Needs } from '../connect/context.js';
 import { fixedCredential } from '../connect/credentials.js';
 import { isNamed } from '../connect/settings.js';
@@ -35,7 +36,7 @@ export async function run(context: Context): Promise<void> {
   if (!token) {
     throw new Failure(`There is no token of ${publisherId} for ${name}.`, {
       code: 'publish_token_missing',
-      hint: `Create one with: regen publisher token create ${publisherId}`,
+      hint: say`Create one with: ${regen('publisher token create', publisherId)}`,
     });
   }
   const client = await connect(url, fixedCredential(token, source), services.target);
@@ -55,7 +56,7 @@ export async function run(context: Context): Promise<void> {
       `The token from ${source} cannot publish ${nodeId ?? `for ${publisherId}`}: it ${reason}.`,
       {
         code: 'invalid_personal_access_token',
-        hint: `Create one with: regen publisher token create ${publisherId}`,
+        hint: say`Create one with: ${regen('publisher token create', publisherId)}`,
       },
     );
   }

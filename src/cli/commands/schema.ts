@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { getOperation } from '../../contract/index.js';
 import { toJsonSchema } from '../../contract/schema/json-schema.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { toJson } from '../terminal/text.js';
@@ -47,7 +48,7 @@ export async function run({
     const lack = part === 'request' ? 'sends no request body' : 'has no JSON output';
     throw usage(
       `regen ${name} ${lack}.`,
-      `List the schemas with: regen schema${flags.input ? ' --input' : ''}`,
+      say`List the schemas with: ${regen('schema', flags.input ? '--input' : '')}`,
     );
   }
   const printed = { $schema: DIALECT, $id: formatId(name, part), title: name, ...schema };

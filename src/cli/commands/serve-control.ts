@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { hasCode } from '../../contract/has-code.js';
 import { isRecord, parseJson } from '../../contract/json.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { MAX_GIVEN_BYTES, openFolderFile, readFolderFile } from '../../disk/folder-file.js';
 import { confirmDestruction } from '../command/confirm.js';
 import type { Needs } from '../connect/context.js';
@@ -85,7 +86,7 @@ async function showService(context: Context): Promise<void> {
   if (!service) {
     throw new Failure(`No service is running for the data folder ${folder}.`, {
       code: 'not_running',
-      hint: 'Start one with: regen serve --detach',
+      hint: say`Start one with: ${regen('serve', '--detach')}`,
     });
   }
   const { owner: _, client: __, ...facts } = service;

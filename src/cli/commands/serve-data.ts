@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { regen, say } from '../../contract/schema/message.js';
 import { readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction } from '../command/confirm.js';
 import type { Needs } from '../connect/context.js';
@@ -197,5 +198,5 @@ async function writeExample({ args, system, output, folders }: Context): Promise
     throw new Failure(`${path} already exists.`, { code: 'file_exists', exit: exitCodes.conflict });
   }
   await output.line(path);
-  await output.note(`Next: regen serve --config ${shellWord(path)}`);
+  await output.note(say`Next: ${regen('serve', `--config ${shellWord(path)}`)}`);
 }

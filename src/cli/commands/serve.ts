@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { hasCode } from '../../contract/has-code.js';
+import { type Part, regen, say } from '../../contract/schema/message.js';
 import { findBuiltProgram } from '../../disk/built-program.js';
 import { readHandleLimit } from '../../disk/file-handles.js';
 import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
@@ -134,9 +135,9 @@ function requireFileHandles(): void {
 }
 
 /** The command that signs in the owner of a service, from the machine that it runs on. */
-function formatOwnerSignIn({ folders }: Needs<'folders'>, { url, context }: RunningService): string {
+function formatOwnerSignIn({ folders }: Needs<'folders'>, { url, context }: RunningService): Part {
   const token = join(context.configuration.data ?? folders.data, 'owner.token');
-  return `regen auth login --profile own --base-url ${url} --with-token < ${shellWord(token)}`;
+  return regen('auth login', `--profile own --base-url ${url} --with-token < ${shellWord(token)}`);
 }
 
 /** Names the engines, so that previews are not mistaken for the work of a vendor. */
@@ -236,7 +237,7 @@ async function startHere(
     if (!hasCode(error, 'folder_in_use')) throw error;
     throw new Failure(error.message, {
       code: 'folder_in_use',
-      hint: 'Stop the running service with: regen serve stop',
+      hint: say`Stop the running service with: ${regen('serve stop')}`,
     });
   }
 }

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import { getOutline } from '../../client/outlines.js';
 import { getOperation } from '../../contract/index.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { findTask, serviceKey, type Target } from '../../flows/tasks/task.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { combineExits } from '../command/parallel.js';
-import { toFailure, useCommandLineNames } from '../command/to-failure.js';
+import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { formatCount } from '../terminal/text.js';
@@ -33,7 +34,8 @@ type Cancelled = Awaited<ReturnType<Client['task']['cancel']>>;
 export async function run(context: Context): Promise<number> {
   const { args, flags, ledger, output, command, services, signal } = context;
   const ids = (args.task_id ?? []) as readonly string[];
-  if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list --state running');
+  if (ids.length === 0)
+    throw usage('<task_id> is required.', say`See: ${regen('task list', '--state running')}`);
   const tasks = await Promise.all(ids.map((id) => findTask(context, id)));
   if (flags['dry-run']) {
     await printRequests(context, tasks, ({ id, target }) => {
@@ -56,8 +58,8 @@ export async function run(context: Context): Promise<number> {
       exits.push(exitCodes.done);
     } catch (error) {
       signal.throwIfAborted();
-      const failure = useCommandLineNames(toFailure(error), context, await services.findNaming());
-      await output.failure(new Failure(`Task ${id}: ${failure.message}`, failure.facts));
+      const failure = toFailure(error, context);
+      await output.failure(new Failure(say`Task ${id}: ${failure.text}`, failure.facts));
       exits.push(failure.facts.exit);
     }
   }

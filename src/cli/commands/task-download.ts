@@ -1,3 +1,4 @@
+import { regen, say } from '../../contract/schema/message.js';
 import { Destination } from '../../flows/tasks/destination.js';
 import { findTask, readTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
@@ -55,6 +56,6 @@ function toNothingToSaveFailure(id: string, state: string): Failure {
   return new Failure(`Task ${id} has no results to save; its status is ${state}.`, {
     code: over ? 'task_failed' : 'still_running',
     exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,
-    ...(!over && { hint: `Wait for it with: regen task wait ${shellWord(id)}` }),
+    ...(!over && { hint: say`Wait for it with: ${regen('task wait', shellWord(id))}` }),
   });
 }

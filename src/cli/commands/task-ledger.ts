@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { regen, say } from '../../contract/schema/message.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry, isKind } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
@@ -129,21 +130,21 @@ export function requireEntry(context: Needs<'ledger' | 'services'>, id: string):
   if (entry) return entry;
   throw new Failure(`Task ${id} was not started from here.`, {
     code: 'not_found',
-    hint: 'List tasks with: regen task list. For a task that was started elsewhere: regen image status <task_id>',
+    hint: say`List tasks with: ${regen('task list')}. For a task that was started elsewhere: ${regen('image status', '<task_id>')}`,
   });
 }
 
 async function forgetEntries(context: Context): Promise<void> {
   const { args, command, flags, ledger, output } = context;
   const ids = (args.task_id ?? []) as readonly string[];
-  if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list');
+  if (ids.length === 0) throw usage('<task_id> is required.', say`See: ${regen('task list')}`);
   const entries = ids.map((id) => requireEntry(context, id));
   const open = entries.filter(({ task_id, state }) => task_id !== undefined && !findEnd(state));
   if (open.length > 0 && !flags.force) {
     const names = open.map(({ task_id }) => task_id).join(', ');
     throw usage(
       `${open.length === 1 ? 'A task has' : `${open.length} tasks have`} not ended: ${names}.`,
-      'Wait for it with `regen task wait`, or pass --force to forget it anyway.',
+      say`Wait for it with \`${regen('task wait')}\`, or pass --force to forget it anyway.`,
     );
   }
   const removed = entries.map(({ id, task_id }) => task_id ?? id);

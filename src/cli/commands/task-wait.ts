@@ -1,4 +1,5 @@
 import { ServiceError } from '../../client/errors.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry, findTarget, findTask, readTask, type Task, toTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
@@ -74,7 +75,7 @@ async function readIds(context: Context): Promise<string[]> {
   const piped = typed.includes('-') ? (await readAll(context.system.stdin)).split(/\s+/).filter(Boolean) : [];
   const given = [...new Set([...typed.filter((id) => id !== '-'), ...piped])];
   const wrong = given.find((id) => id === '' || /^\.{1,2}$|[\p{Cc}\p{Cs}]/u.test(id));
-  if (wrong !== undefined) throw usage(`'${wrong}' is not a task id.`, 'See: regen task list');
+  if (wrong !== undefined) throw usage(`'${wrong}' is not a task id.`, say`See: ${regen('task list')}`);
   if (given.length > 0) return given.map((id) => findEntry(context, id)?.task_id ?? id);
   throw usage(
     'No tasks given.',

@@ -4,6 +4,7 @@ import inc from 'semver/functions/inc.js';
 import lte from 'semver/functions/lte.js';
 import valid from 'semver/functions/valid.js';
 import { z } from 'zod';
+import { regen, say } from '../../contract/schema/message.js';
 import { readFolderFile } from '../../disk/folder-file.js';
 import { replaceFolderFile } from '../../disk/private-file.js';
 import { readManifest } from '../../pack/manifest.js';
@@ -36,8 +37,9 @@ export async function run({ args, system, output }: Needs<'args' | 'system' | 'o
   const path = join(folder, 'pyproject.toml');
   const read = await readManifest(folder);
   if (!read.ok && !existsSync(path))
-    throw usage(`pyproject.toml is missing in ${folder}.`, 'Create one with: regen node init');
-  if (!read.ok) throw usage(`The manifest ${path} is not valid.`, 'See what is wrong: regen version check');
+    throw usage(`pyproject.toml is missing in ${folder}.`, say`Create one with: ${regen('node init')}`);
+  if (!read.ok)
+    throw usage(`The manifest ${path} is not valid.`, say`See what is wrong: ${regen('version check')}`);
   const from = read.manifest.version.version;
   const version = (PARTS as readonly string[]).includes(to) ? inc(from, to as Part) : valid(to);
   if (!version || (to !== version && !(PARTS as readonly string[]).includes(to)))
@@ -51,7 +53,7 @@ export async function run({ args, system, output }: Needs<'args' | 'system' | 'o
     );
   replaceFolderFile(path, text);
   await output.answer({ path, from, version }, { only: 'version' });
-  await output.note(`${from} -> ${version}. Next: regen version publish`);
+  await output.note(say`${from} -> ${version}. Next: ${regen('version publish')}`);
 }
 
 /** Replaces `version = "…"` in the table `[project]`; undefined if it is not there. */

@@ -3,6 +3,7 @@ import validRange from 'semver/ranges/valid.js';
 import { z } from 'zod';
 import { getOutline } from '../../client/outlines.js';
 import { NodeVersion } from '../../contract/node-version.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { confirm } from '../command/confirm.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
@@ -41,7 +42,7 @@ export async function run(context: Context): Promise<void> {
     const what = deprecated ? 'version that is not deprecated yet' : 'deprecated version';
     throw new Failure(`${nodeId} has no ${what} in ${range}.`, {
       code: 'not_found',
-      hint: `List the versions with: regen version list ${nodeId}`,
+      hint: say`List the versions with: ${regen('version list', nodeId)}`,
     });
   }
   const publisherId = node.publisher?.id ?? '';

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Argument, Command, Flag, Mode } from '../command/command.js';
+import { toKebabCase } from '../command/flags.js';
 import { listSubcommands } from '../command/help.js';
 import { findFolders } from '../connect/folders.js';
 import type { System } from '../terminal/system.js';
@@ -52,13 +53,14 @@ function listCommandNames({ tree, path }: Line): string[] {
 
 function listFlagNames({ tree, command }: Line, naming: Naming | undefined): string[] {
   const flags = listFlags(tree, command);
-  const speak = (text: string) => naming?.speak(text) ?? text;
-  const rename = (name: string) =>
-    flags.find((flag) => `--${flag.name}` === speak(`--${name}`))?.name ?? name;
+  const rename = ({ name, target }: Flag) => {
+    const theirs = toKebabCase(naming?.translateField(target?.at(-1) ?? '') ?? '');
+    return flags.find((flag) => flag.hidden && flag.name === theirs)?.name ?? name;
+  };
   const shown = flags.filter(({ hidden }) => !hidden);
-  const names = shown.flatMap(({ name, description, negatable }) => [
-    formatSuggestion(`--${rename(name)}`, speak(description)),
-    ...(negatable ? [formatSuggestion(`--no-${name}`, `Turn off --${name}`)] : []),
+  const names = shown.flatMap((flag) => [
+    formatSuggestion(`--${rename(flag)}`, flag.description),
+    ...(flag.negatable ? [formatSuggestion(`--no-${flag.name}`, `Turn off --${flag.name}`)] : []),
   ]);
   return [...names, formatSuggestion('--help', 'Show this help')];
 }

@@ -3,6 +3,7 @@ import { type Client, createClient } from '../../client/client.js';
 import type { Trace } from '../../client/trace.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import { version } from '../command/version.js';
 import { tuneEngine } from '../terminal/engine.js';
@@ -96,10 +97,11 @@ export class Clients {
     if (url.protocol !== 'http:' || isLoopbackHost(url.hostname) || settings.allowsHttp(service)) return;
     const { profile } = service;
     const name = profile ?? 'NAME';
-    const setAddress = profile ? '' : `regen config set profiles.NAME.base_url ${url.origin} && `;
+    const allow = regen('config set', `profiles.${name}.allow_http true`);
+    const setAddress = regen('config set', `profiles.NAME.base_url ${url.origin}`);
     throw usage(
       `${url.origin} is not encrypted, so the credential was not sent.`,
-      `Use the https address, or allow http for a profile: ${setAddress}regen config set profiles.${name}.allow_http true`,
+      say`Use the https address, or allow http for a profile: ${profile ? allow : say`${setAddress} && ${allow}`}`,
     );
   }
 

@@ -16,6 +16,7 @@ import type { Client } from '../../client/client.js';
 import type { CallOptions } from '../../client/client-options.js';
 import { ClientError, NetworkError } from '../../client/errors.js';
 import { parseJson } from '../../contract/json.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
@@ -320,7 +321,7 @@ export async function rotateSecret(
     `The service at ${service.url} did not replace the ${secret}: it responded with status ${status}.`,
     {
       code: 'local_service_unavailable',
-      hint: `It is version ${service.version}. Stop it with: regen serve stop, then try again.`,
+      hint: say`It is version ${service.version}. Stop it with: ${regen('serve stop')}, then try again.`,
     },
   );
 }

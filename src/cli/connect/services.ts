@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { type FlagValues, readText } from '../command/command.js';
 import { version } from '../command/version.js';
@@ -189,7 +190,7 @@ export class ServiceConnector {
       if (running) return running;
       throw new Failure('The embedded service is not running, and autostart is turned off.', {
         code: 'local_service_unavailable',
-        hint: 'Start it with: regen serve --detach',
+        hint: say`Start it with: ${regen('serve', '--detach')}`,
       });
     }
     const { port, isFixed } = readPort(system.env);

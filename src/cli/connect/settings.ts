@@ -1,6 +1,7 @@
 import { basename, join, resolve } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
@@ -120,7 +121,10 @@ export class Settings {
     checkValue(key, value);
     const address = `profiles.${value}.base_url`;
     if (key === 'profile' && value !== 'local' && !this.get(address))
-      throw usage(`There is no profile '${value}'.`, `Add it with: regen config set ${address} <url>`);
+      throw usage(
+        `There is no profile '${value}'.`,
+        say`Add it with: ${regen('config set', `${address} <url>`)}`,
+      );
   }
 
   async set(key: string, value: string): Promise<void> {
@@ -147,7 +151,7 @@ export async function readNaming(cwd: string, setting: Setting | undefined): Pro
       readFolderFile(resolve(cwd, path), MAX_GIVEN_BYTES).toString(),
     );
   } catch (error) {
-    const hint = `Set it to comfy, or to the path of a naming file: regen config set ${setting.key} comfy`;
+    const hint = say`Set it to comfy, or to the path of a naming file: ${regen('config set', `${setting.key} comfy`)}`;
     if (error instanceof InvalidNaming) {
       const details = error.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
       throw usage(`The naming ${setting.value} is not valid.`, hint, details);
@@ -204,7 +208,8 @@ function checkValue(key: string, value: string): void {
       'Use an address such as https://registry.example.com.',
     );
   }
-  if (value === '') throw usage(`${key} needs a value.`, `To remove it, run: regen config unset ${key}`);
+  if (value === '')
+    throw usage(`${key} needs a value.`, say`To remove it, run: ${regen('config unset', key)}`);
 }
 
 export interface TargetFlags {
@@ -261,7 +266,7 @@ function findProfile(name: string, source: string, settings: Settings, address =
   if (baseUrl) return { ...toTarget(baseUrl, `profiles.${name}.base_url`), name, profile: name, source };
   throw usage(
     `Unknown profile '${name}' (from ${source}).`,
-    `Create it with: regen config set profiles.${name}.base_url ${address}`,
+    say`Create it with: ${regen('config set', `profiles.${name}.base_url ${address}`)}`,
   );
 }
 

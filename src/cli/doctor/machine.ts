@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import satisfies from 'semver/functions/satisfies.js';
 import { parseProxyUrl } from '../../client/connections.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { regen, say, type Text } from '../../contract/schema/message.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { supportedNode, version } from '../command/version.js';
 import { describeOtherWriter } from '../connect/folders.js';
@@ -17,7 +18,7 @@ export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warn' | 'fail';
   readonly detail: string;
-  readonly advice?: string;
+  readonly advice?: Text;
   /** The exit code of a command that fails for this reason. */
   readonly exit?: number;
 }
@@ -26,11 +27,11 @@ export function ok(check: string, detail: string): Finding {
   return { check, status: 'ok', detail };
 }
 
-export function warn(check: string, detail: string, advice: string): Finding {
+export function warn(check: string, detail: string, advice: Text): Finding {
   return { check, status: 'warn', detail, advice };
 }
 
-export function fail(check: string, detail: string, exit: number, advice: string): Finding {
+export function fail(check: string, detail: string, exit: number, advice: Text): Finding {
   return { check, status: 'fail', detail, exit, advice };
 }
 
@@ -45,7 +46,12 @@ export function checkSettings(settings: Settings, { cwd }: System): Finding {
   const certificate = settings.get('ca_file');
   if (certificate && !existsSync(resolve(cwd, certificate.value))) {
     const detail = `ca_file (from ${certificate.source}) is ${certificate.value}, which does not exist`;
-    return fail('settings', detail, exitCodes.usage, 'Fix its path: regen config set ca_file <path>');
+    return fail(
+      'settings',
+      detail,
+      exitCodes.usage,
+      say`Fix its path: ${regen('config set', 'ca_file <path>')}`,
+    );
   }
   return ok('settings', existsSync(path) ? path : `${path} (does not exist yet; defaults are used)`);
 }
@@ -66,8 +72,7 @@ export async function checkKeychain(
     return ok('keychain', 'available; credentials are stored in it');
   } catch (error) {
     if (!(error instanceof KeychainError)) throw error;
-    const advice =
-      'Credentials are stored in private files. To stop trying the keychain: regen config set credential_store file';
+    const advice = say`Credentials are stored in private files. To stop trying the keychain: ${regen('config set', 'credential_store file')}`;
     return warn('keychain', `not available: ${error.message}`, advice);
   }
 }

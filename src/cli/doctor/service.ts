@@ -1,4 +1,5 @@
 import { type ClientError, NetworkError, ServiceError } from '../../client/errors.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
@@ -53,7 +54,7 @@ function explainNotRunning(mayStart: boolean): Finding {
   return warn(
     'service',
     'local: not running, and autostart is turned off',
-    'Start it with: regen serve --detach',
+    say`Start it with: ${regen('serve', '--detach')}`,
   );
 }
 

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { StillRunningError } from '../../client/errors.js';
 import type { TaskKind } from '../../contract/operation.js';
+import { type Message, type Part, regen, say } from '../../contract/schema/message.js';
 import { checkDigest } from '../../flows/digest.js';
 import type { Saved } from '../../flows/save-file.js';
 import { awaitTask, saveResults } from '../../flows/tasks/await-task.js';
@@ -186,7 +187,7 @@ export async function saveTask(
   } catch (error) {
     context.signal.throwIfAborted();
     const { message, facts } = toFailure(error);
-    const hint = `The task is done. Save its results elsewhere with: regen task download ${shellWord(task.id)} -o <path>`;
+    const hint = say`The task is done. Save its results elsewhere with: ${regen('task download', `${shellWord(task.id)} -o <path>`)}`;
     throw new Failure(message, { ...facts, hint });
   }
 }
@@ -201,27 +202,28 @@ export async function toTaskFailure(
   const reason = known ?? (seen.reason && `${seen.reason}.`);
   return new Failure(`The ${noun} ${id} failed${reason ? `: ${reason}` : '.'}`, {
     code: 'task_failed',
-    hint: `Show its request with: regen task show ${id}`,
+    ...(reason && { reason }),
+    hint: say`Show its request with: ${regen('task show', id)}`,
   });
 }
 
 /** The flags that the command which goes on with a task needs to end where this one would have. */
 const RESUMED_FLAGS = ['output', 'receipt', 'force', 'base-url', 'profile', 'token-file'];
 
-/** Writes the command that goes on with tasks, with all that was given to this one. */
-export function formatResume(ids: readonly string[], flags: FlagValues): string {
+/** The command that goes on with tasks, with all that was given to this one. */
+export function createResume(ids: readonly string[], flags: FlagValues): Part {
   const given = RESUMED_FLAGS.flatMap((name) => {
     const value = flags[name];
     if (value === true) return [`--${name}`];
     return typeof value === 'string' ? [`--${name}`, shellWord(value)] : [];
   });
-  return ['regen task wait', ...ids, ...given].join(' ');
+  return regen('task wait', [...ids, ...given].join(' '));
 }
 
 export function toStillRunningFailure({ id, noun }: Task, flags: FlagValues = {}): Failure {
   return new Failure(`The ${noun} ${id} is still running; the command stopped waiting for it.`, {
     code: 'still_running',
-    hint: `Resume with: ${formatResume([id], flags)}`,
+    hint: say`Resume with: ${createResume([id], flags)}`,
   });
 }
 
@@ -232,11 +234,11 @@ function toUnreadableFailure({ id, kind, noun, target, entry }: Task): Failure {
   });
 }
 
-function explainWebhook(kind: TaskKind, entry: Entry | undefined): string {
+function explainWebhook(kind: TaskKind, entry: Entry | undefined): Message {
   const { field, flag } = WEBHOOK_FIELDS[kind];
   return entry?.request[field] === undefined
-    ? `Run \`regen webhook listen\`, and pass its URL with ${flag} to be notified when the status changes.`
-    : `Its webhook is notified. To wait for it, run: regen webhook listen --until ${shellWord(entry.task_id ?? entry.id)}`;
+    ? say`Run \`${regen('webhook listen')}\`, and pass its URL with ${flag} to be notified when the status changes.`
+    : say`Its webhook is notified. To wait for it, run: ${regen('webhook listen', `--until ${shellWord(entry.task_id ?? entry.id)}`)}`;
 }
 
 /** The field and the flag for the webhook URL of a task. */

@@ -3,9 +3,11 @@ import { basename, extname, resolve } from 'node:path';
 import { renameInput } from '../../client/outlines.js';
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import { isRecord } from '../../contract/json.js';
+import { adaptOperation, openOperation } from '../../contract/naming/adapt-operation.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation, TaskFacts } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
+import { regen, say, type Text } from '../../contract/schema/message.js';
 import { isShellPipe, MAX_GIVEN_BYTES } from '../../disk/folder-file.js';
 import type { ImageSource, Images, Job } from '../../flows/tasks/start-task.js';
 import { findEntry } from '../../flows/tasks/task.js';
@@ -26,30 +28,35 @@ export type PlanContext = Needs<'system' | 'services' | 'output' | 'ledger'>;
 export async function planJobs(given: ParsedCommand, context: PlanContext): Promise<Job[]> {
   const parsed = useVideoArgument(given);
   const { command, flags } = parsed;
-  const operation = getOperation(command.operation as string);
   const body = await readBodyFlag({ flags, system: context.system });
   const problems = new Map<string, FailureDetail>();
   const addProblems = (found: readonly FailureDetail[]) => {
     for (const one of found) problems.set(`${one.path} ${one.message}`, one);
   };
   const naming = await context.services.findNaming();
-  const warnings = new Set<string>();
+  const name = command.operation as string;
+  const operations = {
+    known: adaptOperation(naming, name, getOperation(name)),
+    open: openOperation(naming, name, getOperation(name)),
+  };
+  const warnings = new Map<string, Text>();
   const report = {
     addProblems,
-    doubt: (found: readonly FailureDetail[]) => {
-      for (const { path, message } of found) warnings.add(`${path} ${message}`);
+    warn: (found: readonly FailureDetail[]) => {
+      for (const { path, message } of found) warnings.set(`${path} ${message}`, say`${path} ${message}`);
     },
   };
   const jobs = splitArguments(parsed).map((args) =>
-    planJob({ command, flags, args }, { ...context, naming }, operation, body, report),
+    planJob({ command, flags, args }, { ...context, naming }, operations, body, report),
   );
   const sources = jobs.flatMap(({ images }) => Object.values(images).flat());
   const piped = sources.filter(({ kind }) => kind === 'stdin');
   if (piped.length > 1) addProblems([{ path: '-', message: 'can be used for one image only' }]);
   if (problems.size > 0) throw toInvalidFailure([...problems.values()]);
-  for (const warning of warnings) {
-    const sentence = `As far as this version of regen knows, ${warning}; ${context.services.target.name} decides.`;
-    await context.output.warn(naming?.speak(sentence) ?? sentence);
+  for (const warning of warnings.values()) {
+    await context.output.warn(
+      say`As far as this version of regen knows, ${warning}; ${context.services.target.name} decides.`,
+    );
   }
   return jobs;
 }
@@ -85,9 +92,9 @@ function withoutEmpty(args: ArgumentValues): ArgumentValues {
 function planJob(
   { command, flags, args }: ParsedCommand,
   context: PlanContext & { readonly naming: Naming | undefined },
-  operation: Operation,
+  { known: operation, open }: Record<'known' | 'open', Operation>,
   given: unknown,
-  { addProblems, doubt }: Record<'addProblems' | 'doubt', (problems: readonly FailureDetail[]) => void>,
+  { addProblems, warn }: Record<'addProblems' | 'warn', (problems: readonly FailureDetail[]) => void>,
 ): Job {
   const { services, naming } = context;
   const typed = buildRequest(command, args, flags, given);
@@ -113,7 +120,7 @@ function planJob(
     // A value that is not text is reported with the rest of the request.
     if (!texts.every((text) => typeof text === 'string') || value === undefined) continue;
     const sources = texts.map((text) => (bodyGiven ? parseBodyImage(text) : findSource(context, text)));
-    const path = formatFieldName(['body', field], command, false, args);
+    const path = formatFieldName(['body', field], { command, args, flags }, false);
     addProblems(
       sources.flatMap((source) => ('problem' in source ? [{ path, message: source.problem }] : [])),
     );
@@ -126,21 +133,16 @@ function planJob(
     const values = sources.map((source) => ('url' in source ? source.url : 'AAAA'));
     sent[field] = Array.isArray(value) ? values : values[0];
   }
-  const whole = bodyGiven && !isRecord(given) ? given : sent;
-  addProblems(
-    findRequestProblems(
-      operation,
-      command,
-      { ...request, body: whole },
-      {
-        bodyGiven,
-        args,
-        naming,
-        service: services.target.baseUrl ?? `http://127.0.0.1:${STANDARD_PORT}`,
-      },
-      doubt,
-    ),
-  );
+  const service = services.target.baseUrl ?? `http://127.0.0.1:${STANDARD_PORT}`;
+  const find = (declared: Operation) => {
+    const whole = { ...request, body: bodyGiven && !isRecord(given) ? given : sent };
+    return findRequestProblems(declared, { command, args, flags }, whole, { bodyGiven, service });
+  };
+  const refused = find(open);
+  addProblems(refused);
+  // The service may know better.
+  if (open !== operation)
+    warn(find(operation).filter(({ path }) => refused.every((one) => one.path !== path)));
   return {
     operation: command.operation as string,
     body,
@@ -160,7 +162,7 @@ function findSource(context: PlanContext, text: string): ReturnType<typeof parse
   if (url !== undefined) return { kind: 'url', url };
   const id = entry?.task_id;
   return {
-    problem: `has no result yet: ${text}${id ? `; wait for it with: regen task wait ${shellWord(id)}` : ''}`,
+    problem: say`has no result yet: ${text}${id ? say`; wait for it with: ${regen('task wait', shellWord(id))}` : ''}`,
   };
 }
 
@@ -197,7 +199,7 @@ export function lacksVideo({ operation, flags: known }: Command, flags: FlagValu
 }
 
 /** Parses an image argument. `problem` is a sentence without its subject. */
-export function parseSource(text: string, cwd: string): ImageSource | { readonly problem: string } {
+export function parseSource(text: string, cwd: string): ImageSource | { readonly problem: Text } {
   if (text === '-') return { kind: 'stdin' };
   if (/^https?:\/\//i.test(text)) return { kind: 'url', url: text };
   if (/^(?:data|base64):/i.test(text)) return parseData(text);
@@ -212,7 +214,7 @@ export function parseSource(text: string, cwd: string): ImageSource | { readonly
 }
 
 // Matches a prefix only, because expressions overflow the stack on megabytes.
-function parseData(text: string): ImageSource | { readonly problem: string } {
+function parseData(text: string): ImageSource | { readonly problem: Text } {
   const prefix = /^(?:base64:|data:[^,]{0,200};base64,)/i.exec(text.slice(0, 250))?.[0];
   if (prefix === undefined) return { problem: 'must be Base64 data, such as data:image/png;base64,<data>' };
   const base64 = text.slice(prefix.length);

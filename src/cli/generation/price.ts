@@ -1,6 +1,7 @@
 import { ResponseError, ServiceError } from '../../client/errors.js';
 import { getTaskFacts } from '../../contract/index.js';
 import { Prices } from '../../contract/prices.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import { readNumber } from '../command/command.js';
 import { confirm } from '../command/confirm.js';
@@ -25,7 +26,7 @@ export async function checkPrice(
   if (most !== undefined && price > most) {
     throw new Failure(`This costs ${price} credits${inTotal}, more than --max-credits ${most}.`, {
       code: 'over_budget',
-      hint: 'Nothing was sent. See the prices with: regen video prices',
+      hint: say`Nothing was sent. See the prices with: ${regen('video prices')}`,
     });
   }
   // Decided: a price of 0 is not reported.

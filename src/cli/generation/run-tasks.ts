@@ -1,18 +1,19 @@
 import { dirname, relative } from 'node:path';
+import { joinTexts, say, type Text } from '../../contract/schema/message.js';
 import { getPromisedType } from '../../disk/file-type.js';
 import type { Saved } from '../../flows/save-file.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { describeState } from '../../flows/tasks/task-state.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
-import { toFailure, useCommandLineNames } from '../command/to-failure.js';
+import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { openBrowser } from '../sign-in/opener.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { drawPicture, formatLink } from '../terminal/picture.js';
 import { Progress } from '../terminal/progress.js';
-import { oneLine } from '../terminal/text.js';
+import { oneLine, withoutPeriod } from '../terminal/text.js';
 import { NOT_ANSWERING, type TaskOutcome } from './finish-task.js';
 
 /** One task of a command. Its label is printed if there are several. */
@@ -99,9 +100,7 @@ async function printOutcome(
     if (picture) await output.line(picture);
   }
   if (!failure) return;
-  await output.failure(
-    label === undefined ? failure : new Failure(nameImage(label, failure.message), failure.facts),
-  );
+  await output.failure(label === undefined ? failure : nameImage(label, failure));
 }
 
 async function runOne(
@@ -114,10 +113,7 @@ async function runOne(
     return await item.run();
   } catch (error) {
     signal.throwIfAborted();
-    return {
-      lines: [],
-      failure: useCommandLineNames(toFailure(error), context, await context.services.findNaming(item.target)),
-    };
+    return { lines: [], failure: toFailure(error, context) };
   }
 }
 
@@ -125,9 +121,17 @@ function toErrorAnswer({ message, facts: { code, status, requestId: request_id }
   return { error: { code, message, status, request_id } };
 }
 
-/** Says which of several images a message is about. */
-export function nameImage(label: string, message: string): string {
-  return message.startsWith('<image> ') ? message.replace('<image>', label) : `${label}: ${message}`;
+/** Says which of several images a failure is about. */
+export function nameImage(label: string, failure: Failure): Failure {
+  const { text, facts } = failure;
+  const problem = findImageProblem(failure);
+  return new Failure(problem ? say`${label} ${problem}.` : say`${label}: ${text}`, facts);
+}
+
+/** What is wrong with the image that a failure is about. */
+function findImageProblem({ facts: { details = [] } }: Failure): Text | undefined {
+  const [first] = details;
+  return details.length === 1 && first?.path === '<image>' ? first.message : undefined;
 }
 
 /** Such as `5 of 6 saved in relit/ (31 s); photo-4.jpg failed: it cannot be decoded`. */
@@ -136,7 +140,7 @@ function formatSummary(
   watch: Watch,
   items: readonly TaskItem[],
   outcomes: readonly TaskOutcome[],
-): string {
+): Text {
   const failed = outcomes.flatMap(({ failure }, at) =>
     failure ? [[items[at]?.label, failure] as const] : [],
   );
@@ -147,11 +151,13 @@ function formatSummary(
   const verb = flags.wait === false ? 'started' : isSaved ? 'saved' : 'done';
   const whole = `${items.length - failed.length} of ${items.length} ${verb}${place} (${watch.formatElapsed()})`;
   if (failed.length === 0) return `${whole}.`;
-  const reasons = failed.slice(0, MAX_REASONS).map(([label, { message }]) => {
-    return `${label} failed: ${message.replace(/^(The .*? failed: |<image> (is )?)/, '').replace(/\.$/, '')}`;
+  const reasons = failed.slice(0, MAX_REASONS).map(([label, failure]) => {
+    const problem = findImageProblem(failure);
+    const reason = problem ? say`it ${problem}` : withoutPeriod(failure.facts.reason ?? failure.message);
+    return say`${label} failed: ${reason}`;
   });
   const more = failed.length > MAX_REASONS ? [`${failed.length - MAX_REASONS} more failed`] : [];
-  return `${[whole, ...reasons, ...more].join('; ')}.`;
+  return say`${joinTexts([whole, ...reasons, ...more], '; ')}.`;
 }
 
 const MAX_REASONS = 3;

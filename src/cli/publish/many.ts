@@ -1,3 +1,4 @@
+import { render, say } from '../../contract/schema/message.js';
 import { checkCode, type Pack, type Stages } from '../../flows/publish/pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
 import { readNumber } from '../command/command.js';
@@ -106,9 +107,9 @@ async function recordFailure(
   const { dir } = folder;
   const failure = toFailure(error);
   folder.failure = failure;
-  const hint = failure.facts.hint && (await output.mode.completeCommands?.(failure.facts.hint, dir));
+  const hint = failure.facts.hint && render(failure.facts.hint, await output.mode.findNames?.(dir));
   await output.failure(
-    new Failure(`${dir}: ${failure.message}`, { ...failure.facts, ...(hint && { hint }) }),
+    new Failure(say`${dir}: ${failure.text}`, { ...failure.facts, ...(hint && { hint }) }),
   );
 }
 

@@ -1,4 +1,5 @@
 import { loadNaming } from '../../contract/naming/load-naming.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
 import { publishPack } from '../../flows/publish/publish-pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
@@ -22,7 +23,7 @@ export async function readFolder(
   return readPack(system.cwd, dir, output, {
     publisher: readText(flags, 'publisher'),
     allowSecrets: flags['allow-secrets'] === true,
-    naming: await named,
+    ...(await named)?.packRules,
   });
 }
 
@@ -59,7 +60,7 @@ export function publishFolder(
     };
   };
   const onUploaded = () => {
-    interruption.hint = `The upload is complete. See the verdict later with: regen version bulk ${node.id}@${version.version}`;
+    interruption.hint = say`The upload is complete. See the verdict later with: ${regen('version bulk', `${node.id}@${version.version}`)}`;
   };
   return withScratch(system.now(), (scratch) =>
     publishPack(

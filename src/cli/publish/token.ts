@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { ServiceError } from '../../client/errors.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { PublishReport } from '../../flows/publish/pack.js';
 import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
@@ -39,14 +40,14 @@ export async function findPublishToken(
     if (service.credential && (await system.prompts.select(question, TOKEN_CHOICES)) === TOKEN_CHOICES[0])
       return { token: await makeToken(context, service, publisherId), replaceable: false };
     await context.output.note(
-      `Owners of ${publisherId} create tokens with: regen publisher token create ${publisherId}`,
+      say`Owners of ${publisherId} create tokens with: ${regen('publisher token create', publisherId)}`,
     );
     const token = (await system.prompts.password(`Personal access token of ${publisherId}:`)).trim();
     if (token) return { token, replaceable: false };
   }
   throw new Failure(`Publishing to ${service.name} requires a personal access token of ${publisherId}.`, {
     code: 'publish_token_missing',
-    hint: `Set REGEN_PUBLISH_TOKEN, or save one with: regen auth login --with-token --publisher ${publisherId} < token.txt`,
+    hint: say`Set REGEN_PUBLISH_TOKEN, or save one with: ${regen('auth login', `--with-token --publisher ${publisherId} < token.txt`)}`,
   });
 }
 

@@ -1,3 +1,4 @@
+import { regen, say } from '../../contract/schema/message.js';
 import type { Needs } from '../connect/context.js';
 import type { Credentials } from '../connect/credentials.js';
 import { Failure } from '../terminal/failure.js';
@@ -34,7 +35,7 @@ export function confirmProvider(
     if (!mayAsk) {
       throw new Failure(`${why} Nothing was sent to ${url}.`, {
         code: 'provider_unconfirmed',
-        hint: `If you trust this service with the scopes ${scope}, run: regen auth login --issuer ${shellWord(issuer)}`,
+        hint: say`If you trust this service with the scopes ${scope}, run: ${regen('auth login', `--issuer ${shellWord(issuer)}`)}`,
       });
     }
     const question = `${why} Sign in to ${url} with ${issuer} (scopes ${scope})?`;

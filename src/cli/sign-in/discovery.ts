@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { ResponseError, ServiceError } from '../../client/errors.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { regen, say, type Text } from '../../contract/schema/message.js';
 import { isLoopbackAddress, isPublicAddress } from '../../wire/addresses.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
@@ -61,10 +62,9 @@ export async function discoverSignIn(context: DiscoveryContext, url: string): Pr
   return { issuer, clientId, resource: metadata.resource, audience, scope: scopes.join(' ') };
 }
 
-const TOKEN_HINT =
-  'Use a token; that of your own service is owner.token in its data folder: regen auth login --with-token < token.txt';
+const TOKEN_HINT = say`Use a token; that of your own service is owner.token in its data folder: ${regen('auth login', '--with-token < token.txt')}`;
 
-function toUnusableFailure(message: string, hint = TOKEN_HINT): Failure {
+function toUnusableFailure(message: string, hint: Text = TOKEN_HINT): Failure {
   return new Failure(message, { code: 'sign_in_unavailable', hint });
 }
 

@@ -1,3 +1,4 @@
+import { regen, say } from '../../contract/schema/message.js';
 import type { Credential, CredentialStore, SignIn } from '../connect/credentials.js';
 import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import { KeychainError } from '../terminal/keychain.js';
@@ -71,6 +72,6 @@ function explainKeychainError(error: unknown): unknown {
   if (!(error instanceof KeychainError)) return error;
   return new Failure(`Could not renew the sign-in because the keychain failed: ${error.message}.`, {
     code: 'keychain_unavailable',
-    hint: 'Unlock the keychain, or store credentials in a file: regen config set credential_store file',
+    hint: say`Unlock the keychain, or store credentials in a file: ${regen('config set', 'credential_store file')}`,
   });
 }

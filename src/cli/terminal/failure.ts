@@ -1,4 +1,5 @@
 import { errorCodes } from '../../contract/error-codes.js';
+import { type NamedProblem, regen, say, type Text } from '../../contract/schema/message.js';
 
 /** The exit codes of the command line. contract/error-codes.ts maps the errors of the service to them. */
 export const exitCodes = {
@@ -52,17 +53,16 @@ export interface FailureFacts {
   readonly code: string;
   readonly exit: number;
   /** What to do about it, in one line. */
-  readonly hint?: string;
+  readonly hint?: Text;
+  /** Why a task failed; the message also names the task. */
+  readonly reason?: string;
   readonly status?: number;
   readonly requestId?: string;
   readonly details?: readonly FailureDetail[];
 }
 
 /** One of several problems: a predicate after its place, or a sentence. */
-export interface FailureDetail {
-  readonly path: string;
-  readonly message: string;
-}
+export type FailureDetail = NamedProblem;
 
 /** An error that is reported to the user. The message says what failed, in one line. */
 export class Failure extends Error {
@@ -70,9 +70,15 @@ export class Failure extends Error {
 
   readonly facts: FailureFacts;
 
-  /** @param facts without an exit code, it has that of its code */
-  constructor(message: string, facts: Omit<FailureFacts, 'exit'> & { readonly exit?: number }) {
-    super(message);
+  /**
+   * @param text the message with the names in it
+   * @param facts without an exit code, it has that of its code
+   */
+  constructor(
+    readonly text: Text,
+    facts: Omit<FailureFacts, 'exit'> & { readonly exit?: number },
+  ) {
+    super(String(text));
     this.facts = { ...facts, exit: facts.exit ?? findExit(facts.code) };
   }
 }
@@ -91,11 +97,11 @@ export function listExits(code: string): number[] {
 
 /** Writes one problem: a predicate after its place, or a sentence after its place and a colon. */
 export function formatDetail({ path, message }: FailureDetail, bold = (text: string) => text): string {
-  return `${bold(path)}${/^\p{Lu}/u.test(message) ? ':' : ''} ${message}`;
+  return `${bold(path)}${/^\p{Lu}/u.test(String(message)) ? ':' : ''} ${message}`;
 }
 
 /** Creates a failure for wrong usage; nothing was sent. */
-export function usage(message: string, hint?: string, details?: FailureFacts['details']): Failure {
+export function usage(message: Text, hint?: Text, details?: FailureFacts['details']): Failure {
   return new Failure(message, {
     code: 'usage',
     ...(hint && { hint }),
@@ -103,5 +109,4 @@ export function usage(message: string, hint?: string, details?: FailureFacts['de
   });
 }
 
-export const SIGN_IN_HINT =
-  'Sign in with `regen auth login`, or with a token: regen auth login --with-token < token.txt';
+export const SIGN_IN_HINT = say`Sign in with \`${regen('auth login')}\`, or with a token: ${regen('auth login', '--with-token < token.txt')}`;

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Text } from '../../contract/schema/message.js';
 import { exitCodes } from './failure.js';
 import type { System } from './system.js';
 
@@ -7,7 +8,7 @@ export interface Interruption {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
   /** How to resume later; printed if the command is interrupted. */
-  hint: string | undefined;
+  hint: Text | undefined;
   /** Stops listening, and leaves the signals to other listeners. */
   ignore(): void;
 }
@@ -21,7 +22,7 @@ export class CommandInterruption implements Interruption {
   isIgnored = () => false;
   exitCode: number = exitCodes.interrupted;
   readonly #system: System;
-  hint: string | undefined;
+  hint: Text | undefined;
   readonly #controller = new AbortController();
   readonly signal = this.#controller.signal;
   #stop: (() => void) | undefined;

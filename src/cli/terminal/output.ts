@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { Message, type Names, type Part, render, type Text } from '../../contract/schema/message.js';
 import { type Failure, formatDetail, usage } from './failure.js';
 import type { JsonFilter } from './json-filter.js';
 import { formatCell, listFields, readField } from './rows.js';
@@ -12,6 +13,7 @@ import {
   stripControls,
   toJson,
   toLocale,
+  withoutPeriod,
 } from './text.js';
 
 export interface OutputMode {
@@ -26,10 +28,10 @@ export interface OutputMode {
   /** `false` turns the pager off. */
   readonly pager?: boolean;
   /**
-   * Completes the commands in a message with what this command was given, so that they can be run as they are.
+   * Finds how the commands in a message are written, so that they can be run as they are.
    * @param dir the folder of the pack that the message is about; absent: the only one that was given
    */
-  readonly completeCommands?: ((text: string, dir?: string) => Promise<string>) | undefined;
+  readonly findNames?: ((dir?: string) => Promise<Names>) | undefined;
 }
 
 /** The two streams: answers on stdout, messages for people on stderr. */
@@ -151,52 +153,70 @@ export class Output {
   }
 
   /** Prints lines for people. */
-  async note(...lines: readonly string[]): Promise<void> {
+  async note(...lines: readonly Text[]): Promise<void> {
     if (!this.mode.quiet) await this.tell(...lines);
   }
 
   /** Prints lines that the user needs to continue, even with `--quiet`. */
-  async tell(...lines: readonly string[]): Promise<void> {
-    const completed = await Promise.all(lines.map((line) => this.#complete(line)));
-    await this.#say(completed.map(toLine).join('\n'));
+  async tell(...lines: readonly Text[]): Promise<void> {
+    const written = await Promise.all(lines.map((line) => this.#write(line, toLine)));
+    const [only] = written;
+    await this.#say(only && written.length === 1 ? only : written.map(formatLine).join('\n'));
   }
 
-  async #complete(text: string): Promise<string> {
-    return this.mode.completeCommands?.(text) ?? text;
-  }
-
-  async warn(text: string): Promise<void> {
+  async warn(text: Text): Promise<void> {
     const { paint } = await this.#err;
-    const said = toLine(await this.#complete(text));
-    if (!this.mode.quiet) await this.#say(`${paint.magenta('warning:')} ${said}`);
+    if (!this.mode.quiet) await this.#say(await this.#write(text, toLine, paint.magenta('warning:')));
+  }
+
+  /**
+   * Writes a text for this command line. A command at its end is kept apart, so that it can be copied.
+   * @param lead written in front of it
+   */
+  async #write(text: Text, clean: (text: string) => string, lead = ''): Promise<Line> {
+    const begin = (prose: string) => [lead, prose].filter(Boolean).join(' ');
+    if (typeof text === 'string') return { prose: begin(clean(text)) };
+    const names = await this.mode.findNames?.();
+    const last = text.parts.findLastIndex((part) => part !== '');
+    const write = (parts: readonly Part[]) => clean(render(new Message(parts), names));
+    const command = text.parts[last];
+    if (typeof command !== 'object' || !('command' in command)) return { prose: begin(write(text.parts)) };
+    return { prose: begin(write(text.parts.slice(0, last)).trimEnd()), command: write([command]) };
   }
 
   /** Prints a failure: what failed, each detail, then the hint; with `--json` as one object. */
   async failure(failure: Failure): Promise<void> {
     const { code, status, requestId, details } = failure.facts;
-    const hint = failure.facts.hint && (await this.#complete(failure.facts.hint));
+    const { text, facts } = failure;
+    const isPlain = [text, facts.hint, ...(details ?? []).map(({ message }) => message)].every(
+      (one = '') => typeof one === 'string',
+    );
+    const names = isPlain ? undefined : await this.mode.findNames?.();
+    const message = render(text, names);
+    const listed = details?.map((one) => ({ path: one.path, message: render(one.message, names) }));
     if (this.mode.json || this.mode.ndjson) {
-      const error = { code, message: failure.message, hint, status, request_id: requestId, details };
+      const hint = facts.hint && render(facts.hint, names);
+      const error = { code, message, hint, status, request_id: requestId, details: listed };
       return this.#say(toJson({ error }));
     }
     const { paint } = await this.#err;
-    await this.#say(`${paint.red('error:')} ${oneLine(failure.message)}`);
+    await this.#say(`${paint.red('error:')} ${oneLine(message)}`);
     // A single problem is already in the message.
-    const more = (details ?? []).filter(
-      ({ message }) => !failure.message.includes(message.replace(/\.$/, '')),
-    );
-    for (const { path, message } of more) {
-      const detail = { path: oneLine(path), message: oneLine(message) };
+    const more = (listed ?? []).filter((one) => !message.includes(withoutPeriod(one.message)));
+    for (const one of more) {
+      const detail = { path: oneLine(one.path), message: oneLine(one.message) };
       await this.#say(`  ${formatDetail(detail, (text) => paint.bold(text))}`);
     }
-    if (hint) await this.#say(`${paint.dim('hint:')} ${oneLine(hint)}`);
+    if (facts.hint) await this.#say(await this.#write(facts.hint, oneLine, paint.dim('hint:')));
   }
 
-  async #say(text: string): Promise<void> {
+  async #say(given: string | Line): Promise<void> {
+    const line = typeof given === 'string' ? { prose: given } : given;
+    const text = formatLine(line);
     const { isTTY, columns } = this.system.stderr;
     // A character may take two columns.
     const isWide = isTTY && columns && text.length * 2 > columns && this.mode.json !== true;
-    await this.#above(this.system.stderr, `${isWide ? await wrapMessage(text, columns) : text}\n`);
+    await this.#above(this.system.stderr, `${isWide ? await wrapMessage(line, columns) : text}\n`);
   }
 
   async #above(stream: Writable, chunk: string | Uint8Array): Promise<void> {
@@ -214,11 +234,22 @@ function toLine(text: string): string {
   return stripControls([first.trimEnd(), ...more.map((line) => line.trim())].filter(Boolean).join(' '));
 }
 
+/** A line for people, and the command at its end. */
+interface Line {
+  readonly prose: string;
+  readonly command?: string;
+}
+
+function formatLine({ prose, command }: Line): string {
+  return [prose, command].filter(Boolean).join(' ');
+}
+
 /** A longer message is cut on a terminal, because wrapping it could take minutes. */
 const MAX_MESSAGE_LENGTH = 10_000;
 
-/** Wraps a message between words. A command in it stays on one line, so that it can be copied. */
-async function wrapMessage(message: string, columns: number): Promise<string> {
+/** Wraps a message between words. A command at its end stays on one line, so that it can be copied. */
+async function wrapMessage(line: Line, columns: number): Promise<string> {
+  const message = formatLine(line);
   const [{ default: wrap }, { measureWidth }] = await Promise.all([
     import('wrap-ansi'),
     import('./width.js'),
@@ -226,7 +257,7 @@ async function wrapMessage(message: string, columns: number): Promise<string> {
   const isLong = message.length > MAX_MESSAGE_LENGTH;
   const text = isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
   if (measureWidth(text) <= columns) return text;
-  const [, prose = text, command] = /^(.*[:,]) (regen .*)$/s.exec(text) ?? [];
+  const { prose, command } = isLong ? { prose: text, command: undefined } : line;
   const wrapped = wrap(prose, columns, { trim: true });
   return command === undefined ? wrapped : `${wrapped}\n  ${command}`;
 }

@@ -39,6 +39,11 @@ export function oneLine(text: string): string {
   return stripControls(lines.join(' ').replace(/\t/g, ' '));
 }
 
+/** A sentence without the period at its end. */
+export function withoutPeriod(sentence: string): string {
+  return sentence.endsWith('.') ? sentence.slice(0, -1) : sentence;
+}
+
 /** Formats JSON with its hidden characters escaped. */
 export function toJson(value: unknown, indent?: number): string {
   return escapeHidden(JSON.stringify(value, null, indent) ?? 'null');

@@ -4,7 +4,8 @@ import { Naming } from '../../contract/naming/naming.js';
 import type { NamingMap } from '../../contract/naming/naming-map.js';
 import { listOperations, type Operation } from '../../contract/operation.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
-import { findImageFields } from '../../contract/schema/image-rules.js';
+import { findImageFields, IMAGE_FORM } from '../../contract/schema/image-rules.js';
+import { type Names, render } from '../../contract/schema/message.js';
 import type { Models as ContractModels } from '../../contract/schema/model-rules.js';
 import { getRules } from '../../contract/schema/rule.js';
 import { videoModels } from '../../contract/video-models.js';
@@ -154,8 +155,10 @@ const naming = new Naming(comfy as unknown as NamingMap);
 /** The names that flags and their values have on a profile with the naming comfy: hidden flags, and a sentence. */
 function useOtherNames(flags: readonly Flag[]): { readonly flags: Flag[]; readonly notes: string[] } {
   const renamed = flags.flatMap((flag) => {
-    const name = naming.speak(`--${flag.name}`).slice(2);
-    return name === flag.name ? [] : [{ flag, alias: { ...flag, name, hidden: true } }];
+    const field = flag.target?.at(-1) ?? '';
+    const theirs = naming.translateField(field);
+    if (theirs === field) return [];
+    return [{ flag, alias: { ...flag, name: toKebabCase(theirs), hidden: true } }];
   });
   const values = flags.flatMap(({ target = [], choices = [] }) =>
     choices.map((choice) => [choice, naming.renameWord(target.at(-1) ?? '', choice, 'theirs')] as const),
@@ -194,8 +197,9 @@ function listRequestFields(operation: Operation, view: View): Map<string, Reques
 function listFields(
   schema: unknown,
   { choices = {}, optional = [] }: View,
+  names?: Names,
 ): Record<string, FieldDescription> {
-  const fields = Object.entries(describeFields(schema as Operation['params'])).map(([name, field]) => {
+  const fields = Object.entries(describeFields(schema as Operation['params'], names)).map(([name, field]) => {
     const required = field.required && !optional.includes(name);
     return [name, { ...field, required, ...(choices[name] && { enum: [...choices[name]] }) }] as const;
   });
@@ -207,30 +211,13 @@ function deriveRequestFlags(operation: Operation, view: View): Flag[] {
   return (['body', 'query'] as const).flatMap((part) => {
     const schema = operation[part];
     if (!schema || !('shape' in schema)) return [];
-    const flags = deriveFlags(listFields(schema, view), [part]);
+    const plain = deriveFlags(listFields(schema, view), [part]);
+    const flags = deriveFlags(listFields(schema, view, createFlagNames(plain)), [part]);
     const images = findImageFields(schema).map((field) => `${part}.${field}`);
     return flags
       .filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed))
-      .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? toImageFlag(flag) : flag))
-      .map((flag, _, all) => ({
-        ...flag,
-        description: useFlagNames(flag.description, listUniqueNames(all), all),
-      }));
+      .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? { ...flag, value: 'image' } : flag));
   });
-}
-
-/** For an image, the command line accepts more than the API: files and standard input. */
-function toImageFlag(flag: Flag): Flag {
-  return {
-    ...flag,
-    value: 'image',
-    description: flag.description.replace(/^Base64 or URL of/, 'File or URL of'),
-  };
-}
-
-/** Field names that do not occur in a sentence by chance. */
-function listUniqueNames(flags: readonly Flag[]): string[] {
-  return flags.flatMap(({ target }) => target?.at(-1)?.match(/\w+_\w+/)?.[0] ?? []);
 }
 
 const IMAGE_NOTE =
@@ -239,20 +226,19 @@ const IMAGE_NOTE =
 /** The rules of a body, with flag names instead of field names. */
 function formatNotes(body: Exclude<Operation['body'], undefined>, flags: readonly Flag[]): string[] {
   return getRules(body).map((rule) =>
-    rule.images ? IMAGE_NOTE : useFlagNames(rule.sentence, rule.fields, flags),
+    rule.images ? IMAGE_NOTE : render(rule.sentence, createFlagNames(flags)),
   );
 }
 
-/** Replaces the field names in a sentence by flag names. */
-function useFlagNames(sentence: string, fields: readonly string[], flags: readonly Flag[]): string {
-  if (fields.length === 0) return sentence;
-  const shown = (field: string) => {
-    const flag = flags.find(({ target }) => target?.[1] === field);
-    return flag ? `--${flag.name}` : `<${field}>`;
+/** Calls fields by their flags, and images by what the command line takes. */
+function createFlagNames(flags: readonly Flag[]): Names {
+  return {
+    value: (value) => (value === IMAGE_FORM.value ? 'File or URL' : value),
+    field: (field) => {
+      const flag = flags.find(({ target }) => target?.at(-1) === field);
+      return flag ? `--${flag.name}` : `<${field}>`;
+    },
   };
-  // Longest first, because one name may contain another.
-  const names = [...fields].sort((one, other) => other.length - one.length);
-  return sentence.replace(new RegExp(`\\b(?:${names.join('|')})\\b`, 'g'), shown);
 }
 
 function splitUsage(usage: string): [words: string[], names: string[]] {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import { isWebhookSecret } from '../../client/webhook.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
@@ -28,7 +29,7 @@ function checkSecrets(words: readonly string[], source: string): readonly string
   const what = secrets.length === 0 ? 'contains no signing secret' : 'contains an invalid signing secret';
   throw usage(
     `${source} ${what}.`,
-    'A secret is whsec_ followed by Base64. Show yours with: regen webhook secret',
+    say`A secret is whsec_ followed by Base64. Show yours with: ${regen('webhook secret')}`,
   );
 }
 

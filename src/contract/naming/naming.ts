@@ -1,5 +1,5 @@
+import type { Names } from '../schema/message.js';
 import type { Outline } from '../schema/outline.js';
-import type { Problem } from '../schema/schema-types.js';
 import type { Behaviors, NamingMap, Rewrite, Words } from './naming-map.js';
 import { renameValue, type Side } from './rename-value.js';
 
@@ -19,7 +19,6 @@ export class Naming {
   readonly unsupported: Words;
   readonly #map: NamingMap;
   readonly #values: Words;
-  #spoken: readonly [pattern: RegExp, words: Words] | undefined;
 
   constructor(map: NamingMap) {
     this.#map = map;
@@ -92,14 +91,24 @@ export class Naming {
     return this.#renameTexts(field, text, to);
   }
 
-  /** The contract's name of a field of the other service, for paths of problems. */
-  renameField(name: string): string {
-    return lookUp(invert({ ...this.#map.query, ...this.#map.fields }), name);
-  }
-
   /** The other service's name of a field of the contract, in an answer, a body or a query. */
   translateField(name: string): string {
     return lookUp({ ...this.#map.query, ...this.#map.fields }, name);
+  }
+
+  /** How messages call fields and values. */
+  readonly names: Names = {
+    field: (path) =>
+      path
+        .split('.')
+        .map((key) => this.translateField(key))
+        .join('.'),
+    value: (value) => this.translateValue(value),
+  };
+
+  /** The other service's name of a value of any field. */
+  translateValue(value: string): string {
+    return lookUp(this.#values, value);
   }
 
   /** Fields that have another name in one operation only. */
@@ -107,58 +116,10 @@ export class Naming {
     return this.#map.operations?.[operation] ?? {};
   }
 
-  /** Puts the other service's words into a sentence that has those of the contract. */
-  speak(sentence: string): string {
-    const [pattern, words] = this.#listSpoken();
-    return sentence.replace(pattern, (word) => words[word] ?? word);
-  }
-
-  #listSpoken(): readonly [RegExp, Words] {
-    if (this.#spoken) return this.#spoken;
-    const { fields = {}, query = {}, paths } = this.#map;
-    const names = { ...query, ...fields };
-    const flags = Object.entries(names).map((pair) => pair.map((name) => `--${name.replaceAll('_', '-')}`));
-    const segments = Object.entries(paths?.segments ?? {}).map((pair) => pair.map((one) => `/${one}`));
-    const words: Words = {
-      ...names,
-      ...this.#values,
-      ...Object.fromEntries(flags),
-      ...Object.fromEntries(segments),
-    };
-    const choices = Object.keys(words)
-      .sort((one, other) => other.length - one.length)
-      .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-    // Without words, a pattern that matches nothing.
-    const pattern = choices.length > 0 ? choices.join('|') : '(?!)';
-    this.#spoken = [new RegExp(`(?<![\\w-])(?:${pattern})(?![\\w-])`, 'g'), words];
-    return this.#spoken;
-  }
-
-  /**
-   * Sorts what is wrong with a body by the contract: what is refused, and what this service may know better, such as a
-   * model that is newer than the contract.
-   */
-  sortProblems(problems: readonly Problem[], body: unknown): { refused: Problem[]; doubtful: Problem[] } {
-    const { openValues = [], extendWithEither } = this.behaviors;
-    const given = (body ?? {}) as Readonly<Record<string, unknown>>;
-    const sorted = { refused: [] as Problem[], doubtful: [] as Problem[] };
-    for (const problem of problems) {
-      const field = String(problem.path.at(-1));
-      const isOpen = openValues.includes(field) && typeof given[field] === 'string';
-      const isOther =
-        extendWithEither &&
-        VIDEO_FIELDS.includes(field) &&
-        given[field] === undefined &&
-        VIDEO_FIELDS.some((other) => given[other] !== undefined);
-      if (isOpen) sorted.doubtful.push(problem);
-      else if (!isOther) sorted.refused.push(problem);
-    }
-    return sorted;
-  }
-
-  /** Whether a text has words of the other service. */
-  usesForeignNames(text: string): boolean {
-    return Object.values(this.#listSpoken()[1]).some((word) => text.includes(word));
+  /** What the registry of the other service accepts of a pack. */
+  get packRules() {
+    const { openValues, completeVersions: completesVersions } = this.behaviors;
+    return { anyPublisherId: openValues?.includes('publisherId'), completesVersions };
   }
 
   /** The code of the contract for an error of the other service; undefined if nothing is known of it. */
@@ -170,9 +131,6 @@ export class Naming {
     )?.code;
   }
 }
-
-/** Either names the video to extend. */
-export const VIDEO_FIELDS = ['video_creation_id', 'video_url'];
 
 function lookUp(words: Words, word: string): string {
   return Object.hasOwn(words, word) ? (words[word] as string) : word;

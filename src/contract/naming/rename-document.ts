@@ -1,4 +1,7 @@
-import { type Naming, VIDEO_FIELDS } from './naming.js';
+import { createOpenApiDocument, type DocumentOptions } from '../openapi.js';
+import type { OperationTree } from '../operation.js';
+import { adaptOperation } from './adapt-operation.js';
+import type { Naming } from './naming.js';
 import type { Rewrite } from './naming-map.js';
 
 type Json = Record<string, unknown>;
@@ -6,12 +9,16 @@ type Json = Record<string, unknown>;
 /** Keywords whose strings are values. */
 const VALUE_KEYWORDS = ['enum', 'const', 'default', 'examples'];
 
-/** Gives an OpenAPI document of the contract the names of another service, with the paths that its naming adds. */
-export function renameDocument(naming: Naming, document: Json): Json {
+/** Writes the OpenAPI document of the contract in the names of another service, with the paths that its naming adds. */
+export function createNamedDocument(naming: Naming, tree: OperationTree, options: DocumentOptions): Json {
+  const document = createOpenApiDocument(tree, {
+    ...options,
+    names: naming.names,
+    adapt: (name, operation) => adaptOperation(naming, name, operation),
+  });
   const described = document.paths as Record<string, Record<string, Json>>;
   const { schemas } = document.components as { schemas: Record<string, Json> };
-  const adapt = (operation: Json) =>
-    renameOwnFields(naming, schemas, relaxBody(naming, wrap(naming, operation)));
+  const adapt = (operation: Json) => renameOwnFields(naming, schemas, wrap(naming, operation));
   const paths: Record<string, Record<string, Json>> = {};
   for (const [path, methods] of Object.entries(described)) {
     paths[naming.renamePath(path)] = Object.fromEntries(
@@ -59,33 +66,6 @@ function wrap({ behaviors }: Naming, operation: Json): Json {
   return { ...operation, responses };
 }
 
-/** Requires no more of a body than the service does at the paths of the other one. */
-function relaxBody({ behaviors }: Naming, operation: Json): Json {
-  const name = operation.operationId as string;
-  const isExtend = behaviors.extendWithEither === true && name === 'video.extend';
-  const optional = isExtend ? VIDEO_FIELDS : Object.keys(behaviors.assumedFields?.[name] ?? {});
-  const ignored = behaviors.ignoredFields?.[name] ?? [];
-  if (!operation.requestBody || optional.length + ignored.length === 0) return operation;
-  const requestBody = mapContent(operation.requestBody as Json, (schema) => {
-    const { required = [], properties, ...rest } = isExtend ? requireEither(schema) : schema;
-    const left = (required as string[]).filter((field) => !optional.includes(field));
-    const unread = ignored.map((field) => [field, { description: 'Accepted, and changes nothing' }]);
-    return {
-      ...rest,
-      properties: { ...(properties as Json), ...Object.fromEntries(unread) },
-      ...(left.length > 0 && { required: left }),
-    };
-  });
-  return { ...operation, requestBody };
-}
-
-function requireEither({ allOf: _, ...schema }: Json): Json {
-  const text = JSON.stringify(schema)
-    .replace(/; required together with \w+/g, '')
-    .replace(/(\w+) and (\w+) are required together/, '$1 or $2 is required');
-  return { ...JSON.parse(text), anyOf: VIDEO_FIELDS.map((field) => ({ required: [field] })) };
-}
-
 /** Writes the fields that have another name in this operation only, and the schemas that hold them, in place. */
 function renameOwnFields(naming: Naming, schemas: Readonly<Record<string, Json>>, operation: Json): Json {
   const words = naming.listOwnFields(operation.operationId as string);
@@ -131,8 +111,8 @@ function mapContent(message: Json, change: (schema: Json) => Json): Json {
 /** @param within the keyword that holds the value */
 function renameSchemas(naming: Naming, value: unknown, within = ''): unknown {
   if (typeof value === 'string') {
-    const isText = ['description', 'summary', ...VALUE_KEYWORDS, 'required'].includes(within);
-    return isText ? naming.speak(value) : value;
+    if (within === 'required') return naming.translateField(value);
+    return VALUE_KEYWORDS.includes(within) ? naming.translateValue(value) : value;
   }
   if (Array.isArray(value)) return value.map((item) => renameSchemas(naming, item, within));
   if (typeof value !== 'object' || value === null) return value;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { findExcessEntries } from './entries.js';
+import { joinTexts, type Message, say } from './message.js';
 import { findBrokenRules, type RuleContext } from './rule.js';
 import type { Problem } from './schema-types.js';
 
@@ -33,6 +34,11 @@ export function checkValue<Schema extends z.ZodType>(
 
 function toProblems(issue: z.core.$ZodIssue): Problem[] {
   const path = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key));
+  if (issue.code === 'invalid_value') {
+    const choices = describeChoices(issue);
+    // zod has messages as strings only.
+    return [{ path, message: issue.message === String(choices) ? choices : issue.message }];
+  }
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
   return issue.keys
     .slice(0, MAX_PROBLEMS)
@@ -68,6 +74,11 @@ function describeBound(origin: string, limit: number | bigint, side: 'least' | '
   return `must have at ${side} ${limit} ${limit === 1 ? unit[0] : unit[1]}`;
 }
 
+function describeChoices({ values }: Pick<z.core.$ZodIssueInvalidValue, 'values'>): Message {
+  const choices = values.map((value) => ({ value: String(value) }));
+  return say`must be ${choices.length === 1 ? '' : 'one of '}${joinTexts(choices, ', ')}`;
+}
+
 /** For text in place of a whole number zod only expects `a number`, which `1e3` would seem to be. */
 function isWholeNumber(schema: unknown): boolean {
   const { format } = (schema ?? {}) as Partial<z.ZodNumber>;
@@ -81,9 +92,7 @@ const describeIssue: z.core.$ZodErrorMap = (issue) => {
       return `must be ${TYPE_NAMES[isWholeNumber(issue.inst) ? 'int' : issue.expected] ?? issue.expected}`;
     case 'invalid_value':
       if (issue.input === undefined) return 'is required';
-      return issue.values.length === 1
-        ? `must be ${String(issue.values[0])}`
-        : `must be one of ${issue.values.join(', ')}`;
+      return String(describeChoices(issue));
     case 'too_small':
       return describeBound(issue.origin, issue.minimum, 'least', issue.inclusive);
     case 'too_big':

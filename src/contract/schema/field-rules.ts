@@ -1,6 +1,5 @@
+import { say } from './message.js';
 import type { Rule } from './rule.js';
-
-const keepName = (field: string) => field;
 
 /** A longer text is refused for its length, so its content, which takes long to read, is not checked. */
 const MAX_CHECKED = 2 * 1_048_576;
@@ -14,11 +13,11 @@ function isGiven(value: unknown): boolean {
 export function excludeEachOther(one: string, other: string): Rule {
   return {
     fields: [one, other],
-    sentence: `${one} and ${other} cannot be combined.`,
+    sentence: say`${{ field: one }} and ${{ field: other }} cannot be combined.`,
     schema: { not: { required: [one, other], properties: { [one]: {}, [other]: {} } } },
-    problems(value, { name = keepName }) {
+    problems(value) {
       if (value[one] === undefined || value[other] === undefined) return [];
-      return [{ path: [other], message: `cannot be combined with ${name(one)}` }];
+      return [{ path: [other], message: say`cannot be combined with ${{ field: one }}` }];
     },
   };
 }
@@ -28,11 +27,12 @@ export function requireTogether(one: string, other: string): Rule {
   const fields = [one, other];
   return {
     fields,
-    sentence: `${one} and ${other} are required together.`,
+    together: [one, other],
+    sentence: say`${{ field: one }} and ${{ field: other }} are required together.`,
     schema: { required: fields },
-    problems: (value, { name = keepName }) =>
+    problems: (value) =>
       fields.flatMap((field, at) => {
-        const message = `is required, together with ${name(fields[1 - at] as string)}`;
+        const message = say`is required, together with ${{ field: fields[1 - at] as string }}`;
         return value[field] === undefined ? [{ path: [field], message }] : [];
       }),
   };
@@ -43,11 +43,11 @@ export function requireAtLeastOne(one: string, other: string): Rule {
   const fields = [one, other];
   return {
     fields,
-    sentence: `${one} or ${other} is required.`,
+    sentence: say`${{ field: one }} or ${{ field: other }} is required.`,
     schema: { anyOf: fields.map((field) => ({ required: [field] })) },
-    problems(value, { name = keepName }) {
+    problems(value) {
       if (fields.some((field) => isGiven(value[field]))) return [];
-      return [{ path: [one], message: `is required, unless ${name(other)} is given` }];
+      return [{ path: [one], message: say`is required, unless ${{ field: other }} is given` }];
     },
   };
 }
@@ -56,7 +56,7 @@ export function requireAtLeastOne(one: string, other: string): Rule {
 export function requireJson(field: string): Rule {
   return {
     fields: [field],
-    sentence: `${field} must be JSON.`,
+    sentence: say`${{ field }} must be JSON.`,
     schema: { properties: { [field]: { contentMediaType: 'application/json' } } },
     problems(value) {
       const text = value[field];
@@ -86,7 +86,7 @@ const EMPHASIS_PARTS = /[()]|(?<=[^\d\s]):([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?=\))/g
 export function limitEmphasis(field: string): Rule {
   return {
     fields: [field],
-    sentence: `Emphasis in ${field}, such as (warm light:1.2), must be a number from ${MIN_WEIGHT} to ${MAX_WEIGHT}.`,
+    sentence: say`Emphasis in ${{ field }}, such as (warm light:1.2), must be a number from ${MIN_WEIGHT} to ${MAX_WEIGHT}.`,
     problems(value) {
       const text = value[field];
       if (typeof text !== 'string' || text.length > MAX_CHECKED) return [];

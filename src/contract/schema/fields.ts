@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { toJsonSchema } from './json-schema.js';
+import type { Names } from './message.js';
 import type { JsonSchema } from './schema-types.js';
 
 /** What a command line, a form or a query string has to know about a field. Plain data. */
@@ -36,9 +37,12 @@ const COPIED_KEYWORDS = [
   ...['format', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly'],
 ];
 
-/** Lists the fields of an object schema, in the order of declaration. */
-export function describeFields(schema: z.ZodObject): Record<string, FieldDescription> {
-  const root = toJsonSchema(schema, 'input');
+/**
+ * Lists the fields of an object schema, in the order of declaration.
+ * @param names of fields and values in descriptions
+ */
+export function describeFields(schema: z.ZodObject, names?: Names): Record<string, FieldDescription> {
+  const root = toJsonSchema(schema, 'input', names);
   const definitions = (root.$defs ?? {}) as Record<string, JsonSchema>;
   return toFields(resolveReference(root, definitions), definitions, []) ?? {};
 }

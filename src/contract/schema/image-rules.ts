@@ -1,8 +1,12 @@
 import type { z } from 'zod';
 import { isLoopbackHost } from './loopback.js';
+import { joinTexts, say } from './message.js';
 import { type FieldValues, getRules, type Rule } from './rule.js';
 import type { Problem } from './schema-types.js';
 import { isUrl, MAX_URL, URL_TOO_LONG } from './values.js';
+
+/** How a request has an image, in descriptions; the command line takes files instead of Base64. */
+export const IMAGE_FORM = { value: 'Base64 or URL' } as const;
 
 // Decided: an image is raw Base64, a data URL, or an http or https URL.
 /**
@@ -13,7 +17,10 @@ export function requireImages(...fields: readonly string[]): Rule {
   return {
     fields,
     images: true,
-    sentence: `${fields.join(', ')}: raw Base64, a data URL, or an http or https URL.`,
+    sentence: say`${joinTexts(
+      fields.map((field) => ({ field })),
+      ', ',
+    )}: raw Base64, a data URL, or an http or https URL.`,
     problems: (value) =>
       listTexts(value, fields).flatMap(({ path, text }) => {
         const message = findFormProblem(text);
@@ -33,7 +40,7 @@ export function findImageFields(schema: z.core.$ZodType): string[] {
 export function requireHttps(field: string): Rule {
   return {
     fields: [field],
-    sentence: `A URL in ${field} must begin with https.`,
+    sentence: say`A URL in ${{ field }} must begin with https.`,
     problems(value, { service }) {
       if (service === undefined) return [];
       return listTexts(value, [field])

@@ -1,15 +1,23 @@
 import { z } from 'zod';
 import { getMaxEntries } from './entries.js';
+import { getExplanation } from './explain.js';
+import { type Names, render } from './message.js';
 import { getRules } from './rule.js';
 import type { JsonSchema } from './schema-types.js';
 
-/** Converts a schema to JSON Schema, for requests (`input`) or responses (`output`). */
-export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+/**
+ * Converts a schema to JSON Schema, for requests (`input`) or responses (`output`).
+ * @param names of fields and values in descriptions
+ */
+export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', names?: Names): JsonSchema {
   const { $schema: _, ...written } = z.toJSONSchema(schema, {
     io,
     override: ({ zodSchema, jsonSchema: one }) => {
       removeRedundantKeywords(one);
-      if (io === 'input') addRules(one, zodSchema);
+      const explanation = names && getExplanation(zodSchema);
+      if (explanation && one.description === String(explanation))
+        one.description = render(explanation, names);
+      if (io === 'input') addRules(one, zodSchema, names);
       if (io === 'input') addMaximum(one, zodSchema);
     },
   });
@@ -29,10 +37,10 @@ function addMaximum(written: Record<string, unknown>, schema: z.core.$ZodType): 
 }
 
 /** Adds what zod does not know: the sentences of rules to the description, their keywords as `allOf`. */
-function addRules(written: Record<string, unknown>, schema: z.core.$ZodType): void {
+function addRules(written: Record<string, unknown>, schema: z.core.$ZodType, names?: Names): void {
   const rules = getRules(schema);
   if (rules.length === 0) return;
-  written.description = [written.description, ...rules.map(({ sentence }) => sentence)]
+  written.description = [written.description, ...rules.map(({ sentence }) => render(sentence, names))]
     .filter(Boolean)
     .join(' ');
   const keywords = rules.flatMap(({ schema: keyword }) => (keyword ? [keyword] : []));

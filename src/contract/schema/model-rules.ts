@@ -1,4 +1,5 @@
-import { joinWords, type Rule } from './rule.js';
+import { joinTexts, type Message, say } from './message.js';
+import type { Rule } from './rule.js';
 import type { JsonSchema, Problem } from './schema-types.js';
 
 /** The resolutions of a model for a range of durations, in whole seconds. */
@@ -22,7 +23,7 @@ export type Models = Readonly<Record<string, Model>>;
 export function limitByModel(models: Models, sizes: readonly string[], defaultModel: string): Rule {
   return {
     fields: ['model', 'duration', 'resolution'],
-    sentence: `By model: ${Object.entries(models).map(describeModel).join('; ')}.`,
+    sentence: say`By ${{ field: 'model' }}: ${joinTexts(Object.entries(models).map(describeModel), '; ')}.`,
     schema: {
       allOf: Object.entries(models).flatMap(([name, model]) =>
         buildConditions(name, model, name === defaultModel),
@@ -63,7 +64,10 @@ function findDurationProblems({ name, model }: NamedModel, duration: number): Pr
   const bounds = model.modes.flatMap(({ from, to }) => [from, to]);
   const nearest = findNearest(bounds, (bound) => Math.abs(bound - duration));
   return [
-    { path: ['duration'], message: formatMustBe(formatDurations(model), `with ${name}`, bounds, nearest) },
+    {
+      path: ['duration'],
+      message: formatMustBe(formatDurations(model), say`with ${{ value: name }}`, bounds, nearest),
+    },
   ];
 }
 
@@ -79,17 +83,23 @@ function findResolutionProblems(
   const at = model.modes.length > 1 && mode ? ` at ${mode.from} s` : '';
   const rank = sizes.indexOf(resolution);
   const nearest = rank < 0 ? undefined : findNearest(allowed, (size) => Math.abs(sizes.indexOf(size) - rank));
-  const message = formatMustBe(joinWords(allowed, 'or'), `with ${name}${at}`, allowed, nearest);
+  const message = formatMustBe(joinWords(allowed, 'or'), say`with ${{ value: name }}${at}`, allowed, nearest);
   return [{ path: ['resolution'], message }];
 }
 
-function formatMustBe(choices: string, where: string, all: readonly unknown[], nearest: unknown): string {
+function formatMustBe(choices: string, where: Message, all: readonly unknown[], nearest: unknown): Message {
   const hint = nearest === undefined || new Set(all).size === 1 ? '' : `; ${nearest} is the nearest`;
-  return `must be ${choices} ${where}${hint}`;
+  return say`must be ${choices} ${where}${hint}`;
 }
 
 function findNearest<Value>(values: readonly Value[], distance: (value: Value) => number): Value | undefined {
   return [...values].sort((one, other) => distance(one) - distance(other))[0];
+}
+
+/** `a`, `a or b`, `a, b or c`. */
+function joinWords(words: readonly (string | number)[], joint: 'and' | 'or'): string {
+  if (words.length < 2) return words.join('');
+  return `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
 }
 
 /** `1 to 8`, `5`, `4 or 8`. */
@@ -100,11 +110,11 @@ function formatDurations({ modes }: Model): string {
   );
 }
 
-function describeModel([name, model]: [string, Model]): string {
+function describeModel([name, model]: [string, Model]): Message {
   const sizes = model.modes.map(({ from, resolutions }) =>
     model.modes.length > 1 ? `${resolutions.join(', ')} at ${from} s` : resolutions.join(', '),
   );
-  return `${name} ${formatDurations(model)} s, ${joinWords(sizes, 'and')}`;
+  return say`${{ value: name }} ${formatDurations(model)} s, ${joinWords(sizes, 'and')}`;
 }
 
 /** A condition without `required` also applies to an absent field, which expresses the default. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Limits } from './limits.js';
+import type { Text } from './message.js';
 import type { JsonSchema, Problem } from './schema-types.js';
 
 /** What a check needs to know beside the value. */
@@ -8,8 +9,6 @@ export interface RuleContext {
   readonly service?: string;
   /** The limits of the service. Default: those of limits.ts. */
   readonly limits?: Readonly<Limits>;
-  /** How a field is called where problems are shown. Default: as in the interface. */
-  readonly name?: (field: string) => string;
 }
 
 /** The fields of an object, of any type. */
@@ -19,9 +18,11 @@ export type FieldValues = Readonly<Record<string, unknown>>;
 export interface Rule {
   readonly fields: readonly string[];
   /** A sentence for help and documents. */
-  readonly sentence: string;
+  readonly sentence: Text;
   /** JSON Schema keywords for the same condition, as far as they can express it. */
   readonly schema?: JsonSchema;
+  /** Present if the rule is that both fields are required. */
+  readonly together?: readonly [one: string, other: string];
   /** Present if the fields of the rule are images. */
   readonly images?: true;
   /** Finds what breaks the rule. The value may be invalid otherwise: fields of another type are ignored. */
@@ -46,10 +47,4 @@ export function getRules(schema: z.core.$ZodType): readonly Rule[] {
 export function findBrokenRules(schema: z.ZodType, value: unknown, context: RuleContext): Problem[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return getRules(schema).flatMap((rule) => rule.problems(value as FieldValues, context));
-}
-
-/** `a`, `a or b`, `a, b or c`. */
-export function joinWords(words: readonly (string | number)[], joint: 'and' | 'or'): string {
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
 }

@@ -1,3 +1,5 @@
+import type { Text } from './message.js';
+
 /** A JSON Schema (draft 2020-12) as plain data. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
@@ -6,5 +8,5 @@ export interface JsonSchema {
 /** A problem of a value: its path within the value, and a sentence without its subject. */
 export interface Problem {
   readonly path: readonly (string | number)[];
-  readonly message: string;
+  readonly message: Text;
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Naming } from '../../contract/naming/naming.js';
 import { DEFAULT_LIMITS, isZipBomb } from '../../contract/schema/limits.js';
+import { regen, say, type Text } from '../../contract/schema/message.js';
 import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
 import { isPartFile } from '../../disk/part-file.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
@@ -16,8 +16,8 @@ import { FlowError } from '../flow-error.js';
 
 /** Receives the progress messages and warnings of a publish. */
 export interface PublishReport {
-  note(text: string): Promise<void>;
-  warn(text: string): Promise<void>;
+  note(text: Text): Promise<void>;
+  warn(text: Text): Promise<void>;
 }
 
 /** Shows the stages of a long operation, and how far the current one is. */
@@ -38,10 +38,8 @@ export interface Pack {
   readonly size: number;
 }
 
-interface ReadPackOptions extends Pick<ManifestOptions, 'publisher'> {
+interface ReadPackOptions extends ManifestOptions {
   readonly allowSecrets?: boolean;
-  /** The names of the registry, and so what it takes. */
-  readonly naming?: Naming | undefined;
 }
 
 /**
@@ -53,16 +51,11 @@ export async function readPack(
   cwd: string,
   dir: string | undefined,
   report: PublishReport,
-  { allowSecrets = false, naming, publisher }: ReadPackOptions = {},
+  { allowSecrets = false, ...options }: ReadPackOptions = {},
 ): Promise<Pack> {
   const folder = resolve(cwd, dir ?? '.');
   requireFolder(folder);
-  const { openValues, completeVersions } = naming?.behaviors ?? {};
-  const read = await readManifest(folder, {
-    publisher,
-    anyPublisherId: openValues?.includes('publisherId'),
-    completesVersions: completeVersions,
-  });
+  const read = await readManifest(folder, options);
   if (!read.ok) throw toPackError('pyproject.toml has problems', read.problems);
   const { manifest } = read;
   for (const { where, message } of manifest.warnings) await report.warn(`${where} ${message}.`);
@@ -195,7 +188,7 @@ export async function warnAboutMissingDefinitions(report: PublishReport, code: C
   } else if (gap) {
     const places = `${unresolved.length} place${unresolved.length === 1 ? '' : 's'}`;
     await report.warn(
-      `Node definitions may be missing, for ${places} cannot be followed: see regen version check.`,
+      say`Node definitions may be missing, for ${places} cannot be followed: see ${regen('version check')}.`,
     );
   }
   for (const { file, line, message } of unreadable) await report.warn(`${file}:${line} ${message}.`);

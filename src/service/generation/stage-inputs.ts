@@ -1,9 +1,10 @@
 import { getTaskFacts } from '../../contract/index.js';
 import type { TaskFacts } from '../../contract/operation.js';
+import { describeProblems } from '../../contract/schema/message.js';
 import { SharpMissing } from '../../preview/sharp.js';
 import type { Caller } from '../operation/caller.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
-import { invalidField, Refused, type RefusedDetail } from '../operation/refused.js';
+import { invalidField, Refused } from '../operation/refused.js';
 import { nameScratchFolder } from '../operation/scratch-folder.js';
 import type { InputOptions } from './fetch-input.js';
 import { type ImageSize, loadImage } from './load-image.js';
@@ -99,11 +100,13 @@ async function storeVideo(
   place: StagingPlace,
 ) {
   const { body, caller, context, signal } = call;
-  const creation = await findCreation(context.database, caller, body[idField] as string);
+  const creation = await findCreation(context.database, caller, String(body[idField]));
   if (creation) {
     await place.admit(creation.video.size);
     return copyObject(context, key, getResultKey(creation.taskId, creation.video));
   }
+  if (body[field] === undefined)
+    throw invalidField(field, 'is required, because no video has that creation id');
   const { limits } = context.configuration;
   const options = { field, limits, ...getOwnOrigin(context, 'inputs'), ...place, signal };
   return storeFile(context, key, await loadVideo(body[field] as string, options));
@@ -112,8 +115,8 @@ async function storeVideo(
 function mergeProblems(problems: readonly Refused[]): Refused {
   const [first] = problems as [Refused];
   if (problems.length === 1) return first;
-  const details: RefusedDetail[] = problems.flatMap((problem) => problem.details ?? []);
-  return new Refused(first.code, problems.map(({ message }) => message).join(' '), details);
+  const details = problems.flatMap((problem) => problem.details ?? []);
+  return new Refused(first.code, describeProblems(details), details);
 }
 
 // Decided: a result has at most as many pixels as an input may have.

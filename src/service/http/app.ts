@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { contract } from '../../contract/index.js';
 import type { Words } from '../../contract/naming/naming-map.js';
-import { renameDocument } from '../../contract/naming/rename-document.js';
+import { createNamedDocument } from '../../contract/naming/rename-document.js';
 import { createOpenApiDocument } from '../../contract/openapi.js';
 import { getLogLevel } from '../configuration/configuration.js';
 import { isPostgres } from '../database/postgres.js';
@@ -88,10 +88,7 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
 /** Adds the OpenAPI document; with a naming also in the names of the other service. */
 function routeDocument(app: FastifyInstance, { configuration, naming, baseUrl }: Context): void {
   // Built on the first request, because it takes a third of the start-up time, and kept, because anyone may request it.
-  const create = () => ({
-    ...createOpenApiDocument(contract, { version: configuration.version }),
-    servers: [{ url: baseUrl() }],
-  });
+  const options = () => ({ version: configuration.version, serverUrl: baseUrl() });
   const route = (path: string, build: () => object) => {
     let bytes: Buffer | undefined;
     app.get(path, async (_, reply) => {
@@ -99,9 +96,9 @@ function routeDocument(app: FastifyInstance, { configuration, naming, baseUrl }:
       return reply.type('application/json; charset=utf-8').send(bytes);
     });
   };
-  route('/openapi.json', create);
+  route('/openapi.json', () => createOpenApiDocument(contract, options()));
   const other = naming?.rewrites.find(({ regen }) => regen === 'GET /openapi.json')?.real.split(' ')[1];
-  if (naming && other) route(other, () => renameDocument(naming, create()));
+  if (naming && other) route(other, () => createNamedDocument(naming, contract, options()));
 }
 
 /** X-Forwarded-For is believed as far as it was written by these proxies. */

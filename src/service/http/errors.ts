@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, errorCodes } from '../../contract/error-codes.js';
 import type { ErrorBody } from '../../contract/errors.js';
 import { hasCode } from '../../contract/has-code.js';
+import { type Names, render, say } from '../../contract/schema/message.js';
 import { isMachineTrouble } from '../../disk/machine-trouble.js';
 import { formatChallenge } from '../auth/protected-resource.js';
 import { isDatabaseAway } from '../database/postgres.js';
@@ -12,23 +13,12 @@ import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 
 // Decided: the body of every failure is { error, message, details? }.
-function toErrorBody({ code, message, details }: Refused, speak = (sentence: string) => sentence): ErrorBody {
-  const spoken = details?.map((one) => ({ path: speak(one.path), message: speak(one.message) }));
-  return { error: code, message: speak(message), ...(spoken && { details: spoken }) };
-}
-
-/** Enough of a request to find out in whose words it is written. */
-const MAX_HEARD_CHARACTERS = 100_000;
-
-/** Where both services have a path, the words of the request decide in whose words it is refused. */
-function findSpeech({ naming }: Context, { side, url, body }: FastifyRequest) {
-  if (!naming || side === 'ours') return undefined;
-  // A body may be an image of many megabytes.
-  const shorten = (_: string, value: unknown) =>
-    typeof value === 'string' ? value.slice(0, MAX_HEARD_CHARACTERS) : value;
-  const text = () => `${url} ${JSON.stringify(body ?? '', shorten).slice(0, MAX_HEARD_CHARACTERS)}`;
-  const isTheirs = side === 'theirs' || naming.usesForeignNames(side === 'both' ? text() : url);
-  return isTheirs ? (sentence: string) => naming.speak(sentence) : undefined;
+function toErrorBody({ code, text, details }: Refused, names: Names = {}): ErrorBody {
+  const listed = details?.map(({ path, message }) => ({
+    path: render(say`${{ field: path }}`, names),
+    message: render(message, names),
+  }));
+  return { error: code, message: render(text, names), ...(listed && { details: listed }) };
 }
 
 /** The framework's own refusals, in the service's wording. */
@@ -102,7 +92,7 @@ export async function sendError(
     .code(status)
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send(toErrorBody(refusal, findSpeech(context, request)));
+    .send(toErrorBody(refusal, request.names?.chooseNames(request)));
 }
 
 /** The machine may be at fault: the request is not invalid for it. */

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { z } from 'zod';
 import { contract, type OperationName } from '../../contract/index.js';
-import type { Side } from '../../contract/naming/rename-value.js';
 import { isCacheable, listOperations, type Operation } from '../../contract/operation.js';
 import { toJsonSchema } from '../../contract/schema/json-schema.js';
 import type { Handler, OperationCall } from '../operation/call.js';
@@ -22,7 +21,7 @@ import { handlers } from './handlers.js';
 import { RunningKeys } from './idempotency.js';
 import { type PublicAnswers, sendPublicAnswer } from './public-answers.js';
 import { admitCaller, nameCaller, type RateLimit } from './rate-limit.js';
-import { listRoutes, type OperationRoute } from './route-names.js';
+import { listRoutes, type OperationRoute, type RouteNames } from './route-names.js';
 import { type OperationRun, runOperation } from './run-operation.js';
 
 declare module 'fastify' {
@@ -33,8 +32,8 @@ declare module 'fastify' {
     caller: Caller;
     /** SHA-256 of the body as received, when there is an Idempotency-Key. */
     bodyHash: Buffer | undefined;
-    /** Whose field names the answer uses; undefined for the names of the contract. */
-    side: Side | undefined;
+    /** The names of another service at its route; undefined for those of the contract. */
+    names: RouteNames | undefined;
   }
 }
 
@@ -54,7 +53,7 @@ interface SharedState extends RouteOptions {
 export function routeOperations(app: FastifyInstance, options: RouteOptions): void {
   app.decorateRequest('caller');
   app.decorateRequest('bodyHash');
-  app.decorateRequest('side');
+  app.decorateRequest('names');
   const { generationBody, jsonBody, anonymousBody } = options.context.configuration.limits;
   const shared: SharedState = {
     ...options,
@@ -63,7 +62,7 @@ export function routeOperations(app: FastifyInstance, options: RouteOptions): vo
   };
   for (const [name, operation] of listOperations(contract)) {
     for (const route of listRoutes(options.context.naming, name, operation))
-      routeOperation(app, shared, name as OperationName, operation, route);
+      routeOperation(app, shared, name as OperationName, route);
   }
 }
 
@@ -71,8 +70,7 @@ function routeOperation(
   app: FastifyInstance,
   shared: SharedState,
   name: OperationName,
-  operation: Operation,
-  { method, path, names }: OperationRoute,
+  { method, path, operation, names }: OperationRoute,
 ): void {
   const { context, running, answers, budget } = shared;
   const { status = 200, response, query, task } = operation;
@@ -106,7 +104,7 @@ function routeOperation(
     bodyLimit,
     // Before the body is read, so that callers without permission cannot make the service read one.
     onRequest: async (request, reply) => {
-      request.side = names?.side;
+      request.names = names;
       const caller = await admitCaller(shared.takeRequest, request, () => identifyCaller(context, request));
       request.caller = caller;
       const answer = isPublic && caller.kind === 'none' ? answers.find(request.url) : undefined;

@@ -1,24 +1,26 @@
 import type { ErrorCode } from '../../contract/error-codes.js';
-
-/** One problem of a request, as listed in the answer's `details`. */
-export interface RefusedDetail {
-  readonly path: string;
-  readonly message: string;
-}
+import {
+  describeProblems,
+  MAX_PROBLEMS,
+  type NamedProblem,
+  say,
+  type Text,
+} from '../../contract/schema/message.js';
 
 /** A request that is refused. The HTTP layer answers it with the status of the code and this message. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 
-  /** @param message one sentence: what is wrong and what to do */
+  /** @param text one sentence: what is wrong and what to do */
   constructor(
     readonly code: ErrorCode,
-    message: string,
-    readonly details?: readonly RefusedDetail[],
+    /** The message with the names in it. */
+    readonly text: Text,
+    readonly details?: readonly NamedProblem[],
     /** When to try again, if that may help. Seconds. */
     readonly retryAfterSeconds?: number,
   ) {
-    super(message);
+    super(String(text));
   }
 }
 
@@ -26,6 +28,12 @@ export class Refused extends Error {
  * @param message continues its name
  * @param name how the sentence names it
  */
-export function invalidField(path: string, message: string, name = path): Refused {
-  return new Refused('invalid_request', `${name} ${message}.`, [{ path, message }]);
+export function invalidField(path: string, message: Text, name?: string): Refused {
+  return new Refused('invalid_request', say`${name ?? { field: path }} ${message}.`, [{ path, message }]);
+}
+
+/** A request with problems, of which a limited number is listed. */
+export function invalidFields(problems: readonly NamedProblem[]): Refused {
+  const details = problems.slice(0, MAX_PROBLEMS);
+  return new Refused('invalid_request', describeProblems(details), details);
 }

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import { checkValue } from '../../contract/schema/check.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
+import { joinTexts, MAX_PROBLEMS, say, type Text } from '../../contract/schema/message.js';
 import { parseTexts } from '../../contract/schema/parse-text.js';
 import type { RuleContext } from '../../contract/schema/rule.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { findNearest } from '../../wire/nearest.js';
 import { MAX_VALUES, tooManyValues } from './json-limits.js';
-import { Refused } from './refused.js';
+import { invalidFields, Refused } from './refused.js';
 
-/** Limits on the problems in one answer and on text of the request that is quoted in it. */
-const MAX_PROBLEMS = 100;
+/** A limit on text of the request that is quoted in an answer. */
 const MAX_CHARACTERS = 300;
 
 /**
@@ -55,9 +55,10 @@ export function createQueryReader<Schema extends z.ZodObject>(
 function unknownParameters(unknown: readonly string[], known: readonly string[]): Refused {
   const problems = unknown.slice(0, MAX_PROBLEMS).map((name) => {
     const nearest = findNearest(name.slice(0, 100), known);
-    const others = known.length > 0 ? `known are ${known.join(', ')}` : 'this operation has none';
-    const help = nearest === undefined ? `; ${others}` : ` (did you mean ${nearest}?)`;
-    return { path: [name], message: `is not a known query parameter${help}` };
+    const fields = known.map((field) => ({ field }));
+    const others = known.length > 0 ? say`known are ${joinTexts(fields, ', ')}` : 'this operation has none';
+    const help = nearest === undefined ? say`; ${others}` : say` (did you mean ${{ field: nearest }}?)`;
+    return { path: [name], message: say`is not a known query parameter${help}` };
   });
   return invalidRequest(problems, 'query');
 }
@@ -121,15 +122,16 @@ function isClean(text: string): boolean {
 }
 
 function invalidRequest(problems: readonly Problem[], root: string): Refused {
-  const details = problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => ({
+  const details = problems.map(({ path, message }) => ({
     path: shorten(path.length === 0 ? root : path.join('.')),
-    message: shorten(message),
+    message: shortenText(message),
   }));
-  const named = details.slice(0, 3).map(({ path, message }) => `${path} ${message}`);
-  const others = problems.length - named.length;
-  // Problems are counted only up to the limit.
-  const more = problems.length < MAX_PROBLEMS ? `; and ${others} more` : '; and many more';
-  return new Refused('invalid_request', `${named.join('; ')}${others > 0 ? more : ''}.`, details);
+  return invalidFields(details);
+}
+
+function shortenText(text: Text): Text {
+  if (typeof text === 'string') return shorten(text);
+  return String(text).length <= MAX_CHARACTERS ? text : shorten(String(text));
 }
 
 function shorten(text: string): string {

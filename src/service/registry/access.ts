@@ -3,7 +3,7 @@ import { compileOnce, type Database, findRow, findRows } from '../database/datab
 import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
-import { Refused } from '../operation/refused.js';
+import { invalidFields, Refused } from '../operation/refused.js';
 
 /** What a caller may see beyond what is public. */
 export interface Viewer {
@@ -179,7 +179,5 @@ export function requireSameIds(
   const details = ids
     .filter(({ given, expected }) => given !== undefined && given !== expected)
     .map(({ path, expected }) => ({ path, message: `must be ${expected}, as in the URL, or absent` }));
-  if (details.length === 0) return;
-  const sentences = details.map(({ path, message }) => `${path} ${message}`);
-  throw new Refused('invalid_request', `${sentences.join('; ')}.`, details);
+  if (details.length > 0) throw invalidFields(details);
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
 import { isRecord, parseJson } from '../../contract/json.js';
+import type { NamedProblem } from '../../contract/schema/message.js';
 import {
   DEFINITIONS_TOO_LARGE,
   type FoundNode,
@@ -12,7 +13,7 @@ import type { Handlers, OperationCall, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { chargeDailyQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
-import { Refused, type RefusedDetail } from '../operation/refused.js';
+import { invalidFields, Refused } from '../operation/refused.js';
 import { getVisibleVersion, openAccess, versionNotFound } from './access.js';
 import { refreshListing, removeDefinitions } from './listed-host-nodes.js';
 
@@ -114,15 +115,12 @@ const defineHostNodes: Write<'hostNodes.define'> = async (call, tx) => {
 // Decided: definitions are stored completely or not at all, with valid JSON in the fields that 2.4 defines as
 // JSON text, and none if success is false.
 function refuseInvalidDefinitions({ success, nodes }: DefineBody): void {
-  const details: RefusedDetail[] = Object.entries(nodes).flatMap(([name, definition]) =>
+  const details: NamedProblem[] = Object.entries(nodes).flatMap(([name, definition]) =>
     listProblems(name, definition).map(([field, message]) => ({ path: `nodes.${name}.${field}`, message })),
   );
   if (!success && Object.keys(nodes).length > 0)
     details.unshift({ path: 'nodes', message: 'must be empty if success is false' });
-  const [first] = details;
-  if (!first) return;
-  const more = details.length > 1 ? `; and ${details.length - 1} more` : '';
-  throw new Refused('invalid_request', `${first.path} ${first.message}${more}.`, details.slice(0, 100));
+  if (details.length > 0) throw invalidFields(details);
 }
 
 function listProblems(name: string, definition: HostNodeDefinition): [field: string, message: string][] {

@@ -25,7 +25,9 @@ const command: Command = {
 
 function findFailure(body: object, bodyGiven: boolean): Failure {
   const request = { params: {}, query: {}, body };
-  return toInvalidFailure(findRequestProblems(contract.image.relight, command, request, { bodyGiven }));
+  return toInvalidFailure(
+    findRequestProblems(contract.image.relight, { command, args: {}, flags: {} }, request, { bodyGiven }),
+  );
 }
 
 const image = 'iVBORw0KGgo=';
@@ -42,11 +44,15 @@ it('a field that an argument and a flag can set is named after the one that was 
   const target = ['body', 'reference_image'];
   const argument = { name: 'reference_image', required: false, variadic: true, target };
   const flag = { name: 'reference-image', value: 'image', description: '', target };
-  const both = { ...command, arguments: [argument], flags: [flag] };
+  const both = { command: { ...command, arguments: [argument], flags: [flag] }, args: {}, flags: {} };
   expect(formatFieldName(target, both, false)).toBe('--reference-image');
-  expect(formatFieldName(target, both, false, { reference_image: 'a.png' })).toBe('<reference_image>');
-  expect(formatFieldName(target, { ...both, flags: [] }, false)).toBe('<reference_image>');
-  const required = { ...both, arguments: [{ ...argument, required: true }] };
+  expect(formatFieldName(target, { ...both, args: { reference_image: 'a.png' } }, false)).toBe(
+    '<reference_image>',
+  );
+  expect(formatFieldName(target, { ...both, command: { ...both.command, flags: [] } }, false)).toBe(
+    '<reference_image>',
+  );
+  const required = { ...both, command: { ...both.command, arguments: [{ ...argument, required: true }] } };
   expect(formatFieldName(target, required, false)).toBe('<reference_image>');
   expect(formatFieldName(target, both, true)).toBe('body.reference_image');
 });

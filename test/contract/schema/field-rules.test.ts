@@ -8,6 +8,7 @@ import {
   requireTogether,
 } from '../../../src/contract/schema/field-rules.js';
 import { toJsonSchema } from '../../../src/contract/schema/json-schema.js';
+import { render } from '../../../src/contract/schema/message.js';
 import { getRules, withRules } from '../../../src/contract/schema/rule.js';
 import { listProblems } from './list-problems.js';
 
@@ -35,11 +36,12 @@ describe('fields that cannot be combined', () => {
     ]);
   });
 
-  it('have the names that the caller gives them', () => {
-    const name = (field: string) => `--${field}`;
-    expect(listProblems(Colours, { red: 'a', green: 'b' }, { name })).toEqual([
-      'green cannot be combined with --red',
-    ]);
+  it('have the names of the reader', () => {
+    const checked = checkValue(Colours, { red: 'a', green: 'b' });
+    const [problem] = checked.ok ? [] : checked.problems;
+    expect(render(problem?.message ?? '', { field: (field) => `--${field}` })).toBe(
+      'cannot be combined with --red',
+    );
   });
 });
 

@@ -68,7 +68,7 @@ async function catchRefusal(value: string, options: Options = {}): Promise<strin
   expect(error).toBeInstanceOf(Refused);
   const { code, details } = error as Refused;
   expect([code, details?.map(({ path }) => path)]).toEqual(['invalid_request', ['image']]);
-  return details?.[0]?.message ?? '';
+  return String(details?.[0]?.message);
 }
 
 function serveBytes(path: string, type: string, body: Buffer | string): string {
