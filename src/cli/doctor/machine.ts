@@ -5,7 +5,7 @@ import { parseProxyUrl } from '../../client/connections.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { supportedNode, version } from '../command/version.js';
-import { describeOtherWriter } from '../connect/folders.js';
+import { describeOtherWriter } from '../connect/other-writers.js';
 import type { Settings } from '../connect/settings.js';
 import { exitCodes } from '../terminal/failure.js';
 import { isKeychainExpected, KeychainError } from '../terminal/keychain.js';
