@@ -6,7 +6,6 @@ import { toKebabCase } from '../command/flags.js';
 import { listSubcommands } from '../command/help.js';
 import { findFolders } from '../connect/folders.js';
 import type { System } from '../terminal/system.js';
-import { oneLine } from '../terminal/text.js';
 import { BuiltTree } from '../views/tree.js';
 import { isSafeValue, type Line, listFlags, parseLine } from './line.js';
 import type { Asked, LiveKind } from './live.js';
@@ -68,7 +67,7 @@ function listFlagNames({ tree, command }: Line, naming: Naming | undefined): str
 const MAX_DESCRIPTION = 80;
 
 function formatSuggestion(name: string, text: string): string {
-  const line = oneLine(text.split('\n', 1)[0] as string);
+  const line = (text.split('\n', 1)[0] as string).replace(/\p{C}/gu, ' ');
   return `${name}\t${line.length > MAX_DESCRIPTION ? `${line.slice(0, MAX_DESCRIPTION - 1)}…` : line}`;
 }
 

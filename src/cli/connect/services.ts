@@ -10,8 +10,9 @@ import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
 import { type Credential, CredentialStore, chooseCredential, type SignIn } from './credentials.js';
-import { type Folders, warnOfOtherWriter } from './folders.js';
+import type { Folders } from './folders.js';
 import { ensureLocal, findLocal, type LocalService, readRecordedUrl } from './local.js';
+import { warnOfOtherWriter } from './other-writers.js';
 import type { ProfileOrAddress, Settings } from './settings.js';
 import { chooseTarget, isNamed, isNamedByFolder } from './settings.js';
 

@@ -7,7 +7,8 @@ import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
 import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
-import { findFolders, warnOfOtherWriter } from './folders.js';
+import { findFolders } from './folders.js';
+import { warnOfOtherWriter } from './other-writers.js';
 import type { Project } from './project.js';
 import { Store, type Warn } from './store.js';
 

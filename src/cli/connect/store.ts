@@ -3,7 +3,7 @@ import { basename, dirname, extname } from 'node:path';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { describeOtherWriter } from './folders.js';
+import { describeOtherWriter } from './other-writers.js';
 
 type StoredValues = Record<string, unknown>;
 

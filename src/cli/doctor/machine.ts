@@ -6,7 +6,7 @@ import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { regen, say, type Text } from '../../contract/schema/message.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { supportedNode, version } from '../command/version.js';
-import { describeOtherWriter } from '../connect/folders.js';
+import { describeOtherWriter } from '../connect/other-writers.js';
 import type { Settings } from '../connect/settings.js';
 import { exitCodes } from '../terminal/failure.js';
 import { isKeychainExpected, KeychainError } from '../terminal/keychain.js';

@@ -3,7 +3,8 @@ import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { getOwnIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
 import type { Environment, Keychain } from './keychain.js';
-import { createSafePrompts, type Prompts } from './prompts.js';
+import type { Prompts } from './prompts.js';
+import { createSafePrompts } from './safe-prompts.js';
 import { isPlain, isUnicode } from './text.js';
 
 /** Everything that the command line uses outside its own process; tests can replace it. */
