@@ -15,8 +15,8 @@ import { serveInTurn, watchReaders } from './connections.js';
 import { applyCors, createHostCheck, findRepeatedHeader } from './cross-origin.js';
 import { routeDownloads } from './downloads.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
-import { COMMON_HEADERS, PublicAnswers, replayPublicAnswers } from './public-answers.js';
-import { countRequest, createRateLimit, nameByAddress, nameCaller, type RateLimit } from './rate-limit.js';
+import { COMMON_HEADERS } from './public-answers.js';
+import { countRequest, createRateLimit, nameCaller, type RateLimit } from './rate-limit.js';
 import { createReadinessCheck } from './readiness.js';
 import { routeOperations } from './routes.js';
 import type { Scenario } from './scenario.js';
@@ -64,20 +64,8 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
   });
   routeDocument(app, context);
   scenario?.disturbRequests(app);
-  const answers = new PublicAnswers(context);
-  routeOperations(app, { context, answers, takeRequest, budget });
+  routeOperations(app, { context, takeRequest, budget });
   routeDownloads(app, context, takeRequest);
-  const isHostAllowed = createHostCheck(context);
-  const isBehindProxy = [context.configuration.trustedProxies].flat().some((proxy) => proxy !== 0);
-  const { apiKeyHeader } = context.naming?.behaviors ?? {};
-  replayPublicAnswers(app.server, answers, (request) => {
-    const { headers, socket } = request;
-    if (headers[apiKeyHeader ?? ''] !== undefined) return false;
-    // The framework finds the client behind proxies.
-    if (scenario || isBehindProxy || !isReady() || !isHostAllowed(headers.host)) return false;
-    if (headers.host === undefined || findRepeatedHeader(request, apiKeyHeader) !== undefined) return false;
-    return takeRequest(nameByAddress(socket.remoteAddress)) === 0;
-  });
   serveInTurn(app.server);
   watchReaders(app.server);
   const { configuration, log } = context;
