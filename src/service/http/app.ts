@@ -105,14 +105,14 @@ function setCommonHeaders(request: FastifyRequest | { id: string }, reply: Fasti
 function limitAnswers(app: FastifyInstance, { database }: Context): AnswerBudget {
   // An embedded database answers at once; while another one is asked, others may build.
   const budget = new AnswerBudget(isPostgres(database) ? 4 : 1);
-  app.addHook('onSend', async (request, reply, body) => {
-    if (request.method === 'HEAD') return body;
+  app.addHook('onSend', (request, reply, body, done) => {
+    if (request.method === 'HEAD') return done();
     try {
-      return budget.hold(nameCaller(request), reply.raw, body);
+      done(null, budget.hold(nameCaller(request), reply.raw, body));
     } catch (error) {
       // The refusal has no more of the answer than this one.
       reply.removeHeader('etag').header('cache-control', COMMON_HEADERS['cache-control']);
-      throw error;
+      done(error as Error);
     }
   });
   return budget;
@@ -135,10 +135,23 @@ function guardRequests(app: FastifyInstance, { context, isReady, takeRequest }: 
     closing = true;
   });
   // Clients leave with the answers that they get while the service stops.
-  app.addHook('onSend', async (_, reply) => {
+  app.addHook('onSend', (_request, reply, _body, done) => {
     if (!isReady()) reply.raw.shouldKeepAlive = false;
+    done();
   });
-  app.addHook('onRequest', async (request, reply) => {
+  // Not async: together with the waiting, these hooks would take longer than an answer from memory.
+  app.addHook('onRequest', (request, reply, done) => {
+    let isPreflight = false;
+    try {
+      isPreflight = guardRequest(request, reply);
+    } catch (error) {
+      return done(error as Error);
+    }
+    if (isPreflight) reply.code(204).send();
+    else done();
+  });
+
+  function guardRequest(request: FastifyRequest, reply: FastifyReply): boolean {
     setCommonHeaders(request, reply);
     watchBody(request.raw, reply.raw);
     const facts = getRequestFacts(request.raw);
@@ -154,9 +167,9 @@ function guardRequests(app: FastifyInstance, { context, isReady, takeRequest }: 
       if (config.countsCallers) countRequest(takeRequest, request);
       throw error;
     }
-    if (isPreflight) return reply.code(204).send();
-    if (request.is404) refuseUnknown(request, reply);
-  });
+    if (!isPreflight && request.is404) refuseUnknown(request, reply);
+    return isPreflight;
+  }
 
   function requireSound(request: FastifyRequest): void {
     if (closing) throw new Refused('unavailable', 'The service is stopping.');
