@@ -42,7 +42,7 @@ export const image = {
     summary: 'Start a skin enhancement task',
     body: SkinEnhancerRequest,
     response: WrappedImageTask,
-    task: imageTask('skinEnhancer', 'skin enhancement'),
+    task: { ...imageTask('skinEnhancer', 'skin enhancement'), httpsOnly: true },
   }),
   skinEnhancerStatus: operation(`GET ${vendor}/skin-enhancer/{task_id}`, {
     summary: 'Show the status of a skin enhancement task',

@@ -90,6 +90,10 @@ export interface TaskFacts<Kind extends TaskKind = TaskKind> {
   readonly defaultModel?: VideoModel;
   /** Fields that contain the URL of an image, and nothing else. */
   readonly imageUrls?: readonly string[];
+  /** URLs of its images must have https. */
+  readonly httpsOnly?: true;
+  /** It continues the video that its request names. */
+  readonly continues?: true;
   /** The price in whole credits; undefined if the table has none. */
   price(prices: Prices, body: Readonly<Record<string, unknown>>): number | undefined;
 }

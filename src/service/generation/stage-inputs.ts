@@ -1,3 +1,4 @@
+import { getTaskFacts } from '../../contract/index.js';
 import { SharpMissing } from '../../preview/sharp.js';
 import type { Caller } from '../operation/caller.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
@@ -70,20 +71,20 @@ function listInputs(call: StartCall, { id, operation }: TaskRef, place: StagingP
   const owner = caller.userId as string;
   const origin = getOwnOrigin(context, 'inputs');
   const options = { limits, ...origin, ...place, owner, inspector: context.inspector, signal };
+  const { httpsOnly = false, continues } = getTaskFacts(operation);
   const fields = listImageFields(operation).filter((field) => body[field] !== undefined);
   const images = fields.flatMap((field): Input[] => {
     const values = [body[field]].flat() as string[];
     return [nameInput(field, body[field])].flat().map((name, at) => [
       name,
       async () => {
-        const httpsOnly = operation === 'image.skinEnhancer';
         const image = await loadImage(values[at] as string, { ...options, field: name, httpsOnly });
-        if (operation === 'image.upscaler') requireUpscalable(image, body.scale_factor as number, limits);
+        if (typeof body.scale_factor === 'number') requireUpscalable(image, body.scale_factor, limits);
         return storeFile(context, getInputKey(id, name), image.content);
       },
     ]);
   });
-  if (operation !== 'video.extend') return images;
+  if (!continues) return images;
   return [[VIDEO_INPUT, () => storeVideo(call, getInputKey(id, VIDEO_INPUT), place)], ...images];
 }
 

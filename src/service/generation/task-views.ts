@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { ImageTask } from '../../contract/image-task.js';
+import { getOperation } from '../../contract/index.js';
 import type { TaskAccount } from '../../contract/task.js';
-import { ExtendTask, type VideoCreations, type VideoState, VideoTask } from '../../contract/video.js';
+import type { VideoCreations, VideoState, VideoTask } from '../../contract/video.js';
 import type { Database } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import type { TaskStatus } from '../database/task-tables.js';
@@ -121,7 +122,7 @@ export function viewNewVideoTask({
   createdAt,
 }: NewTask): z.output<typeof VideoTask> {
   const { images, ...fields } = request as { images?: string[] };
-  const schema = operation === 'video.extend' ? ExtendTask : VideoTask;
+  const schema = getOperation(operation).response as typeof VideoTask;
   // Parsing drops the fields that the answer does not have.
   return schema.parse({
     ...fields,

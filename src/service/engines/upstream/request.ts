@@ -102,7 +102,7 @@ export async function buildAddedFields(task: UpstreamTask): Promise<Record<strin
     ...(callback && { callback_url: callback }),
     ...(model && { model }),
     // The seed of the answer; an extension has none.
-    ...(job.operation === 'video.extend' ? await findExtendedVideo(task) : { seed: job.seed }),
+    ...(getTaskFacts(job.operation).continues ? await findExtendedVideo(task) : { seed: job.seed }),
   };
 }
 
