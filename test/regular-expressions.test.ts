@@ -33,7 +33,6 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'cli/views/derive.ts \\w+_\\w+': 'the name of a field of the contract',
   'cli/connect/credentials.ts \\/+$': 'an address in the settings',
   'cli/connect/settings.ts \\/+$': 'an address in the settings',
-  'cli/connect/target.ts \\/+$': 'an address in the settings',
   'client/url.ts \\/+$': 'an address in the settings',
   'service/configuration/s3-settings.ts ^\\/+|\\/+$': 'an address in the settings',
   'service/engines/upstream/vendor.ts \\/+$': 'an address in the settings',

@@ -43,7 +43,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
 
 async function openNetwork(options: ConnectionOptions): Promise<Connections> {
   const { env = {}, ca, baseUrl, lookup, socket } = options;
-  const { Agent, buildConnector, loadProxyAgent, request } = await import('../wire/undici.js');
+  const { Agent, buildConnector, createProxyAgent, request } = await import('../wire/undici.js');
   const trust =
     ca === undefined ? {} : { ca: [...(await loadBuiltInCertificates()), await requireCertificates(ca)] };
   const httpProxy = readProxyUrl(env, 'http_proxy');
@@ -66,9 +66,8 @@ async function openNetwork(options: ConnectionOptions): Promise<Connections> {
       close: () => direct.destroy(),
     };
   }
-  const EnvHttpProxyAgent = await loadProxyAgent();
   const withoutProxy = new WeakSet<object>();
-  const proxied = new EnvHttpProxyAgent({
+  const proxied = await createProxyAgent({
     // Empty instead of absent: otherwise undici reads the environment of the process.
     httpProxy,
     httpsProxy,

@@ -153,7 +153,7 @@ NODE_CLASS_MAPPINGS = {"A": A, "B": B}
   expect(B).toMatchObject({ category: 'kept', function: 'go', unknown: [] });
 });
 
-it('says which fields come from a class of another package', async () => {
+it('reports which fields come from a class of another package', async () => {
   const { Preview } = await readPackNodes(`
 import nodes
 class Preview(nodes.PreviewImage):
@@ -178,7 +178,7 @@ NODE_CLASS_MAPPINGS = {"A": A}
   expect(A?.return_types).toEqual(['*', '*', 'IMAGE']);
 });
 
-it("runs a pack's helpers in thought: loops, formats, methods of texts, and enums", async () => {
+it('evaluates the helpers of a pack: loops, formats, methods of texts, and enums', async () => {
   const { A } = await readPackNodes(`
 from enum import Enum
 class Mode(Enum):

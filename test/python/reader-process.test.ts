@@ -173,7 +173,7 @@ describe('a process that reads several packs', () => {
       expect(await reader.readCode(files)).toMatchObject({ followed: true, findings: [] });
   });
 
-  it('judges a pack after one that took too much as if it were the first', async () => {
+  it('reads a pack after one that exceeded its limits as if it were the first', async () => {
     const reader = readerForTest();
     const minus = await createPackFiles({ '__init__.py': `x = ${'-'.repeat(390_000)}1\n` });
     const good = await createPackFiles({ '__init__.py': node });

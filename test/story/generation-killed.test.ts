@@ -134,7 +134,7 @@ test('a command that gave up waiting is taken up by the same command, under anot
   expect(double.tasks.size).toBe(1);
 });
 
-test('of several images none is paid for again, the finished ones neither, when their command was killed', async () => {
+test('no image of a killed command is paid for twice, finished or not', async () => {
   const { double, cwd, begin, run } = await createDesk({ stuck: (_, count) => count === 2 });
   const all = ['image', 'relight', 'a.png', 'b.png', 'c.png', '-o', 'out/'];
   const first = begin(...all);

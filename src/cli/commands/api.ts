@@ -5,7 +5,6 @@ import { buildBody, buildQuery, type ReadFile } from '../api/fields.js';
 import { readBody, showBody, showHead, showValue } from '../api/show.js';
 import { readBodyText, readInput } from '../command/build-request.js';
 import { printRequest } from '../command/dry-run.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import type { View } from '../views/view.js';
@@ -21,18 +20,18 @@ export const view = (): View => ({
     path: 'Path relative to the service address, such as /nodes',
   },
   changes: true,
-  flags: [
-    flag(
-      '-F, --field <key=value>',
-      'Add a field to the JSON body, or to the query for GET and with --body; numbers, true, false and null are converted, @file is read, key[sub] and key[] nest',
-      { repeat: true },
-    ),
-    flag('-f, --raw-field <key=value>', 'Add a field as text, without conversion', { repeat: true }),
-    flag('--body <json|@file|->', 'Whole request body'),
-    flag('-H, --header <name: value>', 'Add a request header', { repeat: true }),
-    flag('--paginate', 'Read all pages of a list, and print them as one'),
-    flag('-i, --include', 'Print the status line and the headers before the body'),
-  ],
+  flags: {
+    '-F, --field <key=value>': {
+      description:
+        'Add a field to the JSON body, or to the query for GET and with --body; numbers, true, false and null are converted, @file is read, key[sub] and key[] nest',
+      repeat: true,
+    },
+    '-f, --raw-field <key=value>': { description: 'Add a field as text, without conversion', repeat: true },
+    '--body <json|@file|->': 'Whole request body',
+    '-H, --header <name: value>': { description: 'Add a request header', repeat: true },
+    '--paginate': 'Read all pages of a list, and print them as one',
+    '-i, --include': 'Print the status line and the headers before the body',
+  },
   examples: [
     'regen api GET /nodes -F search=light',
     'regen api /nodes --paginate --jq ".nodes[].id"',

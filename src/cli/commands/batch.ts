@@ -12,7 +12,6 @@ import { type JobEnd, runJob } from '../batch/run-job.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { type ParsedCommand, readNumber } from '../command/command.js';
 import { printRequests } from '../command/dry-run.js';
-import { flag } from '../command/flags.js';
 import { runInParallel } from '../command/parallel.js';
 import type { Needs } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
@@ -34,17 +33,15 @@ export const view = (): View => ({
   changes: true,
   summary: 'Run many image and video jobs, and print one result per line; run the command again to resume',
   explain: { jobs: 'File with one job per line, as JSON or CSV (.csv); - for standard input' },
-  flags: [
-    flag('--concurrency <number>', 'Tasks to run in parallel (1 to 100; default 4)'),
-    flag(
-      '--max-credits <number>',
+  flags: {
+    '--concurrency <number>': 'Tasks to run in parallel (1 to 100; default 4)',
+    '--max-credits <number>':
       'Maximum cost of the whole batch; a job is not sent if its price could exceed the rest',
-    ),
-    flag('--retry-failed', 'Retry jobs that failed in earlier runs'),
-    flag('--state <path>', 'File that stores the state of each job (default <jobs>.state)'),
+    '--retry-failed': 'Retry jobs that failed in earlier runs',
+    '--state <path>': 'File that stores the state of each job (default <jobs>.state)',
     ...batchSaveFlags,
     ...waitFlags,
-  ],
+  },
   shape: {
     columns: ['line', 'id', 'status', 'task_id', 'credits', 'result'],
     less: ['credits', 'task_id'],

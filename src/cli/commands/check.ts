@@ -7,7 +7,6 @@ import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { exitCodes, usage } from '../terminal/failure.js';
@@ -24,13 +23,14 @@ export const view = (): View => ({
   local: true,
   summary: 'Preview what the registry will list and flag, without uploading; exits 6 if it would be flagged',
   explain: dirExplain,
-  flags: [
-    publisherFlag,
-    allowSecretsFlag,
-    flag('--for <choice>', 'Also find what the scanner of another registry is known to flag (one of comfy)', {
+  flags: {
+    ...publisherFlag,
+    ...allowSecretsFlag,
+    '--for <choice>': {
+      description: 'Also find what the scanner of another registry is known to flag (one of comfy)',
       choices: ['comfy'],
-    }),
-  ],
+    },
+  },
   shape: { columns: ['kind', 'what', 'where', 'detail'] },
   examples: ['regen version check', 'regen version check packs/light --json'],
   answer: z.object({

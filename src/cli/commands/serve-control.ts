@@ -23,7 +23,7 @@ export const view = (): View[] => [
     usage: 'serve status',
     local: true,
     summary: 'Show the running service and the disk space that its data takes; exits 7 if there is none',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
     answer: z.object({
       url: Text,
       socket: Text,
@@ -44,13 +44,13 @@ export const view = (): View[] => [
     usage: 'serve stop',
     local: true,
     summary: 'Stop the running service once it has finished its current work',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
   },
   {
     usage: 'serve rotate-key',
     local: true,
     summary: 'Sign new tokens with a new key, whether or not the service is running',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
     answer: z.object({ kid: Text }),
   },
   {
@@ -61,7 +61,7 @@ export const view = (): View[] => [
       loss: 'Programs that send the old token are refused at once.',
     },
     summary: 'Replace the token of the embedded owner, whether or not the service is running',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
   },
   {
     usage: 'serve logs',

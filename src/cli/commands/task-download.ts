@@ -18,7 +18,7 @@ export const view = (): View => ({
   usage: 'task download <task_id>',
   summary: 'Save the results of a task, and print their paths',
   explain: taskExplain,
-  flags: [...saveFlags, openFlag],
+  flags: { ...saveFlags, ...openFlag },
   examples: ['regen task download 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 -o results/ --receipt'],
   answer: describeAnyTask(),
 });

@@ -3,7 +3,6 @@ import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { findTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { toTaskFailure } from '../generation/finish-task.js';
 import { durationMs } from '../terminal/duration.js';
@@ -29,21 +28,17 @@ export const view = (): View => ({
   usage: 'webhook listen',
   summary:
     'Receive webhooks on this machine, verify them, and print one per line (NDJSON with --json); can also run a command or forward them',
-  flags: [
-    flag('--port <number>', 'Port to listen on, 0 for a free one (default 0)'),
-    flag('--public-url <url>', 'Public address of this listener, such as the address of a tunnel'),
-    flag('--forward-to <url>', 'Forward each webhook, body and headers unchanged, and return the response'),
-    flag(
-      '--exec <command>',
+  flags: {
+    '--port <number>': 'Port to listen on, 0 for a free one (default 0)',
+    '--public-url <url>': 'Public address of this listener, such as the address of a tunnel',
+    '--forward-to <url>': 'Forward each webhook, body and headers unchanged, and return the response',
+    '--exec <command>':
       'Shell command to run for each webhook, with the body on standard input and REGEN_WEBHOOK_EVENT, _ID, _TASK_ID and _STATE in the environment; if it does not exit 0, the webhook is sent again',
-    ),
-    flag(
-      '--until <task_id>',
+    '--until <task_id>':
       'Exit when this task has ended, according to a webhook or its status; exits 6 if it failed',
-    ),
-    flag('--timeout <duration>', 'With --until: maximum time to wait; then exits 8'),
-    secretFileFlag,
-  ],
+    '--timeout <duration>': 'With --until: maximum time to wait; then exits 8',
+    ...secretFileFlag,
+  },
   shape: { columns: ['event', 'task_id', 'state', 'outputs'] },
   examples: [
     'regen webhook listen --port 8788 --exec "jq -r .status"',

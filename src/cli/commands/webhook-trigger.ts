@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import { type WebhookEvent, type webhookEvents, webhookStates } from '../../contract/events.js';
 import { createWebhookHeaders } from '../../wire/webhook-signature.js';
 import { readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { secretFileFlag } from '../views/flags.js';
@@ -17,16 +16,18 @@ type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'services'>;
 export const view = (): View => ({
   usage: 'webhook trigger',
   summary: 'Send a made-up webhook, signed like those of the service; exits 6 unless it is answered with 2xx',
-  flags: [
-    flag('--to <url>', 'Address of the receiver (required)'),
-    flag('--event <event>', 'Event to send (default: the one that has the state, or image.task.updated)', {
+  flags: {
+    '--to <url>': 'Address of the receiver (required)',
+    '--event <event>': {
+      description: 'Event to send (default: the one that has the state, or image.task.updated)',
       choices: Object.keys(webhookStates),
-    }),
-    flag('--state <state>', 'State of the task (default: that of a task that is done)', {
+    },
+    '--state <state>': {
+      description: 'State of the task (default: that of a task that is done)',
       choices: Object.values(webhookStates).flat(),
-    }),
-    secretFileFlag,
-  ],
+    },
+    ...secretFileFlag,
+  },
   notes: ['The task and its results do not exist.'],
   examples: [
     'regen webhook trigger --to http://127.0.0.1:3000/hook',

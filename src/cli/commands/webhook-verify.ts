@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { hasValidSignature, verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
 import { readGivenFile } from '../../disk/folder-file.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
@@ -20,12 +19,12 @@ export const view = (): View => ({
   explain: {
     file: 'The request as received: headers, an empty line, body. With the flags below, only the body',
   },
-  flags: [
-    flag('--id <text>', 'Value of the webhook-id header'),
-    flag('--timestamp <seconds>', 'Value of the webhook-timestamp header'),
-    flag('--signature <text>', 'Value of the webhook-signature header'),
-    secretFileFlag,
-  ],
+  flags: {
+    '--id <text>': 'Value of the webhook-id header',
+    '--timestamp <seconds>': 'Value of the webhook-timestamp header',
+    '--signature <text>': 'Value of the webhook-signature header',
+    ...secretFileFlag,
+  },
   examples: [
     'regen webhook verify request.txt',
     'regen webhook verify --id msg_1 --timestamp 1767225600 --signature v1,bWFkZSB1cA== < body.json',

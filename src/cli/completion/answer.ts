@@ -93,7 +93,7 @@ async function listValues(line: Line, input: Flag | Argument, asked: Asked): Pro
 async function findNaming({ flags }: Line, { system }: Asked): Promise<Naming | undefined> {
   if (!mayHaveNaming(system)) return undefined;
   const { readNaming, Settings } = await import('../connect/settings.js');
-  const { chooseTarget } = await import('../connect/target.js');
+  const { chooseTarget } = await import('../connect/settings.js');
   const settings = new Settings(system, () => {});
   try {
     const target = chooseTarget(flags, system.env, settings);

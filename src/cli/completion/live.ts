@@ -9,12 +9,10 @@ import { readPrivateFile } from '../../disk/private-file.js';
 import { Ledger } from '../../flows/tasks/ledger.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { Clients, type Connect } from '../connect/clients.js';
-import { type Credential, chooseCredential, fixedCredential } from '../connect/credential.js';
-import { CredentialStore } from '../connect/credentials.js';
+import { CredentialStore, chooseCredential, fixedCredential } from '../connect/credentials.js';
 import { findFolders } from '../connect/folders.js';
 import { findLocal } from '../connect/local.js';
-import { Settings } from '../connect/settings.js';
-import { chooseTarget, isNamed } from '../connect/target.js';
+import { chooseTarget, Settings } from '../connect/settings.js';
 import type { System } from '../terminal/system.js';
 import type { Line } from './line.js';
 
@@ -101,17 +99,11 @@ async function connectToTarget(system: System, settings: Settings, target: Targe
   }
   const store = new CredentialStore(system, target, silent, settings.credentialStore);
   const credential = await chooseCredential(system, {
-    ...(isNamed(target) && { env: system.env }),
-    kept: () => readKept(store),
+    ...{ target, store },
+    // Without renewing it: the shell may kill the renewal, which would end the sign-in.
+    toCredential: ({ access_token }, source) => fixedCredential(access_token, source),
   });
   return connect(target.baseUrl, credential, target);
-}
-
-/** Reads the credential without renewing it: the shell may kill the renewal, which would end the sign-in. */
-async function readKept(store: CredentialStore): Promise<Credential | undefined> {
-  const { token, sign_in } = await store.read();
-  const kept = token ?? sign_in?.access_token;
-  return kept === undefined ? undefined : fixedCredential(kept, store.path);
 }
 
 /** Reads the values in the background, for the next completion. */

@@ -21,7 +21,7 @@ import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
-import { type Credential, fixedCredential } from './credential.js';
+import { type Credential, fixedCredential } from './credentials.js';
 
 /** What a service records in its folder while it runs. */
 interface LocalRecord {

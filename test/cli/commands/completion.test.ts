@@ -328,7 +328,7 @@ test('answers from what it read before, and reads slow services in the backgroun
   expect(requests).toBe(before);
 });
 
-test('says nothing, starts nothing and ends well where there is no service', async () => {
+test('prints nothing, starts nothing and exits 0 without a service', async () => {
   const home = homeForTest();
   for (const words of [
     ['node', 'get', ''],
@@ -366,7 +366,7 @@ test('offers the tasks started from here, newest first, by local id where the ot
   expect(await completeWords(['task', 'wait', ''], { home })).toEqual([unknown.id, 'task-1']);
 });
 
-test('hands no value to a shell that could be more than a word', () => {
+test('offers no value that a shell could read as more than one word', () => {
   const hostile = [
     '$(touch x)',
     '`x`',

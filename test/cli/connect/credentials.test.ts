@@ -10,7 +10,7 @@ import { folderForTest, serviceForTest } from '../../support/service.js';
 
 const run = promisify(execFile);
 
-test('50 changes by processes at once are all kept', async () => {
+test('50 concurrent changes by processes are all kept', async () => {
   const path = join(folderForTest(), 'store.json');
   const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
   const portions = Array.from({ length: 10 }, (_, index) => keys.slice(index * 5, index * 5 + 5));
@@ -21,7 +21,7 @@ test('50 changes by processes at once are all kept', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('a relative HOME is that of the current folder, and relative XDG variables are ignored', async () => {
+test('a relative HOME starts at the current folder, and relative XDG variables are ignored', async () => {
   const { stdout } = await regen(['config', 'path'], {
     home: 'people/ann',
     env: { XDG_CONFIG_HOME: 'here' },
@@ -29,7 +29,7 @@ test('a relative HOME is that of the current folder, and relative XDG variables 
   expect(stdout).toBe(`${resolve('people/ann/.config/regen/config.json')}\n`);
 });
 
-test('a corrupt file is kept aside and said, and a new one begun', async () => {
+test('a corrupt file is renamed and reported, and a new one started', async () => {
   const path = join(folderForTest(), 'store.json');
   writeFileSync(path, '{"token": "half', { mode: 0o600 });
   const said: string[] = [];
@@ -41,7 +41,7 @@ test('a corrupt file is kept aside and said, and a new one begun', async () => {
   expect(readFileSync(join(dirname(path), aside), 'utf8')).toBe('{"token": "half');
 });
 
-test('a file that others can read is mended and said', () => {
+test('a file that others can read gets private permissions, and a note is printed', () => {
   const path = join(folderForTest(), 'store.json');
   writeFileSync(path, '{"a":1}');
   chmodSync(path, 0o644);
@@ -106,7 +106,7 @@ test('a token is kept for its service alone, and forgotten on logout', async () 
   expect((await regen(['auth', 'status'], at(service.url))).exit).toBe(4);
 });
 
-test('a token that the service does not know is not kept', async () => {
+test('a token that the service does not accept is not kept', async () => {
   const service = await serviceForTest();
   const surroundings = { home: homeForTest(), env: { REGEN_BASE_URL: service.url } };
   const { exit } = await regen(['auth', 'login', '--with-token'], { ...surroundings, stdin: 'wrong' });
@@ -139,7 +139,7 @@ test('signing in with an address and the name of a profile adds the profile', as
   expect([local.exit, local.stderr]).toEqual([2, expect.stringContaining('is the embedded service')]);
 });
 
-test('settings say where they come from, and refuse what they do not know', async () => {
+test('settings show their source, and unknown settings are refused', async () => {
   const home = homeForTest();
   expect(
     (await regen(['config', 'set', 'profiles.team.base_url', 'https://registry.example'], { home })).exit,
@@ -205,7 +205,7 @@ test('a profile without credentials uses those of its address, and keeps its own
   expect(await readKind(...address)).toBe('owner');
 });
 
-test('a token of a profile does not go to another address that the profile gets', async () => {
+test('a token of a profile is not sent to a new address of the profile', async () => {
   const { run, tokens } = await twoAccounts();
   const other = await serviceForTest();
   expect((await run(['auth', 'login', '--profile', 'bob', '--with-token'], tokens.bob)).exit).toBe(0);
@@ -226,4 +226,13 @@ test('a task is read with the account that started it', async () => {
   await run(['config', 'set', 'profile', 'bob']);
   const { exit, stderr } = await regen(['task', 'wait', '@last'], { home });
   expect(exit, stderr).toBe(0);
+});
+
+const nowhere = 'http://127.0.0.1:9';
+
+test('a missing token file and an empty one have different messages', async () => {
+  const cwd = folderForTest();
+  const argv = ['node', 'get', 'x', '--base-url', nowhere, '--token-file', 'nofile'];
+  const { exit, stderr } = await regen(argv, { cwd });
+  expect([exit, stderr]).toEqual([2, 'error: File not found: nofile (from --token-file).\n']);
 });

@@ -147,7 +147,7 @@ describe('the API keys and personal access tokens of a person of a configured is
     return { clock, me, key, signIn, publish, statuses };
   }
 
-  it('rest when the person has not signed in for 90 days, until the next sign-in', async () => {
+  it('are suspended when the person has not signed in for 90 days, until the next sign-in', async () => {
     const { clock, me, key, signIn, publish, statuses } = await withKeys();
     clock.ahead = days(89);
     expect(await statuses()).toEqual([200, 200]);
@@ -161,7 +161,7 @@ describe('the API keys and personal access tokens of a person of a configured is
     expect((await publish('1.0.1')).status).toBe(201);
   });
 
-  it('rest after the configured days, or never', async () => {
+  it('are suspended after the configured days, or never', async () => {
     const short = await withKeys({ restDays: 7 });
     await short.signIn();
     short.clock.ahead = days(8);

@@ -169,7 +169,7 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
     expect(new Set(made).size).toBe(1);
   });
 
-  it('keeps a violation that every run meets', async () => {
+  it('reports a violation that every attempt meets', async () => {
     const database = await openForTest(await newUrl());
     const insert = () =>
       database.transaction().execute((tx) => tx.insertInto('keys').values(createKeyRow('a')).execute());

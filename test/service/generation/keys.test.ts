@@ -83,7 +83,7 @@ describe('an API key', () => {
     expect(rows).toContainEqual(expect.objectContaining({ key_name: 'small', credits: 35, tasks: 2 }));
   });
 
-  it('ends when its user or an admin revokes it, and not when a stranger tries; its usage stays', async () => {
+  it('ends when its user or an admin revokes it, but no other user can, and its usage stays', async () => {
     const { as, ok } = registry();
     const { id, token } = await createKey({ name: 'leaked' });
     await startWithToken(token);
