@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
+import { isSameSecret } from '../../wire/same-secret.js';
 import { findAdminToken, isAdminToken } from '../auth/admin-tokens.js';
 import {
   findToken,
   isRandomToken,
-  isSameSecret,
   isUseOutdated,
   parseTokenLimit,
   recordUse,
