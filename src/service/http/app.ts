@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { contract } from '../../contract/index.js';
 import type { Words } from '../../contract/naming/naming-map.js';
@@ -21,6 +22,9 @@ import { createReadinessCheck } from './readiness.js';
 import { routeOperations } from './routes.js';
 import type { Scenario } from './scenario.js';
 
+/** Steady transfers may take hours; `watchBody` ends the others. */
+const SERVER_OPTIONS = { requestTimeout: 0, keepAliveTimeout: 72_000 };
+
 /**
  * Creates the HTTP server, not yet listening: every operation of the contract and the few paths beside it.
  * @param isReady whether the service accepts work, which `GET /ready` reports
@@ -41,8 +45,9 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
     return503OnClosing: false,
     // Longer than any URL that Node accepts, so that the schemas check lengths and answer with our errors.
     routerOptions: { maxParamLength: 64 * 1024 },
-    // The Host header is checked below.
-    http: { requireHostHeader: false },
+    serverFactory: (handler) =>
+      // The Host header is checked below.
+      createServer({ ...SERVER_OPTIONS, requireHostHeader: false }, serveInTurn(handler)),
     clientErrorHandler: sendClientError,
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply);
@@ -66,7 +71,6 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
   scenario?.disturbRequests(app);
   routeOperations(app, { context, takeRequest, budget });
   routeDownloads(app, context, takeRequest);
-  serveInTurn(app.server);
   watchReaders(app.server);
   const { configuration, log } = context;
   if (getLogLevel(configuration) === 'info') logRequests(app.server, log);
@@ -199,32 +203,25 @@ function guardRequests(app: FastifyInstance, { context, isReady, takeRequest }: 
  * @returns lists the methods accepted at a URL
  */
 function trackMethods(app: FastifyInstance): (url: string) => string[] {
-  const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
-  app.addHook('onRoute', ({ url, method }) => {
-    const route = routes.get(url) ?? { pattern: toPathPattern(url), methods: new Set() };
-    routes.set(url, route);
-    for (const one of [method].flat()) route.methods.add(one);
-  });
+  const routes: { readonly url: string; readonly method: string | string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => void routes.push({ url, method }));
   return (url) => {
     const path = url.split(/[?#]/)[0] as string;
-    const matching = [...routes.values()].filter(({ pattern }) => pattern.test(path));
-    return [...new Set(matching.flatMap((route) => [...route.methods]))].sort();
+    const matching = routes.filter((route) => matchesPath(route.url, path));
+    return [...new Set(matching.flatMap(({ method }) => method))].sort();
   };
 }
 
 /** Says why a request of another service is not answered. */
 function listReasons(unsupported: Words): (request: FastifyRequest) => string | undefined {
-  const reasons = Object.entries(unsupported).map(([request, reason]) => {
-    const [method, path = ''] = request.split(' ');
-    return { method, pattern: toPathPattern(path.replace(/\{(\w+)\}/g, ':$1')), reason };
-  });
+  const reasons = Object.entries(unsupported);
   return ({ method, url }) =>
-    reasons.find((one) => one.method === method && one.pattern.test(url.split('?')[0] as string))?.reason;
+    reasons.find(([request]) => matchesPath(request, `${method} ${url.split('?')[0]}`))?.[1];
 }
 
-function toPathPattern(url: string): RegExp {
-  const parts = url
-    .split('/')
-    .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
-  return new RegExp(`^${parts.join('/')}$`);
+/** @param pattern with `:name` or `{name}` for any segment */
+function matchesPath(pattern: string, path: string): boolean {
+  const [parts, given] = [pattern.split('/'), path.split('/')];
+  const isMatch = (part: string, at: number) => (/^[:{]/.test(part) ? given[at] !== '' : given[at] === part);
+  return parts.length === given.length && parts.every(isMatch);
 }
