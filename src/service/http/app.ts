@@ -78,7 +78,10 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
 }
 
 /** Adds the OpenAPI document; with a naming also in the names of the other service. */
-function routeDocument(app: FastifyInstance, { configuration, naming, baseUrl }: Context): void {
+function routeDocument(
+  app: FastifyInstance,
+  { configuration, naming, baseUrl }: Pick<Context, 'configuration' | 'naming' | 'baseUrl'>,
+): void {
   // Built on the first request, because it takes a third of the start-up time, and kept, because anyone may request it.
   const create = () => ({
     ...createOpenApiDocument(contract, { version: configuration.version }),
@@ -106,7 +109,7 @@ function setCommonHeaders(request: FastifyRequest | { id: string }, reply: Fasti
 }
 
 /** Counts large answers of all kinds until they are sent. */
-function limitAnswers(app: FastifyInstance, { database }: Context): AnswerBudget {
+function limitAnswers(app: FastifyInstance, { database }: Pick<Context, 'database'>): AnswerBudget {
   // An embedded database answers at once; while another one is asked, others may build.
   const budget = new AnswerBudget(isPostgres(database) ? 4 : 1);
   app.addHook('onSend', (request, reply, body, done) => {

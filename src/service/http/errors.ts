@@ -21,7 +21,7 @@ function toErrorBody({ code, message, details }: Refused, speak = (sentence: str
 const MAX_HEARD_CHARACTERS = 100_000;
 
 /** Where both services have a path, the words of the request decide in whose words it is refused. */
-function findSpeech({ naming }: Context, { side, url, body }: FastifyRequest) {
+function findSpeech({ naming }: Pick<Context, 'naming'>, { side, url, body }: FastifyRequest) {
   if (!naming || side === 'ours') return undefined;
   // A body may be an image of many megabytes.
   const shorten = (_: string, value: unknown) =>
@@ -76,7 +76,7 @@ function toRefused(error: unknown, log: (error: unknown) => void): Refused {
 const RETRY_AFTER_SECONDS = 1;
 
 export async function sendError(
-  context: Context,
+  context: Pick<Context, 'configuration' | 'baseUrl' | 'naming' | 'log'>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -109,7 +109,10 @@ export async function askUplink(
 }
 
 /** @throws Refused forbidden if a rule refuses the node */
-export async function mayAsk(context: Context, nodeId: string): Promise<boolean> {
+export async function mayAsk(
+  context: Pick<Context, 'configuration' | 'database'>,
+  nodeId: string,
+): Promise<boolean> {
   if (!context.configuration.uplink || (await findForeign(context, [nodeId])).size === 0) return false;
   if (isAllowed(context, nodeId)) return true;
   throw new Refused(
@@ -121,7 +124,7 @@ export async function mayAsk(context: Context, nodeId: string): Promise<boolean>
 // Decided: an id that is held here, or looks like one that is, is never looked up elsewhere, in any status.
 /** The ids that no node here has, in any spelling and status. */
 export async function findForeign(
-  { database }: Context,
+  { database }: Pick<Context, 'database'>,
   nodeIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const valid = nodeIds.filter((id) => NodeId.safeParse(id).success);
@@ -138,7 +141,10 @@ export async function findForeign(
 }
 
 /** Whether the rules allow a node of the registry behind this one. */
-export function isAllowed({ configuration: { uplink } }: Context, nodeId: string): boolean {
+export function isAllowed(
+  { configuration: { uplink } }: Pick<Context, 'configuration'>,
+  nodeId: string,
+): boolean {
   const matches = (patterns: readonly string[] = []) => patterns.some((one) => matchGlob(one, nodeId));
   return matches(uplink?.allow) && !matches(uplink?.deny);
 }
@@ -152,7 +158,7 @@ function matchGlob(pattern: string, nodeId: string): boolean {
 }
 
 /** Without a trailing slash. */
-function getUplinkUrl({ configuration: { uplink } }: Context): string {
+function getUplinkUrl({ configuration: { uplink } }: Pick<Context, 'configuration'>): string {
   return (uplink as NonNullable<typeof uplink>).url.replace(/\/+$/, '');
 }
 
@@ -226,7 +232,7 @@ function requireSameNode({ response }: Operation, answer: unknown, nodeId: strin
 
 /** Fetches from the registry behind this one, or from where it says; only its own address may be private. */
 export function fetchFromUplink(
-  context: Context,
+  context: Pick<Context, 'configuration' | 'baseUrl'>,
   url: URL,
   path: string,
   options: Pick<FetchMediaOptions, 'bytes' | 'seconds' | 'media' | 'json' | 'minSpeed' | 'signal' | 'admit'>,
@@ -246,7 +252,10 @@ function parseAnswer(json: Buffer): unknown {
   }
 }
 
-async function findKept({ database }: Context, nodeId: string): Promise<KeptNode | undefined> {
+async function findKept(
+  { database }: Pick<Context, 'database'>,
+  nodeId: string,
+): Promise<KeptNode | undefined> {
   const rows = await database
     .selectFrom('uplink_versions')
     .select(['version', 'node', 'details'])
