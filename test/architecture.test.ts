@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { contract } from '../src/contract/index.js';
+import { listOperations } from '../src/contract/operation.js';
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
@@ -228,6 +230,32 @@ test.each(homes)('$what is used only where it belongs', ({ found, at }) => {
     (file) => !at.test(file) && found.test(withoutComments(readFileSync(file, 'utf8'))),
   );
   expect(elsewhere).toEqual([]);
+});
+
+describe('the names of operations', () => {
+  const names = new Set(Array.from(listOperations(contract), ([name]) => name));
+  /** Commands are written for operations; the contract declares them, and its types are generated. */
+  const places =
+    /^src\/(contract\/(naming\/)?[a-z-]+|service\/http\/route-names|cli\/(views|commands)\/[a-z-]+|library\/api\.generated)\.ts$/;
+
+  /** The lines of a file that name an operation other than as a type, a key of a table, or what is called or recorded. */
+  function listNamed(file: string): string[] {
+    const lines = withoutComments(readFileSync(file, 'utf8')).split('\n');
+    return lines.filter((line) => {
+      const rest = line
+        .replace(/<'[\w.]+'(?: \| '[\w.]+')*[,>]/g, '<>')
+        .replace(/^\s*'[\w.]+': .*$|'[\w.]+': /g, '')
+        .replace(/\baction(?:: |', '=', )'[\w.]+'/g, '')
+        .replace(/\brequestRemote\(context, '[\w.]+'/g, '')
+        .replace(/\bread\('[\w.]+'/g, '');
+      return Array.from(rest.matchAll(/'(\w+\.[\w.]+)'/g)).some(([, name]) => names.has(name as string));
+    });
+  }
+
+  test('are in declarations, tables of handlers and commands only: other code asks for facts', () => {
+    const named = files.filter((file) => !places.test(file)).flatMap((file) => listNamed(file));
+    expect(named).toEqual([]);
+  });
 });
 
 function withoutComments(text: string): string {

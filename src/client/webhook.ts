@@ -1,5 +1,5 @@
-import { timingSafeEqual } from 'node:crypto';
 import { webhookHeaders } from '../contract/events.js';
+import { isSameSecret } from '../wire/same-secret.js';
 import { signWebhook } from '../wire/webhook-signature.js';
 
 /** A webhook as it was received. Missing headers are empty. */
@@ -85,15 +85,10 @@ function findSignatureProblem(webhook: Webhook, secrets: readonly string[]): Web
 export function hasValidSignature(webhook: Webhook, secrets: readonly string[]): boolean {
   const given = webhook.signature.split(/\s+/);
   const own = secrets.map((secret) => signWebhook(secret, webhook));
-  return given.some((one) => own.some((other) => isEqual(one, other)));
+  return given.some((one) => own.some((other) => isSameSecret(one, other)));
 }
 
 /** Whether text is a signing secret: Base64, with or without the prefix `whsec_`. */
 export function isWebhookSecret(text: string): boolean {
   return /^(whsec_)?[A-Za-z0-9+/]{16,}={0,2}$/.test(text);
-}
-
-function isEqual(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }

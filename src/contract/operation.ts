@@ -70,6 +70,10 @@ interface Declaration<
   readonly destroys?: Destruction;
   /** A GET that counts: there is no HEAD of it, and no cache answers it. */
   readonly counts?: true;
+  /** It says where to sign in: open to anyone even where all other reads need a credential. */
+  readonly opensSignIn?: true;
+  /** Its body holds a credential, so that a service may be configured to take it without a bearer. */
+  readonly credentialInBody?: true;
 }
 
 /** What a task generates. */

@@ -21,6 +21,7 @@ export const service = {
   protectedResource: operation('GET /.well-known/oauth-protected-resource', {
     summary: 'Show the identity provider to sign in at (RFC 9728)',
     who: 'anyone',
+    opensSignIn: true,
     response: ProtectedResource,
     extension: 'says where to sign in (RFC 9728)',
   }),

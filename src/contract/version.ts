@@ -72,6 +72,7 @@ export const version = {
     summary: 'Register a version and get the URL to upload it to',
     who: 'member writes',
     status: 201,
+    credentialInBody: true,
     body: Publish,
     response: Published,
   }),

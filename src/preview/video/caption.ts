@@ -13,7 +13,7 @@ export function describeOptions(shot: Shot, { width, height }: Size): string {
     `${shot.seconds} s`,
     `${shot.resolution} ${width}x${height}`,
     // A video that is extended keeps its own.
-    shot.operation !== 'video.extend' && shot.aspectRatio,
+    !shot.continues && shot.aspectRatio,
     `seed ${shot.seed | 0}`,
     `style ${shot.style}`,
     shot.amplitude && `movement ${shot.amplitude}`,

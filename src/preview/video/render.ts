@@ -48,7 +48,7 @@ type InputImages = PreviewJob<'video'>['images'];
  * @throws PreviewFailure if a picture or a video cannot be used
  */
 export async function createFilm(shot: Shot, images: InputImages): Promise<Film> {
-  if (shot.operation === 'video.extend') return extendFilm(shot, images);
+  if (shot.continues) return extendFilm(shot, images);
   const [start, end] = [images['images.0'], images['images.1']];
   if (start === undefined) return createCard(shot);
   const size = computeShotSize(shot);

@@ -15,6 +15,8 @@ export type Corner = 1 | 2 | 3 | 4;
 /** A video as requested. */
 export interface Shot {
   readonly operation: PreviewJob<'video'>['operation'];
+  /** Whether it continues another video. */
+  readonly continues: boolean;
   readonly seconds: number;
   readonly resolution: keyof typeof SHORT_SIDES;
   readonly aspectRatio: string;
@@ -41,9 +43,9 @@ export const SHORT_SIDES = { '360p': 360, '540p': 540, '720p': 720, '1080p': 108
 /** Longer meta_data is not written into the file. */
 const MAX_META_DATA_CHARACTERS = 4096;
 
-export function readShot({ operation, request, seed }: PreviewJob<'video'>): Shot {
-  const defaultModel = operation === 'video.extend' ? defaultExtendModel : defaultVideoModel;
-  const format = resolveVideoFormat(request, defaultModel);
+export function readShot({ operation, request, images, seed }: PreviewJob<'video'>): Shot {
+  const continues = images.video !== undefined;
+  const format = resolveVideoFormat(request, continues ? defaultExtendModel : defaultVideoModel);
   const { model } = format;
   const amplitude = FIXED_MOVEMENT.includes(model)
     ? undefined
@@ -51,6 +53,7 @@ export function readShot({ operation, request, seed }: PreviewJob<'video'>): Sho
   const metaData = (request.meta_data as string | undefined) ?? '';
   return {
     operation,
+    continues,
     seconds: format.duration,
     resolution: format.resolution as keyof typeof SHORT_SIDES,
     aspectRatio: (request.aspect_ratio as string | undefined) ?? '16:9',

@@ -43,7 +43,7 @@ export function isAdminToken(token: string): boolean {
 
 /** @throws Refused unauthenticated if it is expired, revoked or not signed by this service */
 export async function findAdminToken(
-  context: Context,
+  context: Pick<Context, 'database' | 'keys' | 'now'>,
   token: string,
 ): Promise<{ jti: string; userId: string; expiresAt: string }> {
   const { jti = '' } = await verifyJwt(context, token, ADMIN_AUDIENCE);

@@ -21,7 +21,10 @@ const getProtectedResource: Read<'service.protectedResource'> = async ({ context
 };
 
 /** The `WWW-Authenticate` header of a 401: where to read how to sign in, if there is an identity provider. */
-export function formatChallenge({ configuration, baseUrl }: Context): string {
+export function formatChallenge({
+  configuration,
+  baseUrl,
+}: Pick<Context, 'configuration' | 'baseUrl'>): string {
   return configuration.issuers.length > 0
     ? `Bearer resource_metadata="${baseUrl()}${METADATA_PATH}"`
     : 'Bearer';

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { type Database, findRow, type Row, type Tx, updateRows } from '../database/database.js';
 import { invalidField, Refused } from '../operation/refused.js';
 
@@ -67,12 +67,6 @@ export function refuseOtherNodes(nodes: readonly string[] | undefined, nodeId: s
 /** SHA-256, hex. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
-}
-
-/** Compares in constant time, so that timing reveals nothing about a secret. */
-export function isSameSecret(one: string, other: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
 }
 
 /** The last use is written at most this often. */

@@ -10,7 +10,10 @@ type Person = Pick<Identity, 'issuer' | 'subject' | 'verifiedEmail' | 'name'>;
 const OWNER: Person = { issuer: 'regen', subject: OWNER_ID, name: 'Owner' };
 
 /** @returns the id of the user with this identity, who is created if new */
-export async function findOrCreateUser(context: Context, identity: Person): Promise<string> {
+export async function findOrCreateUser(
+  context: Pick<Context, 'database' | 'now'>,
+  identity: Person,
+): Promise<string> {
   const person = { ...identity, verifiedEmail: foldEmail(identity.verifiedEmail) };
   const existing = await findUser(context.database, person);
   if (existing && !hasChanged(existing, person) && wasSeen(existing, context.now(), DAY_MS))
@@ -18,7 +21,7 @@ export async function findOrCreateUser(context: Context, identity: Person): Prom
   return context.database.transaction().execute((tx) => writeUser(tx, person, context.now()));
 }
 
-export async function getOwnerUser(context: Context): Promise<string> {
+export async function getOwnerUser(context: Pick<Context, 'database' | 'now'>): Promise<string> {
   return findOrCreateUser(context, OWNER);
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ErrorCode, errorCodes } from '../../contract/error-codes.js';
-import { contract, type OperationName } from '../../contract/index.js';
+import { contract, listTaskOperations, type OperationName } from '../../contract/index.js';
 import { listOperations } from '../../contract/operation.js';
 import { checkValue } from '../../contract/schema/check.js';
 import { findNearest } from '../../wire/nearest.js';
@@ -11,7 +11,7 @@ const operations = new Map(listOperations(contract));
 const Operation = z.string().refine((name): name is OperationName => operations.has(name), {
   error: ({ input }) => {
     const nearest = findNearest(String(input), [...operations.keys()]);
-    return `must be the name of an operation, such as ${nearest ?? 'image.relight'}`;
+    return `must be the name of an operation, such as ${nearest ?? listTaskOperations()[0]}`;
   },
 });
 

@@ -3,6 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
 import { Refused } from '../operation/refused.js';
+import type { Concern } from './concern.js';
+import { nameCaller } from './rate-limit.js';
 
 /** Answers of the largest size that may wait for their readers, of all clients and of one. */
 const MAX_LARGE_ANSWERS = 8;
@@ -117,8 +119,17 @@ export class AnswerBudget {
   }
 }
 
+/** Builds lists in turns. */
+export function limitLists(budget: AnswerBudget): Concern {
+  return {
+    applies: ({ operation }) => isListAnswer(operation.response),
+    around: (call, next, { request, reply }) =>
+      budget.takeTurn(nameCaller(request), reply.raw, () => next(call)),
+  };
+}
+
 /** Whether an answer lists objects, so that its size depends on how many there are. */
-export function isListAnswer(response: z.ZodType | undefined): boolean {
+function isListAnswer(response: z.ZodType | undefined): boolean {
   if (response instanceof z.ZodObject) return Object.values(response.shape).some(isListOfObjects);
   return response !== undefined && isListOfObjects(response);
 }

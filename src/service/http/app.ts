@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { contract } from '../../contract/index.js';
 import type { Words } from '../../contract/naming/naming-map.js';
@@ -15,11 +16,14 @@ import { serveInTurn, watchReaders } from './connections.js';
 import { applyCors, createHostCheck, findRepeatedHeader } from './cross-origin.js';
 import { routeDownloads } from './downloads.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
-import { COMMON_HEADERS, PublicAnswers, replayPublicAnswers } from './public-answers.js';
-import { countRequest, createRateLimit, nameByAddress, nameCaller, type RateLimit } from './rate-limit.js';
+import { COMMON_HEADERS } from './public-answers.js';
+import { countRequest, createRateLimit, nameCaller, type RateLimit } from './rate-limit.js';
 import { createReadinessCheck } from './readiness.js';
 import { routeOperations } from './routes.js';
 import type { Scenario } from './scenario.js';
+
+/** Steady transfers may take hours; `watchBody` ends the others. */
+const SERVER_OPTIONS = { requestTimeout: 0, keepAliveTimeout: 72_000 };
 
 /**
  * Creates the HTTP server, not yet listening: every operation of the contract and the few paths beside it.
@@ -41,8 +45,9 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
     return503OnClosing: false,
     // Longer than any URL that Node accepts, so that the schemas check lengths and answer with our errors.
     routerOptions: { maxParamLength: 64 * 1024 },
-    // The Host header is checked below.
-    http: { requireHostHeader: false },
+    serverFactory: (handler) =>
+      // The Host header is checked below.
+      createServer({ ...SERVER_OPTIONS, requireHostHeader: false }, serveInTurn(handler)),
     clientErrorHandler: sendClientError,
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply);
@@ -64,21 +69,8 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
   });
   routeDocument(app, context);
   scenario?.disturbRequests(app);
-  const answers = new PublicAnswers(context);
-  routeOperations(app, { context, answers, takeRequest, budget });
+  routeOperations(app, { context, takeRequest, budget });
   routeDownloads(app, context, takeRequest);
-  const isHostAllowed = createHostCheck(context);
-  const isBehindProxy = [context.configuration.trustedProxies].flat().some((proxy) => proxy !== 0);
-  const { apiKeyHeader } = context.naming?.behaviors ?? {};
-  replayPublicAnswers(app.server, answers, (request) => {
-    const { headers, socket } = request;
-    if (headers[apiKeyHeader ?? ''] !== undefined) return false;
-    // The framework finds the client behind proxies.
-    if (scenario || isBehindProxy || !isReady() || !isHostAllowed(headers.host)) return false;
-    if (headers.host === undefined || findRepeatedHeader(request, apiKeyHeader) !== undefined) return false;
-    return takeRequest(nameByAddress(socket.remoteAddress)) === 0;
-  });
-  serveInTurn(app.server);
   watchReaders(app.server);
   const { configuration, log } = context;
   if (getLogLevel(configuration) === 'info') logRequests(app.server, log);
@@ -86,7 +78,10 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
 }
 
 /** Adds the OpenAPI document; with a naming also in the names of the other service. */
-function routeDocument(app: FastifyInstance, { configuration, naming, baseUrl }: Context): void {
+function routeDocument(
+  app: FastifyInstance,
+  { configuration, naming, baseUrl }: Pick<Context, 'configuration' | 'naming' | 'baseUrl'>,
+): void {
   // Built on the first request, because it takes a third of the start-up time, and kept, because anyone may request it.
   const options = () => ({ version: configuration.version, serverUrl: baseUrl() });
   const route = (path: string, build: () => object) => {
@@ -111,17 +106,17 @@ function setCommonHeaders(request: FastifyRequest | { id: string }, reply: Fasti
 }
 
 /** Counts large answers of all kinds until they are sent. */
-function limitAnswers(app: FastifyInstance, { database }: Context): AnswerBudget {
+function limitAnswers(app: FastifyInstance, { database }: Pick<Context, 'database'>): AnswerBudget {
   // An embedded database answers at once; while another one is asked, others may build.
   const budget = new AnswerBudget(isPostgres(database) ? 4 : 1);
-  app.addHook('onSend', async (request, reply, body) => {
-    if (request.method === 'HEAD') return body;
+  app.addHook('onSend', (request, reply, body, done) => {
+    if (request.method === 'HEAD') return done();
     try {
-      return budget.hold(nameCaller(request), reply.raw, body);
+      done(null, budget.hold(nameCaller(request), reply.raw, body));
     } catch (error) {
       // The refusal has no more of the answer than this one.
       reply.removeHeader('etag').header('cache-control', COMMON_HEADERS['cache-control']);
-      throw error;
+      done(error as Error);
     }
   });
   return budget;
@@ -144,10 +139,23 @@ function guardRequests(app: FastifyInstance, { context, isReady, takeRequest }: 
     closing = true;
   });
   // Clients leave with the answers that they get while the service stops.
-  app.addHook('onSend', async (_, reply) => {
+  app.addHook('onSend', (_request, reply, _body, done) => {
     if (!isReady()) reply.raw.shouldKeepAlive = false;
+    done();
   });
-  app.addHook('onRequest', async (request, reply) => {
+  // Not async: together with the waiting, these hooks would take longer than an answer from memory.
+  app.addHook('onRequest', (request, reply, done) => {
+    let isPreflight = false;
+    try {
+      isPreflight = guardRequest(request, reply);
+    } catch (error) {
+      return done(error as Error);
+    }
+    if (isPreflight) reply.code(204).send();
+    else done();
+  });
+
+  function guardRequest(request: FastifyRequest, reply: FastifyReply): boolean {
     setCommonHeaders(request, reply);
     watchBody(request.raw, reply.raw);
     const facts = getRequestFacts(request.raw);
@@ -163,9 +171,9 @@ function guardRequests(app: FastifyInstance, { context, isReady, takeRequest }: 
       if (config.countsCallers) countRequest(takeRequest, request);
       throw error;
     }
-    if (isPreflight) return reply.code(204).send();
-    if (request.is404) refuseUnknown(request, reply);
-  });
+    if (!isPreflight && request.is404) refuseUnknown(request, reply);
+    return isPreflight;
+  }
 
   function requireSound(request: FastifyRequest): void {
     if (closing) throw new Refused('unavailable', 'The service is stopping.');
@@ -195,32 +203,25 @@ function guardRequests(app: FastifyInstance, { context, isReady, takeRequest }: 
  * @returns lists the methods accepted at a URL
  */
 function trackMethods(app: FastifyInstance): (url: string) => string[] {
-  const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
-  app.addHook('onRoute', ({ url, method }) => {
-    const route = routes.get(url) ?? { pattern: toPathPattern(url), methods: new Set() };
-    routes.set(url, route);
-    for (const one of [method].flat()) route.methods.add(one);
-  });
+  const routes: { readonly url: string; readonly method: string | string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => void routes.push({ url, method }));
   return (url) => {
     const path = url.split(/[?#]/)[0] as string;
-    const matching = [...routes.values()].filter(({ pattern }) => pattern.test(path));
-    return [...new Set(matching.flatMap((route) => [...route.methods]))].sort();
+    const matching = routes.filter((route) => matchesPath(route.url, path));
+    return [...new Set(matching.flatMap(({ method }) => method))].sort();
   };
 }
 
 /** Says why a request of another service is not answered. */
 function listReasons(unsupported: Words): (request: FastifyRequest) => string | undefined {
-  const reasons = Object.entries(unsupported).map(([request, reason]) => {
-    const [method, path = ''] = request.split(' ');
-    return { method, pattern: toPathPattern(path.replace(/\{(\w+)\}/g, ':$1')), reason };
-  });
+  const reasons = Object.entries(unsupported);
   return ({ method, url }) =>
-    reasons.find((one) => one.method === method && one.pattern.test(url.split('?')[0] as string))?.reason;
+    reasons.find(([request]) => matchesPath(request, `${method} ${url.split('?')[0]}`))?.[1];
 }
 
-function toPathPattern(url: string): RegExp {
-  const parts = url
-    .split('/')
-    .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
-  return new RegExp(`^${parts.join('/')}$`);
+/** @param pattern with `:name` or `{name}` for any segment */
+function matchesPath(pattern: string, path: string): boolean {
+  const [parts, given] = [pattern.split('/'), path.split('/')];
+  const isMatch = (part: string, at: number) => (/^[:{]/.test(part) ? given[at] !== '' : given[at] === part);
+  return parts.length === given.length && parts.every(isMatch);
 }

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
+import { isSameSecret } from '../../wire/same-secret.js';
 import { findAdminToken, isAdminToken } from '../auth/admin-tokens.js';
 import {
   findToken,
   isRandomToken,
-  isSameSecret,
   isUseOutdated,
   parseTokenLimit,
   recordUse,
@@ -14,11 +14,32 @@ import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { Identity } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
+import { getRequestFacts } from './access-log.js';
+import type { Concern } from './concern.js';
+import { admitCaller, type RateLimit } from './rate-limit.js';
+
+/** Finds the caller of each request, and counts it against their limit. */
+export function createAuthentication(context: Context, takeRequest: RateLimit): Concern {
+  const identify = async (request: FastifyRequest) => {
+    const caller = await authenticate(context, readCredential(context, request));
+    if (caller.kind !== 'none')
+      Object.assign(getRequestFacts(request.raw), { user: caller.userId, credential: caller.kind });
+    return caller;
+  };
+  return {
+    onRequest: async (request) => {
+      request.caller = await admitCaller(takeRequest, request, () => identify(request));
+    },
+  };
+}
 
 const ANONYMOUS: Caller = { kind: 'none', admin: false, key: 'none' };
 
 /** The Authorization header, or the header with the key that another service takes in its place. */
-export function readCredential({ naming }: Context, { headers }: FastifyRequest): string | undefined {
+function readCredential(
+  { naming }: Pick<Context, 'naming'>,
+  { headers }: FastifyRequest,
+): string | undefined {
   const key = headers[naming?.behaviors.apiKeyHeader ?? ''];
   return headers.authorization ?? (typeof key === 'string' ? `Bearer ${key}` : undefined);
 }

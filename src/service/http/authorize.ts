@@ -1,9 +1,12 @@
+import type { FastifyRequest } from 'fastify';
 import type { Who } from '../../contract/operation.js';
 import { refuseOtherNodes } from '../auth/random-tokens.js';
 import { compileOnce, type Database } from '../database/database.js';
 import type { Caller } from '../operation/caller.js';
+import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { credentialRequired } from './authenticate.js';
+import type { Concern, Route } from './concern.js';
 
 export interface AuthorizationRequest {
   readonly who: Who;
@@ -17,6 +20,33 @@ export interface AuthorizationRequest {
   readonly isClosed: boolean;
   /** Whether a request without a credential may pass, because its body holds one. */
   readonly bearerOptional: boolean;
+}
+
+export function createAuthorization(context: AuthorizationContext): Concern {
+  return {
+    onRequest: (request, _reply, route) =>
+      authorize(context.database, toAuthorization(context, route, request)),
+  };
+}
+
+type AuthorizationContext = Pick<Context, 'configuration' | 'naming' | 'database'>;
+
+export function toAuthorization(
+  { configuration: { registry, publish }, naming }: AuthorizationContext,
+  { name, operation }: Pick<Route, 'name' | 'operation'>,
+  { caller, params }: Pick<FastifyRequest, 'caller' | 'params'>,
+): AuthorizationRequest {
+  const { who, task, opensSignIn, credentialInBody } = operation;
+  return {
+    who,
+    caller,
+    starts: task && name,
+    ...(params as { publisherId?: string; nodeId?: string }),
+    isClosed: registry.read === 'authenticated' && !opensSignIn,
+    bearerOptional:
+      credentialInBody === true &&
+      (publish.bearer === 'optional' || naming?.behaviors.publishWithoutBearer === true),
+  };
 }
 
 /** @throws Refused unauthenticated, not_found, forbidden, admin_required, banned */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Requests of one connection that wait for the one before them; a client that sends more is cut off. */
@@ -8,14 +8,9 @@ const MAX_WAITING = 100;
  * Serves the requests of a connection one after another, each in a turn of its own. Node reads thousands of them out of one
  * packet and would serve all of them at once, before any other connection, and keep all their answers until they are read.
  */
-export function serveInTurn(server: Server): void {
-  const others = server.listeners('request') as RequestListener[];
+export function serveInTurn(serve: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
-  const serve = (request: IncomingMessage, response: ServerResponse) => {
-    for (const listener of others) listener(request, response);
-  };
-  server.removeAllListeners('request');
-  server.on('request', (request, response) => {
+  return (request, response) => {
     // Node gives a response its socket once the response before it has been sent.
     if (response.socket !== null) return serve(request, response);
     const { socket } = request;
@@ -26,7 +21,7 @@ export function serveInTurn(server: Server): void {
       waiting.set(socket, (waiting.get(socket) as number) - 1);
       setImmediate(serve, request, response);
     });
-  });
+  };
 }
 
 const TICK_MS = 10_000;

@@ -9,7 +9,7 @@ import {
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { isSameSecret } from '../auth/random-tokens.js';
+import { isSameSecret } from '../../wire/same-secret.js';
 import type { Count, CountedEvent } from '../configuration/log.js';
 import { PortTaken } from '../configuration/start-errors.js';
 import type { Database, QueryObserver } from '../database/database.js';

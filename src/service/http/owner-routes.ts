@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isSameSecret } from '../auth/random-tokens.js';
+import { isSameSecret } from '../../wire/same-secret.js';
 import type { Keys } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isCacheable } from '../../contract/operation.js';
 import { readRevision } from '../database/sqlite.js';
 import type { Context } from '../operation/context.js';
-import { getRequestFacts } from './access-log.js';
+import type { Concern } from './concern.js';
 import { matchesEtag } from './send-file.js';
 
 /** Headers of every answer; routes replace what differs. */
@@ -17,7 +17,6 @@ export const COMMON_HEADERS = {
 /** What anyone may read, as it was sent. */
 interface PublicAnswer {
   readonly text: string;
-  readonly route: string | undefined;
   readonly headers: Readonly<Record<string, string | number>>;
 }
 
@@ -29,7 +28,7 @@ const MAX_ONE = 64 * 1024;
  * Answers to reads without a credential, kept until anything in the database changes. Asking the database whether it
  * changed costs a tenth of the read, and is as exact.
  */
-export class PublicAnswers {
+class PublicAnswers {
   readonly #database: Context['database'];
   readonly #vary: string;
   readonly #answers = new Map<string, PublicAnswer>();
@@ -48,13 +47,12 @@ export class PublicAnswers {
   }
 
   /** Creates an answer; call it before the read, so that what is kept is never newer than the read. */
-  begin({ url, routeOptions: { url: route } }: FastifyRequest): (text: string) => PublicAnswer {
+  begin({ url }: FastifyRequest): (text: string) => PublicAnswer {
     const revision = readRevision(this.#database);
     return (text) => {
       const hash = createHash('sha256').update(text).digest('base64url');
       const answer = {
         text,
-        route,
         headers: {
           'content-type': 'application/json; charset=utf-8',
           'content-length': Buffer.byteLength(text),
@@ -91,7 +89,7 @@ export class PublicAnswers {
 }
 
 /** Sends an answer, or 304 if the client has it. */
-export function sendPublicAnswer(
+function sendPublicAnswer(
   { headers, text }: PublicAnswer,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -103,41 +101,23 @@ export function sendPublicAnswer(
   return reply.removeHeader('content-length').removeHeader('content-type').code(304).send();
 }
 
-/**
- * Sends kept answers before the framework sees the request, whose routing and hooks take longer than all the rest.
- * Any request that is not the plainest of its kind goes on to the framework.
- * @param isAdmitted whether everything that comes before an answer lets a request pass
- */
-export function replayPublicAnswers(
-  server: Server,
-  answers: PublicAnswers,
-  isAdmitted: (request: IncomingMessage) => boolean,
-): void {
-  const others = server.listeners('request') as RequestListener[];
-  server.removeAllListeners('request');
-  server.on('request', (request, response) => {
-    const answer = isPlain(request) ? answers.find(request.url as string) : undefined;
-    if (!answer || !isAdmitted(request)) {
-      for (const listener of others) listener(request, response);
-      return;
-    }
-    const facts = getRequestFacts(request);
-    if (answer.route !== undefined) facts.route = answer.route;
-    const headers = { 'x-request-id': facts.id, ...COMMON_HEADERS, ...answer.headers };
-    if (matchesEtag(request.headers['if-none-match'], answer.headers.etag as string)) {
-      const { 'content-type': _, 'content-length': __, ...rest } = headers as Record<string, string>;
-      response.writeHead(304, rest).end();
-    } else response.writeHead(200, headers).end(answer.text);
-  });
-}
-
-function isPlain({ method, headers }: IncomingMessage): boolean {
-  return (
-    method === 'GET' &&
-    headers.authorization === undefined &&
-    headers.origin === undefined &&
-    headers.expect === undefined &&
-    headers['content-length'] === undefined &&
-    headers['transfer-encoding'] === undefined
-  );
+/** Answers reads of anyone with what was sent before, until anything in the database changes. */
+export function createPublicCache(context: Pick<Context, 'configuration' | 'database' | 'naming'>): Concern {
+  const answers = new PublicAnswers(context);
+  const isClosed = context.configuration.registry.read === 'authenticated';
+  return {
+    applies: ({ operation }) => isCacheable(operation) && (!isClosed || operation.opensSignIn === true),
+    onRequest: (request, reply) => {
+      const answer = request.caller.kind === 'none' ? answers.find(request.url) : undefined;
+      return answer && sendPublicAnswer(answer, request, reply);
+    },
+    around: (call, next, exchange) => {
+      const { request, reply } = exchange;
+      if (call.caller.kind === 'none') {
+        const keep = answers.begin(request);
+        exchange.send = (text) => sendPublicAnswer(keep(text), request, reply);
+      }
+      return next(call);
+    },
+  };
 }

@@ -17,7 +17,10 @@ const MAX_ANSWER_MS = 5_000;
  * @param isRunning false while it starts or stops
  * @returns a check that throws if it cannot
  */
-export function createReadinessCheck(context: Context, isRunning: () => boolean): () => Promise<void> {
+export function createReadinessCheck(
+  context: Pick<Context, 'database' | 'storage' | 'disk'>,
+  isRunning: () => boolean,
+): () => Promise<void> {
   const { database, storage } = context;
   let [lookedAt, looking] = [Number.NEGATIVE_INFINITY, Promise.resolve()];
   const checkStorage = () => {

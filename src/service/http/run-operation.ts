@@ -1,11 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OperationName } from '../../contract/index.js';
-import type { Operation } from '../../contract/operation.js';
 import { hashToken } from '../auth/random-tokens.js';
 import type { Tx } from '../database/database.js';
-import type { Handler, OperationAnswer, OperationCall, WriteHandler } from '../operation/call.js';
+import type { OperationAnswer, WriteHandler } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
-import { type AuthorizationRequest, authorize } from './authorize.js';
+import { authorize, toAuthorization } from './authorize.js';
+import type { AnyCall, Exchange } from './concern.js';
 import {
   findStoredAnswer,
   hashRequest,
@@ -15,12 +14,9 @@ import {
   storeAnswer,
 } from './idempotency.js';
 
-export interface OperationRun {
-  readonly name: OperationName;
-  readonly operation: Operation;
-  readonly handler: Handler<OperationName>;
-  readonly call: OperationCall<OperationName>;
-  readonly access: AuthorizationRequest;
+interface OperationRun {
+  readonly call: AnyCall;
+  readonly exchange: Exchange;
   readonly running: RunningKeys;
 }
 
@@ -32,11 +28,13 @@ type Write = (tx: Tx) => Promise<AnyAnswer>;
  * once for its Idempotency-Key if it has one.
  */
 export async function runOperation(
-  run: OperationRun,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  call: AnyCall,
+  exchange: Exchange,
+  running: RunningKeys,
 ): Promise<AnyAnswer> {
-  const { name, operation, handler, call } = run;
+  const run = { call, exchange, running };
+  const { request, reply, route } = exchange;
+  const { name, operation, handler } = route;
   // Decided: keys are for POSTs, except those whose answer holds a secret, which is never stored.
   const takesKey = operation.method === 'POST' && !operation.secret;
   const header = takesKey ? request.headers['idempotency-key'] : undefined;
@@ -46,11 +44,11 @@ export async function runOperation(
   if ('read' in handler) return handler.read(call, call.context.database);
   if (key === undefined) return prepareWrite(handler, call, (write) => inTransaction(run, write));
   const hash = hashRequest(request.url, request.bodyHash);
-  return runOnce(run, handler, { caller: nameKeyOwner(call), operation: name, key, hash }, reply);
+  return runOnce(run, handler, { caller: nameKeyOwner(call), operation: name, key, hash });
 }
 
 /** Whose key it is. Without a bearer, the token in the body tells callers apart. */
-function nameKeyOwner({ caller, body }: OperationCall<OperationName>): string {
+function nameKeyOwner({ caller, body }: AnyCall): string {
   const { personal_access_token: token } = (body ?? {}) as { readonly personal_access_token?: string };
   return caller.kind === 'none' && token !== undefined ? `token:${hashToken(token)}` : caller.key;
 }
@@ -60,9 +58,9 @@ function runOnce(
   run: OperationRun,
   handler: WriteHandler<OperationName>,
   keyed: KeyedRequest,
-  reply: FastifyReply,
 ): Promise<AnyAnswer> {
-  const { operation, call, running } = run;
+  const { call, running } = run;
+  const { reply, route } = run.exchange;
   const { database, now } = call.context;
   const { keep, replay } = handler;
   const replayStored = async (tx: Tx, stored: AnyAnswer) => {
@@ -78,15 +76,16 @@ function runOnce(
         const storedSince = await findStoredAnswer(tx, now, keyed);
         if (storedSince !== undefined) return replayStored(tx, storedSince as AnyAnswer);
         const answer = await write(tx);
-        await storeAnswer(tx, now, keyed, operation.status ?? 200, keep ? keep(answer) : answer);
+        await storeAnswer(tx, now, keyed, route.operation.status ?? 200, keep ? keep(answer) : answer);
         return answer;
       }),
     );
   });
 }
 
-async function inTransaction({ call, access }: OperationRun, write: Write): Promise<AnyAnswer> {
+async function inTransaction({ call, exchange }: OperationRun, write: Write): Promise<AnyAnswer> {
   const { database, log } = call.context;
+  const access = toAuthorization(call.context, exchange.route, exchange.request);
   const answer = await database.transaction().execute(async (tx) => {
     // Left by an attempt that was rolled back.
     call.actions.length = 0;
@@ -101,7 +100,7 @@ async function inTransaction({ call, access }: OperationRun, write: Write): Prom
 /** Does what comes before the transaction, and undoes it if the transaction is refused. */
 async function prepareWrite(
   handler: WriteHandler<OperationName>,
-  call: OperationCall<OperationName>,
+  call: AnyCall,
   execute: (write: Write) => Promise<AnyAnswer>,
 ): Promise<AnyAnswer> {
   if ('write' in handler) return execute((tx) => handler.write(call, tx));

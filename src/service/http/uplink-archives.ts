@@ -110,7 +110,7 @@ async function sendArchive(
 }
 
 async function findArchive(
-  { database }: Context,
+  { database }: Pick<Context, 'database'>,
   { nodeId, version }: ArchiveOfUplink,
 ): Promise<ArchiveFile | undefined> {
   const row = await findRow(database, 'uplink_versions', { node_id: nodeId, version });

@@ -22,7 +22,7 @@ export interface TaskDemand {
  */
 export async function requireTaskQuota(
   database: Database,
-  { configuration: { quotas }, now, reservations }: QuotaContext & Pick<Context, 'reservations'>,
+  { configuration: { quotas }, now, reservations }: QuotaContext,
   { userId, hasWebhook }: TaskDemand,
 ): Promise<void> {
   if (!hasQuotas(userId)) return;
@@ -49,7 +49,7 @@ export async function requireTaskQuota(
  */
 export async function reserveTask(
   tx: Tx,
-  context: QuotaContext & Pick<Context, 'reservations'>,
+  context: QuotaContext,
   demand: TaskDemand,
 ): Promise<string | undefined> {
   if (!hasQuotas(demand.userId)) return undefined;
@@ -97,7 +97,7 @@ export async function requireCountQuota(
 /** @throws Refused quota_exceeded if a user has sent too many invitations within a day, accepted or not */
 export async function requireInvitationQuota(
   database: Database,
-  { configuration: { quotas }, now }: QuotaContext,
+  { configuration: { quotas }, now }: Pick<Context, 'configuration' | 'now'>,
   userId: string,
 ): Promise<void> {
   if (!hasQuotas(userId)) return;

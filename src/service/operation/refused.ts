@@ -24,6 +24,11 @@ export class Refused extends Error {
   }
 }
 
+/** Whether a request was refused because what it is about does not exist. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Refused && error.code === 'not_found';
+}
+
 /**
  * @param message continues its name
  * @param name how the sentence names it

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameSecret } from '../../wire/same-secret.js';
 import type { Context } from './context.js';
 
 /** Identifies an archive: the three segments of its path. */
@@ -130,11 +131,8 @@ function signLines({ keys }: Pick<Context, 'keys'>, lines: readonly string[]): s
   return createHmac('sha256', keys.url).update(lines.join('\n')).digest('base64url');
 }
 
-/** Compares in constant time, so that timing reveals nothing about a signature. */
 function isEqual(genuine: string, given: unknown): boolean {
-  if (typeof given !== 'string') return false;
-  const [one, other] = [Buffer.from(genuine), Buffer.from(given)];
-  return one.length === other.length && timingSafeEqual(one, other);
+  return typeof given === 'string' && isSameSecret(genuine, given);
 }
 
 // Decided: the archive of a version is the single object {publisher}/{node}/{version}/node.zip.

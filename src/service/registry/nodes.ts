@@ -76,7 +76,7 @@ const deleteNode: Write<'node.delete'> = async (call, tx) => {
 export interface Author {
   /** A user id. */
   readonly actor: string;
-  readonly context: Context;
+  readonly context: Pick<Context, 'configuration' | 'now'>;
 }
 
 /** @throws Refused quota_exceeded; invalid_request if the id is invalid or reserved; duplicate_node if it is too similar to another */

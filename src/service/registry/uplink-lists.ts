@@ -16,32 +16,17 @@ type Bulk = OperationAnswer<'version.bulk'>;
 type Item = Bulk['node_versions'][number];
 type Pair = Item['identifier'];
 
-/**
- * Adds what the registry behind this one has to a list of nodes or a bulk read.
- * @returns undefined if the answer has no such part
- */
-export async function addFromUplink(
+type Add<Name extends OperationName> = (
   context: Context,
-  name: OperationName,
-  call: OperationCall<OperationName>,
-  answer: unknown,
-): Promise<unknown> {
-  if (!context.configuration.uplink) return undefined;
-  if (name === 'node.search')
-    return addNodes(context, (call as OperationCall<'node.search'>).query, answer as NodePage);
-  if (name === 'version.bulk') return addVersions(context, answer as Bulk);
-  return undefined;
-}
+  query: OperationCall<Name>['query'],
+  own: OperationAnswer<Name>,
+) => Promise<OperationAnswer<Name> | undefined>;
 
 // Decided: a list has the nodes held here first, then those of the registry behind this one in its order. Nodes that
 // are held here or that a rule refuses are left out of the latter, so that a page may be shorter, and `total` too high.
-async function addNodes(
-  context: Context,
-  query: OperationCall<'node.search'>['query'],
-  own: NodePage,
-): Promise<NodePage> {
+const addNodes: Add<'node.search'> = async (context, query, own) => {
   // An admin's view of this registry.
-  if (query.include_banned) return own;
+  if (query.include_banned) return undefined;
   const { limit, page } = query;
   const wanted = limit - own.nodes.length;
   const start = Math.max(0, (page - 1) * limit - own.total);
@@ -59,7 +44,7 @@ async function addNodes(
     context.log('warn', 'The uplink did not answer.', { error: error.message });
     return own;
   }
-}
+};
 
 async function readPage(
   context: Context,
@@ -93,7 +78,7 @@ function isVersionOf({ node_id }: VersionView, nodeId: string): boolean {
 }
 
 /** Asks about the pairs that are not held here, all at once. */
-async function addVersions(context: Context, { node_versions: items }: Bulk): Promise<Bulk | undefined> {
+const addVersions: Add<'version.bulk'> = async (context, _, { node_versions: items }) => {
   const missing = items.filter(({ status }) => status === 'not_found').map(({ identifier }) => identifier);
   const foreign = await findForeign(
     context,
@@ -122,7 +107,7 @@ async function addVersions(context: Context, { node_versions: items }: Bulk): Pr
       });
   }
   return { node_versions: items.map((item) => found.get(item.identifier) ?? item) };
-}
+};
 
 /**
  * Reads versions, also under their full spelling.
@@ -159,4 +144,26 @@ async function readVersions(
 
 function toKey({ node_id, version }: Pair): string {
   return `${node_id}\n${version}`;
+}
+
+const additions: { readonly [Name in OperationName]?: Add<Name> } = {
+  'node.search': addNodes,
+  'version.bulk': addVersions,
+};
+
+/**
+ * Adds what the registry behind this one has to a list of nodes or a bulk read.
+ * @returns undefined if the answer has no such part
+ */
+export async function addFromUplink(
+  context: Context,
+  name: OperationName,
+  { query }: Pick<OperationCall<OperationName>, 'query'>,
+  answer: unknown,
+): Promise<unknown> {
+  return (additions[name] as Add<OperationName> | undefined)?.(
+    context,
+    query,
+    answer as OperationAnswer<OperationName>,
+  );
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { getOperation, type OperationName } from '../../contract/index.js';
 import { removeNulls } from '../../contract/json.js';
+import { Node } from '../../contract/node.js';
+import type { Operation } from '../../contract/operation.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { findWrongKind } from '../../contract/schema/kinds.js';
@@ -18,8 +20,50 @@ import { toPlainId } from './names.js';
 import { compareVersions, completeSpelling } from './version-order.js';
 import type { NodeView, VersionView } from './views.js';
 
-/** The reads of a node that another registry answers if it is not held here. */
-const READS = ['node.get', 'node.install', 'version.list', 'version.get', 'hostNodes.list', 'hostNodes.get'];
+/** A version as it is answered here. */
+type Adopt = (version: VersionView) => VersionView;
+
+/** What is known of a node from the archives that were served, the newest first. */
+interface KeptNode {
+  readonly node: NodeView;
+  readonly versions: readonly VersionView[];
+}
+
+/** A read of a node that the registry behind this one answers if it is not held here. */
+interface Mirror {
+  /** Replaces the addresses of archives in an answer. Absent: it has none. */
+  readonly adopt?: (answer: unknown, adopt: Adopt) => unknown;
+  /** Answers with what is known, without the other registry. @param spellings of the wanted version */
+  readonly recall?: (kept: KeptNode, spellings: readonly string[]) => unknown;
+  /** A version that was served once stays what it was. */
+  readonly isPinned?: true;
+}
+
+const adoptVersion: Mirror['adopt'] = (answer, adopt) => adopt(answer as VersionView);
+const findVersion = ({ versions }: KeptNode, spellings: readonly string[]) =>
+  spellings.map((spelling) => versions.find(({ version }) => version === spelling)).find(Boolean);
+
+const MIRRORS: Partial<Record<OperationName, Mirror>> = {
+  'node.get': {
+    adopt: (answer, adopt) => {
+      const { latest_version: latest, ...node } = answer as NodeView;
+      return { ...node, ...(latest && { latest_version: adopt(latest) }) };
+    },
+    recall: ({ node, versions }) => ({ ...node, latest_version: versions[0] }),
+  },
+  'node.install': {
+    adopt: adoptVersion,
+    recall: (kept, spellings) => (spellings.length === 0 ? kept.versions[0] : findVersion(kept, spellings)),
+    isPinned: true,
+  },
+  'version.list': {
+    adopt: (answer, adopt) => (answer as VersionView[]).map(adopt),
+    recall: ({ versions }) => versions,
+  },
+  'version.get': { adopt: adoptVersion, recall: findVersion },
+  'hostNodes.list': {},
+  'hostNodes.get': {},
+};
 
 /** A read that goes to the registry behind this one. */
 interface RemoteRead {
@@ -45,25 +89,30 @@ export async function askUplink(
   { params, query }: Pick<OperationCall<OperationName>, 'params' | 'query'>,
 ): Promise<unknown> {
   const { nodeId } = params as NodeRead['params'];
-  if (!context.configuration.uplink || !READS.includes(name) || nodeId === undefined) return undefined;
-  if (!(await mayAsk(context, nodeId))) return undefined;
+  const mirror = MIRRORS[name];
+  if (!mirror || nodeId === undefined || !(await mayAsk(context, nodeId))) return undefined;
   const read = { params, query } as NodeRead;
-  const wanted = name === 'node.install' ? read.query?.version : undefined;
-  // What was served once stays what it was.
-  const pinned = wanted === undefined ? undefined : await findPinned(context, nodeId, String(wanted));
-  if (pinned) return toOwnVersion(context, nodeId, pinned);
+  const wanted = read.params.version ?? (read.query?.version as string | undefined);
+  const adopt: Adopt = (version) => toOwnVersion(context, nodeId, version);
+  const pinned = mirror.isPinned && wanted !== undefined && (await findPinned(context, nodeId, wanted));
+  if (pinned) return adopt(pinned);
   const answer = await readRemote(context, name, read).catch(async (error: unknown) => {
     if (!(error instanceof FetchFailed)) throw error;
     if (error.status !== 404) context.log('warn', 'The uplink did not answer.', { error: error.message });
-    const kept = await readKept(context, name, read);
-    if (kept !== undefined || error.status === 404) return kept;
+    const kept = mirror.recall && (await findKept(context, nodeId));
+    const spellings = wanted === undefined ? [] : [wanted, completeSpelling(context, wanted)];
+    const known = kept && mirror.recall?.(kept, spellings);
+    if (known !== undefined || error.status === 404) return known;
     throw new Refused('unavailable', 'The registry behind this one does not answer; try again soon.');
   });
-  return answer === undefined ? undefined : replaceUrls(context, name, nodeId, answer);
+  return answer === undefined || !mirror.adopt ? answer : mirror.adopt(answer, adopt);
 }
 
 /** @throws Refused forbidden if a rule refuses the node */
-export async function mayAsk(context: Context, nodeId: string): Promise<boolean> {
+export async function mayAsk(
+  context: Pick<Context, 'configuration' | 'database'>,
+  nodeId: string,
+): Promise<boolean> {
   if (!context.configuration.uplink || (await findForeign(context, [nodeId])).size === 0) return false;
   if (isAllowed(context, nodeId)) return true;
   throw new Refused(
@@ -75,7 +124,7 @@ export async function mayAsk(context: Context, nodeId: string): Promise<boolean>
 // Decided: an id that is held here, or looks like one that is, is never looked up elsewhere, in any status.
 /** The ids that no node here has, in any spelling and status. */
 export async function findForeign(
-  { database }: Context,
+  { database }: Pick<Context, 'database'>,
   nodeIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const valid = nodeIds.filter((id) => NodeId.safeParse(id).success);
@@ -92,7 +141,10 @@ export async function findForeign(
 }
 
 /** Whether the rules allow a node of the registry behind this one. */
-export function isAllowed({ configuration: { uplink } }: Context, nodeId: string): boolean {
+export function isAllowed(
+  { configuration: { uplink } }: Pick<Context, 'configuration'>,
+  nodeId: string,
+): boolean {
   const matches = (patterns: readonly string[] = []) => patterns.some((one) => matchGlob(one, nodeId));
   return matches(uplink?.allow) && !matches(uplink?.deny);
 }
@@ -106,7 +158,7 @@ function matchGlob(pattern: string, nodeId: string): boolean {
 }
 
 /** Without a trailing slash. */
-function getUplinkUrl({ configuration: { uplink } }: Context): string {
+function getUplinkUrl({ configuration: { uplink } }: Pick<Context, 'configuration'>): string {
   return (uplink as NonNullable<typeof uplink>).url.replace(/\/+$/, '');
 }
 
@@ -119,7 +171,7 @@ async function readRemote(context: Context, name: OperationName, read: NodeRead)
   const operation = getOperation(name);
   const answer = await requestRemote(context, name, read as RemoteRead);
   if (operation.response && findWrongKind(operation.response, answer)) throw otherForm();
-  requireSameNode(name, answer, read.params.nodeId as string);
+  requireSameNode(operation, answer, read.params.nodeId as string);
   return answer;
 }
 
@@ -170,17 +222,17 @@ export async function requestRemote(
  * A registry may answer about a node with a similar id, or send on to another one, to which other rules apply.
  * @throws FetchFailed
  */
-function requireSameNode(name: OperationName, answer: unknown, nodeId: string): void {
+function requireSameNode({ response }: Operation, answer: unknown, nodeId: string): void {
   const { id, latest_version, host_nodes } = answer as Readonly<Record<string, unknown>>;
   const parts = [answer, latest_version, host_nodes].flat() as ({ node_id?: string } | undefined)[];
-  const ids = [name === 'node.get' ? id : undefined, ...parts.map((part) => part?.node_id)];
+  const ids = [response === Node ? id : undefined, ...parts.map((part) => part?.node_id)];
   if (ids.some((one) => one && String(one).toLowerCase() !== nodeId.toLowerCase()))
     throw new FetchFailed('it answered about another node', 404);
 }
 
 /** Fetches from the registry behind this one, or from where it says; only its own address may be private. */
 export function fetchFromUplink(
-  context: Context,
+  context: Pick<Context, 'configuration' | 'baseUrl'>,
   url: URL,
   path: string,
   options: Pick<FetchMediaOptions, 'bytes' | 'seconds' | 'media' | 'json' | 'minSpeed' | 'signal' | 'admit'>,
@@ -200,32 +252,21 @@ function parseAnswer(json: Buffer): unknown {
   }
 }
 
-/** What is known of a node from the archives that were served. */
-async function readKept(
-  context: Context,
-  name: OperationName,
-  { params, query }: NodeRead,
-): Promise<unknown> {
-  const rows = await context.database
+async function findKept(
+  { database }: Pick<Context, 'database'>,
+  nodeId: string,
+): Promise<KeptNode | undefined> {
+  const rows = await database
     .selectFrom('uplink_versions')
     .select(['version', 'node', 'details'])
-    .where('node_id', '=', params.nodeId as string)
+    .where('node_id', '=', nodeId)
     .execute();
-  const sorted = rows.sort((one, other) => compareVersions(other.version, one.version));
-  const versions = sorted.map(({ details }) => JSON.parse(details) as VersionView);
-  const [latest] = versions;
-  if (!latest) return undefined;
-  const wanted = name === 'node.install' ? query?.version : params.version;
-  if (name === 'node.install' && wanted === undefined) return latest;
-  if (name === 'version.list') return versions;
-  if (name === 'node.install' || name === 'version.get')
-    return (
-      versions.find(({ version }) => version === wanted) ??
-      versions.find(({ version }) => version === completeSpelling(context, String(wanted)))
-    );
-  if (name === 'node.get')
-    return { ...(JSON.parse(sorted[0]?.node as string) as NodeView), latest_version: latest };
-  return undefined;
+  const [newest, ...older] = rows.sort((one, other) => compareVersions(other.version, one.version));
+  if (!newest) return undefined;
+  return {
+    node: JSON.parse(newest.node),
+    versions: [newest, ...older].map(({ details }) => JSON.parse(details)),
+  };
 }
 
 /** A version whose archive was served, as it was then. */
@@ -239,15 +280,6 @@ export async function findPinned(
 }
 
 /** Archives are downloaded from here, so that they are kept. */
-function replaceUrls({ baseUrl }: Context, name: OperationName, nodeId: string, answer: unknown): unknown {
-  const own = (version: VersionView) => toOwnVersion({ baseUrl }, nodeId, version);
-  if (name === 'version.list') return (answer as VersionView[]).map(own);
-  if (name === 'version.get' || name === 'node.install') return own(answer as VersionView);
-  if (name !== 'node.get') return answer;
-  const { latest_version, ...node } = answer as NodeView;
-  return { ...node, ...(latest_version && { latest_version: own(latest_version) }) };
-}
-
 export function toOwnVersion(
   { baseUrl }: Pick<Context, 'baseUrl'>,
   nodeId: string,

@@ -63,7 +63,7 @@ const rotateWebhookSecret: Write<'webhook.rotateSecret'> = async ({ caller, cont
 };
 
 async function insertSecret(tx: Tx, { userId, now }: SecretOwner): Promise<string> {
-  const secret = generateWebhookSecret();
+  const secret = WEBHOOK_SECRET_PREFIX + randomBytes(32).toString('base64');
   await insertRow(tx, 'webhook_secrets', {
     user_id: userId,
     secret,
@@ -79,10 +79,6 @@ function getOverlapStart(now: Context['now']): string {
 
 function toIsoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
-}
-
-function generateWebhookSecret(): string {
-  return WEBHOOK_SECRET_PREFIX + randomBytes(32).toString('base64');
 }
 
 export const webhookSecretHandlers = {
