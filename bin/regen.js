@@ -4,7 +4,9 @@
 process.on('uncaughtException', (error) => {
   const isExhausted = ['EMFILE', 'ENFILE'].includes(error?.code);
   const message = 'error: Too many files are open; raise the limit (ulimit -n) and try again.';
-  process.stderr.write(`${isExhausted ? message : (error?.stack ?? error)}\n`);
+  // An error may quote text of a service, which must not control the terminal.
+  const stack = String(error?.stack ?? error).replace(/[^\P{C}\n]/gu, '?');
+  process.stderr.write(`${isExhausted ? message : stack}\n`);
   process.exit(isExhausted ? 7 : 1);
 });
 

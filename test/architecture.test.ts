@@ -117,21 +117,21 @@ describe.each([
     20,
   ],
 ] as const)('the floors of %s', (folder, floors, most) => {
-  const floorOf = (path: string) => {
+  const findFloor = (path: string) => {
     const room = roomBelow(folder, path) as string;
     return floors.findIndex((rooms) => (rooms as readonly string[]).includes(room));
   };
 
   test('hold everything in it', () => {
     const entries = readdirSync(folder);
-    expect(entries.filter((entry) => floorOf(`${folder}/${entry}`) < 0)).toEqual([]);
+    expect(entries.filter((entry) => findFloor(`${folder}/${entry}`) < 0)).toEqual([]);
     expect(entries.length).toBeLessThanOrEqual(most);
   });
 
   test('import only what lies on a floor below', () => {
     const within = imports.filter(({ from, to }) => roomBelow(folder, from) && roomBelow(folder, to));
     const wrong = within.filter(({ from, to }) => {
-      return roomBelow(folder, from) !== roomBelow(folder, to) && floorOf(to) >= floorOf(from);
+      return roomBelow(folder, from) !== roomBelow(folder, to) && findFloor(to) >= findFloor(from);
     });
     expect(wrong).toEqual([]);
   });

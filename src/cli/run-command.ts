@@ -11,7 +11,7 @@ import {
 import { type ParsedCommandLine, parseCommandLine } from './command/program.js';
 import { version } from './command/version.js';
 import { Clients } from './connect/clients.js';
-import type { CommandContext, RunCommand } from './connect/context.js';
+import type { CommandContext, Needs, RunCommand } from './connect/context.js';
 import { findFolders } from './connect/folders.js';
 import type { Project } from './connect/project.js';
 import { ServiceConnector } from './connect/services.js';
@@ -159,7 +159,7 @@ async function readFormat(flags: ParsedCommand['flags'], interruption: CommandIn
 function composeContext(
   { command, args, flags }: ParsedCommand,
   project: Project | undefined,
-  { system, output, interruption }: Pick<CommandContext, 'system' | 'output' | 'interruption'>,
+  { system, output, interruption }: Needs<'system' | 'output' | 'interruption'>,
 ): { readonly context: CommandContext; close(): Promise<void> } {
   const { signal } = interruption;
   const folders = findFolders(system);

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { homeForTest, regen } from '../support/cli.js';
-import { folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
+import { folderForTest, publisherForTest, registerVersion, serviceForTest } from '../support/service.js';
 
 const nowhere = 'http://127.0.0.1:9';
 
@@ -134,7 +134,7 @@ test('a command in a hint repeats the token file, but no sign-in does', async ()
   const { stderr } = await regen(['publisher', 'list', ...given], { cwd });
   expect(stderr).toContain(`regen auth login --base-url ${service.url} --with-token`);
   writeFileSync(join(cwd, 'token'), service.ownerToken);
-  await register(await publisherForTest(service));
+  await registerVersion(await publisherForTest(service));
   const missing = await regen(['version', 'deprecate', 'pack', '9.x', ...given], { cwd });
   expect(missing.stderr).toContain(`regen version list --base-url ${service.url} --token-file token pack`);
 });

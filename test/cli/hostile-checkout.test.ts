@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { git } from '../pack/folders.js';
+import { runGit } from '../pack/folders.js';
 import { regen } from '../support/cli.js';
 import { filesForTest, packForTest } from '../support/packs.js';
 import { folderForTest } from '../support/service.js';
@@ -32,11 +32,11 @@ function layPartialClone(remote: (program: string) => string): Trap {
   const program = join(folderForTest(), 'program');
   writeFileSync(program, `#!/bin/sh\ntouch '${canary}'\n`);
   chmodSync(program, 0o755);
-  git(folder, 'init', '-q');
-  git(folder, 'add', '-A');
-  git(folder, 'commit', '-q', '-m', 'all');
-  git(folder, 'update-index', '--add', '--cacheinfo', `160000,${MISSING},s`);
-  git(folder, 'update-index', '--add', '--cacheinfo', `100644,${MISSING},.gitmodules`);
+  runGit(folder, 'init', '-q');
+  runGit(folder, 'add', '-A');
+  runGit(folder, 'commit', '-q', '-m', 'all');
+  runGit(folder, 'update-index', '--add', '--cacheinfo', `160000,${MISSING},s`);
+  runGit(folder, 'update-index', '--add', '--cacheinfo', `100644,${MISSING},.gitmodules`);
   const [file, config] = [join(folder, '.git/config'), 'extensions.partialClone'];
   writeFileSync(
     file,
@@ -68,16 +68,16 @@ function layForeignParent(): Trap {
 
 function laySparseIndex(): Trap {
   const { folder, canary } = layPartialClone(uploadPack);
-  git(folder, 'config', 'extensions.partialClone', '');
+  runGit(folder, 'config', 'extensions.partialClone', '');
   filesForTest({ 'far/a.py': '', 'near/b.py': '' }, folder);
-  git(folder, 'config', '--unset', 'extensions.partialClone');
-  git(folder, 'rm', '-q', '--cached', 's', '.gitmodules');
-  git(folder, 'add', '-A');
-  git(folder, 'commit', '-q', '-m', 'more');
+  runGit(folder, 'config', '--unset', 'extensions.partialClone');
+  runGit(folder, 'rm', '-q', '--cached', 's', '.gitmodules');
+  runGit(folder, 'add', '-A');
+  runGit(folder, 'commit', '-q', '-m', 'more');
   const tree = execFileSync('git', ['rev-parse', 'HEAD:far'], { cwd: folder }).toString().trim();
-  git(folder, 'sparse-checkout', 'set', '--cone', '--sparse-index', 'near');
+  runGit(folder, 'sparse-checkout', 'set', '--cone', '--sparse-index', 'near');
   rmSync(join(folder, '.git/objects', tree.slice(0, 2), tree.slice(2)));
-  git(folder, 'config', 'extensions.partialClone', 'origin');
+  runGit(folder, 'config', 'extensions.partialClone', 'origin');
   return { folder, canary };
 }
 
@@ -112,12 +112,12 @@ const TRAPS: Record<string, () => Trap> = {
   'a submodule that is a partial clone': () => {
     const { folder, canary } = layPartialClone(uploadPack);
     const outer = packForTest();
-    git(outer, 'init', '-q');
-    git(outer, 'add', '-A');
+    runGit(outer, 'init', '-q');
+    runGit(outer, 'add', '-A');
     cpSync(folder, join(outer, 'sub'), { recursive: true });
-    git(outer, 'update-index', '--add', '--cacheinfo', `160000,${MISSING},sub`);
+    runGit(outer, 'update-index', '--add', '--cacheinfo', `160000,${MISSING},sub`);
     filesForTest({ '.gitmodules': '[submodule "sub"]\npath = sub\nurl = ./sub\nupdate = !sh\n' }, outer);
-    git(outer, 'config', 'submodule.sub.active', 'true');
+    runGit(outer, 'config', 'submodule.sub.active', 'true');
     return { folder: outer, canary };
   },
   'filters, hooks, aliases and included files': layPrograms,

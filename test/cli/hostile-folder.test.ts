@@ -13,7 +13,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { homeForTest, regen, start } from '../support/cli.js';
+import { homeForTest, regen, startRegen } from '../support/cli.js';
 import { filesForTest, packForTest } from '../support/packs.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
 
@@ -48,7 +48,7 @@ const KINDS: Record<string, (path: string) => unknown> = {
   },
 };
 
-async function lay(kind: string, path: string): Promise<void> {
+async function putInPlace(kind: string, path: string): Promise<void> {
   mkdirSync(dirname(path), { recursive: true });
   rmSync(path, { recursive: true, force: true });
   await KINDS[kind]?.(path);
@@ -75,7 +75,7 @@ describe.each(Object.keys(KINDS))('%s', (kind) => {
       const cwd = packForTest({
         files: { 'pyproject.toml': DYNAMIC, VERSION: '1.0.0', 'requirements.txt': '' },
       });
-      await lay(kind, join(cwd, name));
+      await putInPlace(kind, join(cwd, name));
       for (const argv of [['check'], ['pack', '--list'], ['publish', '--dry-run'], ['bump']]) {
         const { exit, stderr } = await regen(['version', ...argv], { cwd });
         const isRead = name === 'pyproject.toml' || (!isFolder && argv[0] !== 'bump') || name === 'VERSION';
@@ -88,7 +88,7 @@ describe.each(Object.keys(KINDS))('%s', (kind) => {
   // A large source file is read as a part of the pack.
   test.skipIf(kind === 'a file of 4 GB')('in place of a source file is a problem of that file', async () => {
     const cwd = packForTest();
-    await lay(kind, join(cwd, 'nodes.py'));
+    await putInPlace(kind, join(cwd, 'nodes.py'));
     const { exit, stderr } = await regen(['version', 'check'], { cwd });
     expect([exit, stderr]).toEqual([
       isFolder ? 0 : expect.toBeOneOf([2, 6]),
@@ -98,7 +98,7 @@ describe.each(Object.keys(KINDS))('%s', (kind) => {
 
   test('in place of a pyproject.toml changes nothing for other commands', async () => {
     const cwd = folderForTest();
-    await lay(kind, join(cwd, 'pyproject.toml'));
+    await putInPlace(kind, join(cwd, 'pyproject.toml'));
     expect((await regen(['config', 'list'], { cwd })).exit).toBe(0);
     expect((await regen(['completion', 'bash'], { cwd })).exit).toBe(0);
     expect(
@@ -108,7 +108,7 @@ describe.each(Object.keys(KINDS))('%s', (kind) => {
 
   test('in place of what init reads is left out', async () => {
     const cwd = folderForTest();
-    for (const name of ['README.md', 'requirements.txt']) await lay(kind, join(cwd, name));
+    for (const name of ['README.md', 'requirements.txt']) await putInPlace(kind, join(cwd, name));
     const { exit, stderr } = await regen(['node', 'init', '--publisher', 'acme', '--no-input'], { cwd });
     expect(exit, stderr).toBe(0);
   });
@@ -116,10 +116,10 @@ describe.each(Object.keys(KINDS))('%s', (kind) => {
   test('in place of a file that is named ends each command with a sentence', async () => {
     const cwd = folderForTest();
     const home = homeForTest();
-    await lay(kind, join(cwd, 'file'));
-    await lay(kind, join(cwd, 'file.csv'));
+    await putInPlace(kind, join(cwd, 'file'));
+    await putInPlace(kind, join(cwd, 'file.csv'));
     writeFileSync(join(cwd, 'jobs.jsonl'), '{"command":"image upscaler","image":"file"}\n');
-    await lay(kind, join(home, '.config/regen/config.json'));
+    await putInPlace(kind, join(home, '.config/regen/config.json'));
     const commands: readonly (readonly string[])[] = [
       ['image', 'upscaler', 'file', '--dry-run'],
       ['image', 'relight', '--body', '@file', '--dry-run'],
@@ -189,7 +189,7 @@ describe('patterns that take too long to match', () => {
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a command that is busy', async (signal) => {
-  const job = start(['config', 'list', '--jq', 'last(range(0; 1e13))']);
+  const job = startRegen(['config', 'list', '--jq', 'last(range(0; 1e13))']);
   await expect.poll(() => isBusy(job.child.pid), { interval: 500 }).toBe(true);
   job.child.kill(signal);
   await job.ended;
@@ -204,7 +204,7 @@ function isBusy(pid: number | undefined): boolean {
 
 describe('a state file of a batch', () => {
   const lines = '{"command":"image upscaler","image":"a.png"}\n';
-  const modeOf = (path: string) => statSync(path).mode & 0o777;
+  const readMode = (path: string) => statSync(path).mode & 0o777;
 
   test.each([
     ['a JSON file without a line break', '{"a":"0123456789"}'],
@@ -224,7 +224,7 @@ describe('a state file of a batch', () => {
       const { exit, stderr } = await regen(['batch', 'jobs.jsonl', ...flags], { cwd });
       expect([exit, stderr]).toEqual([2, expect.stringMatching(/is not the state of a batch|is a link/)]);
       expect(readFileSync(join(cwd, 'wrong.json'), 'utf8')).toBe(content);
-      expect(modeOf(join(cwd, 'wrong.json'))).toBe(0o644);
+      expect(readMode(join(cwd, 'wrong.json'))).toBe(0o644);
     }
   });
 
@@ -235,7 +235,7 @@ describe('a state file of a batch', () => {
     const { exit, stderr } = await regen(['batch', 'jobs.jsonl', '--dry-run'], { cwd });
     expect(exit, stderr).toBe(0);
     expect(readFileSync(join(cwd, 'jobs.jsonl.state'), 'utf8')).toBe(content);
-    expect(modeOf(join(cwd, 'jobs.jsonl.state'))).toBe(0o644);
+    expect(readMode(join(cwd, 'jobs.jsonl.state'))).toBe(0o644);
   });
 });
 

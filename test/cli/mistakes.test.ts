@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { homeForTest, regen, start } from '../support/cli.js';
+import { homeForTest, regen, startRegen } from '../support/cli.js';
 import { filesForTest, packForTest } from '../support/packs.js';
 import { publisherForTest, serviceForTest } from '../support/service.js';
 
@@ -114,8 +114,8 @@ test('the embedded service by its address says how to be its owner', async () =>
     const owner = await regen(['publisher', 'list', '--profile', 'local'], { home, ...surroundings });
     expect(owner.exit, owner.stderr).toBe(0);
   }
-  const stranger = await regen(['publisher', 'list', '--base-url', service.url]);
-  expect(stranger.stderr).toContain('regen auth login');
+  const outsider = await regen(['publisher', 'list', '--base-url', service.url]);
+  expect(outsider.stderr).toContain('regen auth login');
 });
 
 test('positionals that are missing are named, all of them', async () => {
@@ -168,7 +168,7 @@ test('a file that cannot be read is a sentence, not a bug', async () => {
 });
 
 test('an address that is not of this machine is a sentence', async () => {
-  const { exit, stderr } = await start(['serve', '--host', '192.0.2.1', '--port', '0']).ended;
+  const { exit, stderr } = await startRegen(['serve', '--host', '192.0.2.1', '--port', '0']).ended;
   expect(exit).toBe(2);
   expect(stderr).toContain('This machine does not have the address: 192.0.2.1.');
 });

@@ -9,7 +9,7 @@ import { packForTest } from '../support/packs.js';
 import { folderForTest } from '../support/service.js';
 
 /** A registry of the other service, and a HOME whose profile `comfy` names it. */
-async function desk() {
+async function createDesk() {
   const registry = await comfyRegistryForTest();
   const home = homeForTest();
   const cwd = folderForTest();
@@ -30,7 +30,7 @@ async function desk() {
 
 describe('the registry of a profile with the naming comfy', () => {
   test('takes publishers, tokens and nodes, and --json is the body that it sent', async () => {
-    const { done, last } = await desk();
+    const { done, last } = await createDesk();
     await done('publisher create --id acme --name Acme');
     expect((await done('publisher list')).stdout).toContain('acme');
     expect((await done('publisher token create acme --name ci --json')).stdout).toContain('"createdAt"');
@@ -50,7 +50,7 @@ describe('the registry of a profile with the naming comfy', () => {
   });
 
   test('publishes with the token alone, and reads, compares and downloads', async () => {
-    const { done, run, registry, cwd } = await desk();
+    const { done, run, registry, cwd } = await createDesk();
     const published = await done(['version', 'publish', packForTest(), '--json']);
     expect(JSON.parse(published.stdout)).toMatchObject({
       status: 'NodeVersionStatusActive',
@@ -78,7 +78,7 @@ describe('the registry of a profile with the naming comfy', () => {
   });
 
   test('takes ids of publishers that are too short for a service of regen', async () => {
-    const { done, run } = await desk();
+    const { done, run } = await createDesk();
     const pack = packForTest({ publisher: 'ai' });
     await done(['version', 'publish', pack]);
     expect((await run(['version', 'check', pack], { env: { REGEN_PROFILE: 'local' } })).stderr).toContain(
@@ -87,7 +87,7 @@ describe('the registry of a profile with the naming comfy', () => {
   });
 
   test('completes a short version number as that registry does', async () => {
-    const { done, run } = await desk();
+    const { done, run } = await createDesk();
     const pack = packForTest({ version: '1.21' });
     const { stdout, stderr } = await done(['version', 'publish', pack, '--json']);
     expect(JSON.parse(stdout).version).toBe('1.21.0');
@@ -99,7 +99,7 @@ describe('the registry of a profile with the naming comfy', () => {
   });
 
   test('its errors keep their words and mean what they mean here', async () => {
-    const { run, done } = await desk();
+    const { run, done } = await createDesk();
     await done('node create acme --id pack --name Pack');
     const twice = await run('node create acme --id pack --name Pack');
     expect([twice.exit, twice.stderr]).toEqual([
@@ -120,7 +120,7 @@ describe('the registry of a profile with the naming comfy', () => {
   });
 
   test('says why a version was flagged there, by file and line', async () => {
-    const { run, done, registry } = await desk();
+    const { run, done, registry } = await createDesk();
     registry.verdict.status = 'NodeVersionStatusFlagged';
     registry.verdict.reason = JSON.stringify({
       issues: [
@@ -156,14 +156,14 @@ describe('the registry of a profile with the naming comfy', () => {
   });
 
   test('a version that passed counts as published before its definitions are extracted', async () => {
-    const { done, registry } = await desk();
+    const { done, registry } = await createDesk();
     registry.verdict.extracts = false;
     const { stderr } = await done(['version', 'publish', packForTest(), '--timeout', '1s']);
     expect(stderr).toContain('pack 1.0.0 is Active; its node definitions are not extracted yet.');
   });
 
   test('a credential is verified there, although that registry does not say whose it is', async () => {
-    const { done, run } = await desk();
+    const { done, run } = await createDesk();
     await done('publisher create --id acme --name Acme');
     expect(JSON.parse((await done('auth status --json')).stdout)).toMatchObject({
       publishers: [{ id: 'acme' }],
@@ -173,7 +173,7 @@ describe('the registry of a profile with the naming comfy', () => {
   });
 
   test('an admin signs in and bans', async () => {
-    const { done, last } = await desk();
+    const { done, last } = await createDesk();
     await done('node create acme --id pack --name Pack');
     expect((await done('admin generate-token')).stdout).toBe('admin.jwt\n');
     await done('admin node ban pack');
@@ -188,13 +188,13 @@ describe('generation on a profile with the naming comfy', () => {
     'image upscaler a.png',
     'image style-transfer a.png a.png',
   ])('%s waits for its result', async (line) => {
-    const { done, registry } = await desk();
+    const { done, registry } = await createDesk();
     expect((await done(line)).stdout).toBe(`${registry.url}/results/a.png\n`);
     expect(registry.asked.every(({ path }) => !path.includes('imagevendor'))).toBe(true);
   });
 
   test('models are typed and read in the names of the service', async () => {
-    const { done, run, registry } = await desk();
+    const { done, run, registry } = await createDesk();
     const boat = ['video', 'text2video', 'a boat', '--model'];
     const { stdout } = await done([...boat, 'viduq2-pro', '--no-wait', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ model: 'viduq2-pro' });
@@ -214,7 +214,7 @@ describe('generation on a profile with the naming comfy', () => {
   });
 
   test('a model and a resolution that are unknown here pass with a warning', async () => {
-    const { done, last } = await desk();
+    const { done, last } = await createDesk();
     const line = 'video text2video boat --model viduq9 --resolution 8K --no-wait';
     const { stderr } = await done(line);
     expect(stderr).toContain(
@@ -226,7 +226,7 @@ describe('generation on a profile with the naming comfy', () => {
   });
 
   test('a video is extended by its URL alone', async () => {
-    const { done, registry } = await desk();
+    const { done, registry } = await createDesk();
     await done('video extend --model viduq2-turbo --video-url https://example.com/a.mp4');
     const sent = registry.asked.find(({ path }) => path === '/proxy/vidu/extend');
     expect(sent?.body).toEqual({ model: 'viduq2-turbo', video_url: 'https://example.com/a.mp4' });
@@ -234,7 +234,7 @@ describe('generation on a profile with the naming comfy', () => {
 });
 
 test('a dry run of a task of another profile has the address and the names of its service', async () => {
-  const { done, registry } = await desk();
+  const { done, registry } = await createDesk();
   await done('video text2video boat --model viduq2-pro --no-wait');
   const elsewhere = { env: {} };
   const again = await done('task rerun @last --dry-run --json', elsewhere);
@@ -248,7 +248,7 @@ test('a dry run of a task of another profile has the address and the names of it
 
 describe('completion', () => {
   test('offers the names of the service, and knows the model by either name', async () => {
-    const { done } = await desk();
+    const { done } = await createDesk();
     const complete = async (...words: string[]) =>
       (await done(['__complete', `--current=${words.at(-1)}`, '--', ...words.slice(0, -1)])).stdout;
     expect(await complete('video', 'text2video', '--model', '')).toBe(
@@ -285,7 +285,7 @@ describe('help', () => {
   });
 
   test('says both names of flags and values', async () => {
-    const { done } = await desk();
+    const { done } = await createDesk();
     expect((await done('video text2video --help')).stdout.replace(/\s+/g, ' ')).toContain(
       'On a profile with the naming comfy, write viduq3-pro for vvq3-pro, viduq2-pro-fast for vvq2-pro-fast',
     );
@@ -297,7 +297,7 @@ describe('help', () => {
 
 describe('the setting', () => {
   test('may be a file, whose mistakes are all reported before anything is sent', async () => {
-    const { run, done, cwd, registry } = await desk();
+    const { run, done, cwd, registry } = await createDesk();
     writeFileSync(join(cwd, 'names.json'), '{"fields": {"repo_star": "stars", "rating": "downloads"}}');
     await done('config set profiles.comfy.naming names.json');
     const { exit, stderr } = await run('node get pack');
@@ -311,7 +311,7 @@ describe('the setting', () => {
   });
 
   test('is that of the profile in use, although another profile has the same address', async () => {
-    const { run, done, registry } = await desk();
+    const { run, done, registry } = await createDesk();
     await done(`config set profiles.studio.base_url ${registry.url}`);
     const listed = async (line: string, more: Surroundings = {}) => {
       await run(`host-nodes list pack 1.0.0 ${line}`.trim(), more);
@@ -331,7 +331,7 @@ describe('the setting', () => {
   });
 
   test('of an address alone is that of its profiles, which must agree', async () => {
-    const { run, done, registry } = await desk();
+    const { run, done, registry } = await createDesk();
     const byAddress = `host-nodes list pack 1.0.0 --base-url ${registry.url}/`;
     await run(byAddress);
     expect(registry.asked.at(-1)?.path).toBe('/nodes/pack/versions/1.0.0/comfy-nodes');
@@ -349,7 +349,7 @@ describe('the setting', () => {
   });
 
   test('is not for the embedded service, and regen is the identity', async () => {
-    const { run, done, registry } = await desk();
+    const { run, done, registry } = await createDesk();
     expect((await run('config set profiles.local.naming comfy')).exit).toBe(2);
     await done('config set profiles.comfy.naming regen');
     await run('host-nodes list pack 1.0.0');

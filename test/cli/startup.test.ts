@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { homeForTest, type Ran, regen, type Surroundings, start } from '../support/cli.js';
+import { homeForTest, type Ran, regen, type Surroundings, startRegen } from '../support/cli.js';
 import { filesForTest, packForTest } from '../support/packs.js';
-import { publisherForTest, register, serviceForTest } from '../support/service.js';
+import { publisherForTest, registerVersion, serviceForTest } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** What a command loaded: files of dist and of packages, their size, and modules of Node.js. */
@@ -20,7 +20,7 @@ interface Loaded {
 /** Runs the built program and lists what it loaded. */
 async function runAndList(argv: readonly string[], surroundings: Surroundings = {}): Promise<Ran & Loaded> {
   const env = { ...surroundings.env, NODE_OPTIONS: '--require ./test/support/report-loaded.cjs' };
-  const ran = await start(argv, { ...surroundings, env }).ended;
+  const ran = await startRegen(argv, { ...surroundings, env }).ended;
   const [stderr = '', report = '{}'] = ran.stderr.split('\nloaded ');
   const { files, bytes, parts, late } = JSON.parse(report) as Loaded;
   // The hashes of the names change with every edit.
@@ -46,7 +46,7 @@ test.each([
 
 test('a command with one request loads seven files, and neither schemas nor all of undici', async () => {
   const service = await serviceForTest();
-  await register(await publisherForTest(service), '1.0.0');
+  await registerVersion(await publisherForTest(service), '1.0.0');
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   const { exit, stdout, files, bytes, parts } = await runAndList(['node', 'get', 'pack', '--json'], { env });
   expect(exit).toBe(0);
@@ -85,7 +85,7 @@ test('a completion of words loads four small files and no network', async () => 
 
 test('a completion of live ids loads what sends requests, but no parser of commands', async () => {
   const service = await serviceForTest();
-  await register(await publisherForTest(service), '1.0.0');
+  await registerVersion(await publisherForTest(service), '1.0.0');
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   const request = ['__complete', '--current=', '--', 'version', 'get', 'pack'];
   const { exit, files, bytes } = await runAndList(request, { env });
@@ -107,7 +107,7 @@ test('the contract is loaded to say what is wrong', async () => {
 
 test('a command loads the modules of Node.js that it needs before it tunes the engine', async () => {
   const service = await serviceForTest();
-  await register(await publisherForTest(service), '1.0.0');
+  await registerVersion(await publisherForTest(service), '1.0.0');
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   const packing = ['version', 'pack', packForTest(), '-o', join(homeForTest(), 'pack.zip')];
   for (const argv of [['node', 'get', 'pack', '--json'], packing]) {
@@ -122,7 +122,7 @@ test('a command loads the modules of Node.js that it needs before it tunes the e
 test('the service loads the modules of Node.js that it needs before it tunes the engine', async () => {
   const data = join(homeForTest(), 'data');
   const env = { NODE_OPTIONS: '--require ./test/support/report-loaded.cjs' };
-  const running = start(['serve', '--port', '0', '--data', data], { env });
+  const running = startRegen(['serve', '--port', '0', '--data', data], { env });
   onTestFinished(() => void running.child.kill());
   await waitFor(() => expect(existsSync(join(data, 'service.json'))).toBe(true));
   await regen(['serve', 'stop', '--data', data]);

@@ -3,7 +3,7 @@ import { commandTree } from '../../src/cli/command-tree.js';
 import { regen } from '../support/cli.js';
 import { publisherForTest, serviceForTest } from '../support/service.js';
 
-async function listed() {
+async function createLongNode() {
   const service = await serviceForTest();
   await publisherForTest(service);
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
@@ -13,19 +13,19 @@ async function listed() {
     regen(argv, { env, terminal, columns });
 }
 
-const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+const measureWidth = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
 
 test('a table is cut to the width of a terminal, and whole everywhere else', async () => {
-  const run = await listed();
+  const run = await createLongNode();
   const { stdout } = await run(90, ['node', 'list', 'acme']);
-  expect(widest(stdout)).toBeLessThanOrEqual(90);
+  expect(measureWidth(stdout)).toBeLessThanOrEqual(90);
   expect(stdout).toMatch(/^light .*long lo?n?g?.*…\n$/m);
   expect((await run(90, ['node', 'list', 'acme'], false)).stdout).toContain('end\n');
   expect((await run(400, ['node', 'list', 'acme'])).stdout).toContain('end\n');
 });
 
 test('ids are shortened on a terminal, and taken back so; a column without values is left out', async () => {
-  const run = await listed();
+  const run = await createLongNode();
   const { id } = JSON.parse(
     (await run(40, ['publisher', 'token', 'create', 'acme', 'ci', '--json'], false)).stdout,
   );
@@ -65,7 +65,7 @@ test.each([40, 60, 80])('help is wrapped between words at %i columns', async (co
 });
 
 test('prices are a table of models and resolutions', async () => {
-  const run = await listed();
+  const run = await createLongNode();
   const { stdout } = await run(80, ['video', 'prices']);
   expect(stdout).toMatch(/^VIDEO PER SECOND +360P +540P +720P +1080P +2K$/m);
   expect(stdout).toMatch(/^vvq3-pro +4 +6 +10 +16$/m);

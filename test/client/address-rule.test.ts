@@ -7,11 +7,11 @@ import { createClient } from '../../src/client/client.js';
 import type { ClientOptions } from '../../src/client/client-options.js';
 import type { NetworkError } from '../../src/client/errors.js';
 import type { Lookup } from '../../src/wire/checked-lookup.js';
-import { start } from '../support/cli.js';
-import { json, listen, serve } from './server.js';
+import { startRegen } from '../support/cli.js';
+import { listenForTest, sendJson, serveForTest } from './server.js';
 
 /** A resolver that knows these names only. */
-function resolverOf(names: Readonly<Record<string, readonly string[]>>): Lookup {
+function createLookup(names: Readonly<Record<string, readonly string[]>>): Lookup {
   return (name, _, done) => {
     const found = names[name] ?? [];
     const error = found.length > 0 ? null : Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
@@ -49,7 +49,7 @@ const all = Object.values(NEAR).flat();
 
 describe('where a service may lead', () => {
   const rule = (base: string, names: Readonly<Record<string, readonly string[]>> = {}) =>
-    new AddressRule(new URL(base), { lookup: resolverOf(names) });
+    new AddressRule(new URL(base), { lookup: createLookup(names) });
 
   const isAllowed = async (one: AddressRule, url: string) => {
     try {
@@ -104,7 +104,7 @@ describe('a client', () => {
       () => expect.unreachable('should have failed'),
       (error) => error,
     );
-  const clientOf = (baseUrl: string, options: Partial<ClientOptions>) => {
+  const clientForTest = (baseUrl: string, options: Partial<ClientOptions>) => {
     const client = createClient({ baseUrl, ...options });
     onTestFinished(() => client.close());
     return client;
@@ -120,9 +120,9 @@ describe('a client', () => {
   it.each(['127.0.0.1', 'localhost', 'other.example', 'mapped.example'])(
     'sends nothing to %s for a service elsewhere: uploads, downloads and reads',
     async (host) => {
-      const near = await serve((_, response) => response.end('{}'));
+      const near = await serveForTest((_, response) => response.end('{}'));
       const { port } = new URL(near.url);
-      const client = clientOf('http://registry.example', { lookup: resolverOf(names) });
+      const client = clientForTest('http://registry.example', { lookup: createLookup(names) });
       const url = `http://${host}:${port}/_bulk?pretty`;
       for (const call of [
         client.upload(url, upload),
@@ -140,12 +140,12 @@ describe('a client', () => {
   );
 
   it('does not follow a service whose own name begins to mean this machine', async () => {
-    const near = await serve((_, response) => response.end('{"id":"near"}'));
+    const near = await serveForTest((_, response) => response.end('{"id":"near"}'));
     const { port } = new URL(near.url);
     let addresses = ['93.184.216.34'];
     const lookup: Lookup = (name, options, done) =>
-      resolverOf({ 'registry.example': addresses })(name, options, done);
-    const client = clientOf(`http://registry.example:${port}`, { lookup });
+      createLookup({ 'registry.example': addresses })(name, options, done);
+    const client = clientForTest(`http://registry.example:${port}`, { lookup });
     await failure(client.inspect('http://127.0.0.1:1/x'));
     addresses = ['127.0.0.1'];
     expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({ code: 'address' });
@@ -158,26 +158,26 @@ describe('a client', () => {
   ) {
     const server = createServer(({ url = '' }, response) => {
       const { status = 200, location, body = {} } = answer(new URL(url, 'http://x').pathname);
-      json(response, status, body, location === undefined ? {} : { location });
+      sendJson(response, status, body, location === undefined ? {} : { location });
     });
     server.on('connect', (_, client) => void connect(1, '127.0.0.1').on('error', () => client.destroy()));
-    return { HTTP_PROXY: await listen(server) };
+    return { HTTP_PROXY: await listenForTest(server) };
   }
 
   it('does not follow redirects there, through a proxy too', async () => {
-    const near = await serve((_, response) => response.end('{"id":"near"}'));
+    const near = await serveForTest((_, response) => response.end('{"id":"near"}'));
     const env = await registryBehindProxy(() => ({ status: 302, location: `${near.url}/secret` }));
-    const error = await failure(clientOf('http://registry.example', { env }).node.get({ nodeId: 'a' }));
+    const error = await failure(clientForTest('http://registry.example', { env }).node.get({ nodeId: 'a' }));
     expect(error).toMatchObject({ code: 'address' });
     expect(near.seen).toEqual([]);
   });
 
   it('does not download there in the program, which says why', async () => {
-    const near = await serve((_, response) => response.end('zip'));
+    const near = await serveForTest((_, response) => response.end('zip'));
     const version = { id: 'v', node_id: 'a', version: '1.0.0', downloadUrl: `${near.url}/a.zip` };
     const env = await registryBehindProxy(() => ({ body: { ...version, archive_sha256: 'a'.repeat(64) } }));
     const surroundings = { env: { ...env, REGEN_BASE_URL: 'http://registry.example' } };
-    const { exit, stderr } = await start(['version', 'download', 'a'], surroundings).ended;
+    const { exit, stderr } = await startRegen(['version', 'download', 'a'], surroundings).ended;
     expect(stderr).toContain(`names ${new URL(near.url).host}, which is on this machine, and`);
     expect(exit).toBe(7);
     expect(near.seen).toEqual([]);

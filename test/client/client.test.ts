@@ -5,16 +5,16 @@ import { InvalidRequestError, ResponseError, ServiceError } from '../../src/clie
 import { contract } from '../../src/contract/index.js';
 import { loadNaming } from '../../src/contract/naming/load-naming.js';
 import { listOperations } from '../../src/contract/operation.js';
-import { fakeClock, json, type Reply, serve } from './server.js';
+import { createFakeClock, type Reply, sendJson, serveForTest } from './server.js';
 
-async function clientOf(reply: Reply, options: Partial<ClientOptions> = {}) {
-  const service = await serve(reply);
-  const client = createClient({ baseUrl: service.url, ...fakeClock(), ...options });
+async function clientForTest(reply: Reply, options: Partial<ClientOptions> = {}) {
+  const service = await serveForTest(reply);
+  const client = createClient({ baseUrl: service.url, ...createFakeClock(), ...options });
   onTestFinished(() => client.close());
   return { client, seen: service.seen, url: service.url };
 }
 
-async function failure(promise: Promise<unknown>): Promise<never> {
+async function catchFailure(promise: Promise<unknown>): Promise<never> {
   return promise.then(
     () => expect.unreachable('should have failed'),
     (error) => error as never,
@@ -29,7 +29,7 @@ const publish = {
 
 describe('a call', () => {
   it('puts parameters in the path and the query, and answers with the parsed body', async () => {
-    const { client, seen } = await clientOf((_, response) => json(response, 200, { id: 'hello' }));
+    const { client, seen } = await clientForTest((_, response) => sendJson(response, 200, { id: 'hello' }));
     const node = await client.node.get({ nodeId: 'hello', include_translations: true });
     expect(node).toEqual({ id: 'hello' });
     expect(seen[0]).toMatchObject({ method: 'GET', url: '/nodes/hello?include_translations=true' });
@@ -37,7 +37,7 @@ describe('a call', () => {
   });
 
   it('repeats the values of a list in the query', async () => {
-    const { client, seen } = await clientOf((_, response) => json(response, 200, []));
+    const { client, seen } = await clientForTest((_, response) => sendJson(response, 200, []));
     const statuses = ['NodeVersionStatusActive', 'NodeVersionStatusPending'] as const;
     await client.version.list({ nodeId: 'a', statuses: [...statuses] });
     expect(seen[0]?.url).toBe(
@@ -47,8 +47,12 @@ describe('a call', () => {
 
   it('sends what was given, not what the schema would make of it', async () => {
     const page = { limit: 10, nodes: [], page: 1, total: 0, totalPages: 0 };
-    const { client, seen } = await clientOf((_, response, number) =>
-      json(response, 200, number === 1 ? page : { node_version: {}, signedUrl: 'https://store.example/a' }),
+    const { client, seen } = await clientForTest((_, response, number) =>
+      sendJson(
+        response,
+        200,
+        number === 1 ? page : { node_version: {}, signedUrl: 'https://store.example/a' },
+      ),
     );
     await client.node.list({ publisherId: 'acme' });
     expect(seen[0]?.url).toBe('/publishers/acme/nodes/v2');
@@ -59,7 +63,7 @@ describe('a call', () => {
   });
 
   it('keeps a path in the base address as a prefix', async () => {
-    const { url, seen } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
+    const { url, seen } = await clientForTest((_, response) => sendJson(response, 200, { id: 'a' }));
     const client = createClient({ baseUrl: `${url}/registry/` });
     onTestFinished(() => client.close());
     await client.node.get({ nodeId: 'a' });
@@ -72,24 +76,24 @@ describe('a call', () => {
     ['ä %', '/nodes/%C3%A4%20%25'],
     ['...', '/nodes/...'],
   ])('escapes %j as one segment of the path', async (nodeId, path) => {
-    const { client, seen } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
+    const { client, seen } = await clientForTest((_, response) => sendJson(response, 200, { id: 'a' }));
     await client.node.get({ nodeId });
     expect(seen[0]?.url).toBe(path);
   });
 
   it.each(['.', '..', '', '\ud800'])('refuses %j as a segment of the path', async (nodeId) => {
-    const { client, seen } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
-    const error: InvalidRequestError = await failure(client.node.get({ nodeId }));
+    const { client, seen } = await clientForTest((_, response) => sendJson(response, 200, { id: 'a' }));
+    const error: InvalidRequestError = await catchFailure(client.node.get({ nodeId }));
     expect(error).toBeInstanceOf(InvalidRequestError);
     expect(error.problems[0]?.path).toEqual(['nodeId']);
     expect(seen).toEqual([]);
   });
 
   it('names everything that is wrong with the input at once, and sends nothing', async () => {
-    const { client, seen } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
+    const { client, seen } = await clientForTest((_, response) => sendJson(response, 200, { id: 'a' }));
     const input = { publisherId: 'acme', nodeID: 'x', body: { node: {}, node_version: { version: 'v1' } } };
     // @ts-expect-error nodeId and the token are missing
-    const error: InvalidRequestError = await failure(client.version.publish(input));
+    const error: InvalidRequestError = await catchFailure(client.version.publish(input));
     expect(error).toBeInstanceOf(InvalidRequestError);
     expect(error.problems.map(({ path, message }) => [path.join('.'), message])).toEqual([
       ['nodeId', 'is required'],
@@ -101,17 +105,17 @@ describe('a call', () => {
   });
 
   it('requires the body of an operation that has one, and refuses a body for others', async () => {
-    const { client } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
+    const { client } = await clientForTest((_, response) => sendJson(response, 200, { id: 'a' }));
     // @ts-expect-error the body is missing
-    const missing: InvalidRequestError = await failure(client.publisher.create());
+    const missing: InvalidRequestError = await catchFailure(client.publisher.create());
     expect(missing.message).toBe('body is required');
     // @ts-expect-error this operation has no body
-    const extra: InvalidRequestError = await failure(client.node.get({ nodeId: 'a', body: {} }));
+    const extra: InvalidRequestError = await catchFailure(client.node.get({ nodeId: 'a', body: {} }));
     expect(extra.message).toBe('body is not a known field');
   });
 
   it('answers undefined for 204', async () => {
-    const { client } = await clientOf((_, response) => response.writeHead(204).end());
+    const { client } = await clientForTest((_, response) => response.writeHead(204).end());
     const nothing = await client.node.delete({ publisherId: 'acme', nodeId: 'a' });
     expectTypeOf(nothing).toEqualTypeOf<undefined>();
     expect(nothing).toBeUndefined();
@@ -119,14 +123,14 @@ describe('a call', () => {
 
   it('needs no input where nothing is required', async () => {
     const page = { limit: 10, nodes: [], page: 1, total: 0, totalPages: 0 };
-    const { client, seen } = await clientOf((_, response) => json(response, 200, page));
+    const { client, seen } = await clientForTest((_, response) => sendJson(response, 200, page));
     await client.node.search();
     expect(seen.map(({ url }) => url)).toEqual(['/nodes']);
   });
 
   it('returns the status and headers on request', async () => {
-    const { client } = await clientOf((_, response) =>
-      json(response, 201, { id: 'acme' }, { 'X-Note': 'hi' }),
+    const { client } = await clientForTest((_, response) =>
+      sendJson(response, 201, { id: 'acme' }, { 'X-Note': 'hi' }),
     );
     const body = { id: 'acme', name: 'Acme' };
     const answered = await client.requestNamed('publisher.create', { body });
@@ -137,7 +141,7 @@ describe('a call', () => {
 describe('an answer', () => {
   it('keeps unknown fields and values, and may lack optional fields', async () => {
     const later = { id: 'a', status: 'NodeStatusArchived', added_later: { deep: [null] }, author: null };
-    const { client } = await clientOf((_, response) => json(response, 200, later));
+    const { client } = await clientForTest((_, response) => sendJson(response, 200, later));
     expect(await client.node.get({ nodeId: 'a' })).toEqual(later);
   });
 
@@ -149,21 +153,21 @@ describe('an answer', () => {
     ['fields of another type', { id: 7 }],
     ['lists that hold something else', { id: 'a', tags: [null] }],
   ])('that is %s is an error, not a node without fields', async (_, answer) => {
-    const { client } = await clientOf((_, response) => json(response, 200, answer));
-    expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({
+    const { client } = await clientForTest((_, response) => sendJson(response, 200, answer));
+    expect(await catchFailure(client.node.get({ nodeId: 'a' }))).toMatchObject({
       name: 'ResponseError',
       code: 'unexpected',
     });
   });
 
   it('that lacks a list is an error that names it, not an empty list', async () => {
-    const { client } = await clientOf((_, response) => json(response, 200, { node_versions: null }));
-    const error: Error = await failure(client.version.bulk({ body: { node_versions: [] } }));
+    const { client } = await clientForTest((_, response) => sendJson(response, 200, { node_versions: null }));
+    const error: Error = await catchFailure(client.version.bulk({ body: { node_versions: [] } }));
     expect(error.message).toContain("('node_versions' is missing or of another type)");
   });
 
   it('may be chunked and begin with a byte order mark', async () => {
-    const { client } = await clientOf((_, response) => {
+    const { client } = await clientForTest((_, response) => {
       response.write('\ufeff{"id":');
       setTimeout(() => response.end('"ä"}'), 10);
     });
@@ -171,34 +175,34 @@ describe('an answer', () => {
   });
 
   it('that is an HTML page is an error that says so', async () => {
-    const { client } = await clientOf((_, response) => {
+    const { client } = await clientForTest((_, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in to the Wi-Fi</html>');
     });
-    const error: ResponseError = await failure(client.node.get({ nodeId: 'a' }));
+    const error: ResponseError = await catchFailure(client.node.get({ nodeId: 'a' }));
     expect(error).toBeInstanceOf(ResponseError);
     expect(error).toMatchObject({ code: 'not_json', status: 200 });
     expect(error.message).toContain('an HTML page instead of JSON');
   });
 
   it('that is empty where JSON is expected is an error', async () => {
-    const { client } = await clientOf((_, response) => response.end());
-    expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({ code: 'empty' });
+    const { client } = await clientForTest((_, response) => response.end());
+    expect(await catchFailure(client.node.get({ nodeId: 'a' }))).toMatchObject({ code: 'empty' });
   });
 
   it('that is larger than accepted is an error, and is not read to its end', async () => {
-    const { client } = await clientOf((_, response) => void response.write('x'.repeat(5000)), {
+    const { client } = await clientForTest((_, response) => void response.write('x'.repeat(5000)), {
       maxAnswerBytes: 1000,
     });
-    const error: ResponseError = await failure(client.node.get({ nodeId: 'a' }));
+    const error: ResponseError = await catchFailure(client.node.get({ nodeId: 'a' }));
     expect(error).toMatchObject({ name: 'ResponseError', code: 'too_large' });
     expect(error.message).toContain('1000 bytes');
   });
 
   it('that is nested too deep is an error before it is parsed', async () => {
-    const { client } = await clientOf((_, response) => {
+    const { client } = await clientForTest((_, response) => {
       response.end(`{"id":"a","translations":${'['.repeat(5000)}${']'.repeat(5000)}}`);
     });
-    const error: ResponseError = await failure(client.node.get({ nodeId: 'a' }));
+    const error: ResponseError = await catchFailure(client.node.get({ nodeId: 'a' }));
     expect(error).toMatchObject({ name: 'ResponseError', code: 'too_deep', status: 200 });
   });
 });
@@ -206,11 +210,13 @@ describe('an answer', () => {
 describe("the service's errors", () => {
   it('keep their code, sentence, details and request id', async () => {
     const details = [{ path: 'id', message: 'is taken' }];
-    const { client } = await clientOf((_, response) => {
+    const { client } = await clientForTest((_, response) => {
       const body = { error: 'duplicate_publisher', message: 'The id is taken.', details };
-      json(response, 400, body, { 'X-Request-Id': 'r-1' });
+      sendJson(response, 400, body, { 'X-Request-Id': 'r-1' });
     });
-    const error: ServiceError = await failure(client.publisher.create({ body: { id: 'acme', name: 'A' } }));
+    const error: ServiceError = await catchFailure(
+      client.publisher.create({ body: { id: 'acme', name: 'A' } }),
+    );
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({
       code: 'duplicate_publisher',
@@ -222,10 +228,10 @@ describe("the service's errors", () => {
   });
 
   it('ignore details of an unknown form', async () => {
-    const { client } = await clientOf((_, response) =>
-      json(response, 400, { error: 'x', message: 'y', details: { z: 1 } }),
+    const { client } = await clientForTest((_, response) =>
+      sendJson(response, 400, { error: 'x', message: 'y', details: { z: 1 } }),
     );
-    expect(await failure(client.user.me())).toMatchObject({ code: 'x', message: 'y', details: [] });
+    expect(await catchFailure(client.user.me())).toMatchObject({ code: 'x', message: 'y', details: [] });
   });
 
   it.each([
@@ -249,10 +255,10 @@ describe("the service's errors", () => {
     [401, '', 'a credential is required.'],
     [403, [null], 'this is not allowed.'],
   ])('of another service, %i %j, keep their words', async (status, body, words) => {
-    const { client } = await clientOf((_, response) =>
+    const { client } = await clientForTest((_, response) =>
       response.writeHead(status).end(body && JSON.stringify(body)),
     );
-    const error: ServiceError = await failure(client.requestNamed('user.me', {}, { retries: 0 }));
+    const error: ServiceError = await catchFailure(client.requestNamed('user.me', {}, { retries: 0 }));
     expect(error).toMatchObject({ name: 'ServiceError', status });
     expect(error.message.slice(-words.length)).toBe(words);
   });
@@ -274,16 +280,16 @@ describe("the service's errors", () => {
       ': this is not allowed (Request has expired).',
     ],
   ])('of type %s with the body %j become a sentence', async (type, body, status, sentence) => {
-    const { client, url } = await clientOf((_, response) =>
+    const { client, url } = await clientForTest((_, response) =>
       response.writeHead(status, { 'content-type': type }).end(body),
     );
-    const error: ServiceError = await failure(client.user.me());
+    const error: ServiceError = await catchFailure(client.user.me());
     expect(error).toMatchObject({ name: 'ServiceError', code: `http_${status}`, status });
     expect(error.message).toBe(`${url} answered ${status}${sentence}`);
   });
 
   it('are shortened if their body is huge', async () => {
-    const { client } = await clientOf((_, response) => {
+    const { client } = await clientForTest((_, response) => {
       response.writeHead(404, { 'content-type': 'text/plain' });
       const more = () => {
         while (response.write('lots of words '.repeat(1000))) if (response.destroyed) return;
@@ -291,18 +297,18 @@ describe("the service's errors", () => {
       };
       more();
     });
-    const error: ServiceError = await failure(client.user.me());
+    const error: ServiceError = await catchFailure(client.user.me());
     expect(error.status).toBe(404);
     expect(error.message).toContain('lots of words lots of words');
     expect(error.message.length).toBeLessThan(400);
   });
 
   it('are described by their status if the body breaks off', async () => {
-    const { client } = await clientOf((_, response) => {
+    const { client } = await clientForTest((_, response) => {
       response.writeHead(404, { 'content-length': 100 }).write('half');
       setTimeout(() => response.destroy(), 10);
     });
-    expect(await failure(client.user.me())).toMatchObject({ name: 'ServiceError', status: 404 });
+    expect(await catchFailure(client.user.me())).toMatchObject({ name: 'ServiceError', status: 404 });
   });
 });
 
@@ -328,10 +334,10 @@ describe('a client', () => {
   });
 
   it('fails with a NetworkError after it was closed', async () => {
-    const { client } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
+    const { client } = await clientForTest((_, response) => sendJson(response, 200, { id: 'a' }));
     await client.node.get({ nodeId: 'a' });
     await client.close();
-    expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({
+    expect(await catchFailure(client.node.get({ nodeId: 'a' }))).toMatchObject({
       name: 'NetworkError',
       sent: false,
     });
@@ -340,9 +346,12 @@ describe('a client', () => {
 
 describe('a raw request', () => {
   it('reaches any path with the credential, and returns responses of any status', async () => {
-    const { client, seen } = await clientOf((_, response) => response.writeHead(418).end('short and stout'), {
-      token: 'secret-1',
-    });
+    const { client, seen } = await clientForTest(
+      (_, response) => response.writeHead(418).end('short and stout'),
+      {
+        token: 'secret-1',
+      },
+    );
     const answer = await client.raw({
       method: 'post',
       path: 'tea?kind=green',
@@ -362,7 +371,7 @@ describe('a raw request', () => {
   });
 
   it('accepts a URL of the same origin, and of no other', async () => {
-    const { client, seen, url } = await clientOf((_, response) => response.end(), { token: 'secret-1' });
+    const { client, seen, url } = await clientForTest((_, response) => response.end(), { token: 'secret-1' });
     expect((await client.raw({ path: `${url}/files/a%2Fb?sig=1` })).status).toBe(200);
     expect(seen[0]?.url).toBe('/files/a%2Fb?sig=1');
     for (const path of ['https://evil.example/', 'http://127.0.0.1:1/', 'file:///etc/passwd']) {
@@ -372,13 +381,13 @@ describe('a raw request', () => {
   });
 
   it('is repeated while the service is busy, and returns the last response', async () => {
-    const { client, seen } = await clientOf((_, response, number) =>
+    const { client, seen } = await clientForTest((_, response, number) =>
       response.writeHead(number < 3 ? 503 : 200).end(),
     );
     expect((await client.raw({ path: '/x' })).status).toBe(200);
     expect((await client.raw({ path: '/x', retries: 0 })).status).toBe(200);
     expect(seen).toHaveLength(4);
-    const { client: other } = await clientOf((_, response) => response.writeHead(502).end('still'));
+    const { client: other } = await clientForTest((_, response) => response.writeHead(502).end('still'));
     expect((await other.raw({ path: '/x', retries: 1 })).status).toBe(502);
   });
 });
@@ -387,7 +396,9 @@ describe('a service with another naming', () => {
   it('is called and answers in the names of the contract, and its own body is there as well', async () => {
     const listed = { comfy_nodes: [{ comfy_node_name: 'A', policy: 'ComfyNodePolicyBanned' }], total: 1 };
     const naming = await loadNaming('comfy', () => '');
-    const { client, seen } = await clientOf((_, response) => json(response, 200, listed), { naming });
+    const { client, seen } = await clientForTest((_, response) => sendJson(response, 200, listed), {
+      naming,
+    });
     const answered = await client.requestNamed('hostNodes.listAll', { host_node_name: 'A' });
     expect(seen[0]?.url).toBe('/comfy-nodes?comfy_node_name=A');
     expect(answered.data).toEqual({

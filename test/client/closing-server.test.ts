@@ -7,12 +7,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { NetworkError } from '../../src/client/errors.js';
 import { createTransport } from '../../src/client/transport.js';
 import { waitFor } from '../support/wait-for.js';
-import { selfSigned } from './certificate.js';
-import { listen } from './server.js';
+import { createCertificate } from './certificate.js';
+import { listenForTest } from './server.js';
 
 /** What is buffered of a body that is not read, to the byte: the parser then waits, and the connection has nothing more. */
 const body = Buffer.alloc(64 * 1024, 'a');
-const { cert, key } = selfSigned(['registry.example']);
+const { cert, key } = createCertificate(['registry.example']);
 
 interface Answer {
   readonly head: readonly string[];
@@ -77,7 +77,7 @@ async function serveAnswer({ head, body, isReset }: Answer, isSecure: boolean) {
   server.on('connection', (socket: Socket) => {
     reset = () => void socket.resetAndDestroy();
   });
-  return { url: new URL(await listen(server, isSecure ? 'https' : 'http')), reset: () => reset() };
+  return { url: new URL(await listenForTest(server, isSecure ? 'https' : 'http')), reset: () => reset() };
 }
 
 /** The connections to servers, as undici announces them; that to a proxy, through which others go, is not the last one. */
@@ -102,7 +102,7 @@ async function openProxy(port: string): Promise<string> {
   };
   const server = createHttpServer((asked) => tunnel(asked.socket, 'GET / HTTP/1.1\r\n\r\n'));
   server.on('connect', (_, client) => tunnel(client as Socket, ''));
-  return listen(server);
+  return listenForTest(server);
 }
 
 const ways = [

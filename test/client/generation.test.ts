@@ -1,11 +1,11 @@
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/client/client.js';
 import { InvalidRequestError } from '../../src/client/errors.js';
-import { fakeClock, json, serve } from './server.js';
+import { createFakeClock, sendJson, serveForTest } from './server.js';
 
-async function clientOf(answer: object) {
-  const service = await serve((_, response) => json(response, 200, answer));
-  const client = createClient({ baseUrl: service.url, ...fakeClock() });
+async function clientForTest(answer: object) {
+  const service = await serveForTest((_, response) => sendJson(response, 200, answer));
+  const client = createClient({ baseUrl: service.url, ...createFakeClock() });
   onTestFinished(() => client.close());
   return { client, ...service };
 }
@@ -15,7 +15,9 @@ const task = { credits: 4, state: 'created', task_id: 'v1' } as const;
 
 describe('generation', () => {
   it('is started and read back, with responses of either form', async () => {
-    const { client, seen } = await clientOf({ data: { generated: [], status: 'CREATED', task_id: 'i1' } });
+    const { client, seen } = await clientForTest({
+      data: { generated: [], status: 'CREATED', task_id: 'i1' },
+    });
     const { data } = await client.image.relight({ body: { image: 'iVBORw0KGgo=', style: 'clean' } });
     expect(await client.image.relightStatus({ task_id: data.task_id })).toEqual({ data });
     expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
@@ -29,14 +31,14 @@ describe('generation', () => {
     'is read in either form of the statuses that are extensions (wrapped: %s)',
     async (wrapped) => {
       const image = { generated: [], status: 'CREATED', task_id: 'i1' };
-      const { client } = await clientOf(wrapped ? { data: image } : image);
+      const { client } = await clientForTest(wrapped ? { data: image } : image);
       expect(await client.image.styleTransferStatus({ task_id: 'i1' })).toEqual(image);
       expect(await client.image.skinEnhancerStatus({ task_id: 'i1' })).toEqual({ data: image });
     },
   );
 
   it('sends no defaults', async () => {
-    const { client, seen } = await clientOf(task);
+    const { client, seen } = await clientForTest(task);
     await client.video.text2video({ body: { prompt: 'A boat' } });
     await client.video.extend({ body: { video_creation_id: '7', video_url } });
     expect(seen.map(({ body }) => JSON.parse(body))).toEqual([
@@ -46,7 +48,7 @@ describe('generation', () => {
   });
 
   it('is refused before anything is sent if it breaks rules, with all problems', async () => {
-    const { client, seen } = await clientOf(task);
+    const { client, seen } = await clientForTest(task);
     const body = {
       prompt: 'A boat',
       model: 'vvq2-pro',
@@ -63,7 +65,7 @@ describe('generation', () => {
   });
 
   it('accepts images over http only from the service itself if https is required', async () => {
-    const { client, seen, url } = await clientOf({
+    const { client, seen, url } = await clientForTest({
       data: { generated: [], status: 'CREATED', task_id: 'i1' },
     });
     await client.image.skinEnhancer({ body: { image: `${url}/files/a.png` } });

@@ -5,16 +5,16 @@ import { createClient } from '../../src/client/client.js';
 import type { ClientOptions } from '../../src/client/client-options.js';
 import { InvalidRequestError, type NetworkError, ServiceError } from '../../src/client/errors.js';
 import type { Trace } from '../../src/client/trace.js';
-import { fakeClock, json, listen, type Reply, serve, serveRaw } from './server.js';
+import { createFakeClock, listenForTest, type Reply, sendJson, serveForTest, serveRaw } from './server.js';
 
-function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
-  const clock = fakeClock(Date.parse('2026-01-31T12:00:00Z'));
+function clientForTest(baseUrl: string, options: Partial<ClientOptions> = {}) {
+  const clock = createFakeClock(Date.parse('2026-01-31T12:00:00Z'));
   const client = createClient({ baseUrl, ...clock, ...options });
   onTestFinished(() => client.close());
   return { client, pauses: clock.pauses };
 }
 
-async function failure<Failure>(promise: Promise<unknown>): Promise<Failure> {
+async function catchFailure<Failure>(promise: Promise<unknown>): Promise<Failure> {
   return promise.then(
     () => expect.unreachable('should have failed'),
     (error) => error as Failure,
@@ -22,23 +22,25 @@ async function failure<Failure>(promise: Promise<unknown>): Promise<Failure> {
 }
 
 /** Fails with these statuses first, then succeeds. */
-function flaky(statuses: number[], headers = {}): Reply {
+function replyWithStatuses(statuses: number[], headers = {}): Reply {
   return (_, response, number) => {
     const status = statuses[number - 1];
-    if (status === undefined) json(response, 200, { id: 'done' }, headers);
-    else json(response, status, { error: 'unavailable', message: 'Busy.' }, headers);
+    if (status === undefined) sendJson(response, 200, { id: 'done' }, headers);
+    else sendJson(response, status, { error: 'unavailable', message: 'Busy.' }, headers);
   };
 }
 
 const create = { body: { id: 'acme', name: 'Acme' } };
 const update = { publisherId: 'acme', body: { name: 'Acme' } };
 /** Breaks the connection after the request was read. */
-const breaks: Reply = (_, response) => void response.destroy();
+const breakConnection: Reply = (_, response) => void response.destroy();
 
 describe('the credential', () => {
   it('is sent as a bearer token, with the user agent', async () => {
-    const { url, seen } = await serve(flaky([]));
-    await clientOf(url, { token: 'secret-1', userAgent: 'regen-cli/1.2.3' }).client.node.get({ nodeId: 'a' });
+    const { url, seen } = await serveForTest(replyWithStatuses([]));
+    await clientForTest(url, { token: 'secret-1', userAgent: 'regen-cli/1.2.3' }).client.node.get({
+      nodeId: 'a',
+    });
     expect(seen[0]?.headers).toMatchObject({
       authorization: 'Bearer secret-1',
       'user-agent': 'regen-cli/1.2.3',
@@ -47,19 +49,19 @@ describe('the credential', () => {
   });
 
   it('is requested again for each attempt if it is a function, and may be absent', async () => {
-    const { url, seen } = await serve(flaky([503]));
+    const { url, seen } = await serveForTest(replyWithStatuses([503]));
     const tokens = ['first', undefined];
-    await clientOf(url, { token: async () => tokens.shift() }).client.node.get({ nodeId: 'a' });
+    await clientForTest(url, { token: async () => tokens.shift() }).client.node.get({ nodeId: 'a' });
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', undefined]);
   });
 
   it('is renewed once if the service rejects it, and the request is sent again', async () => {
-    const { url, seen } = await serve(flaky([401, 401]));
+    const { url, seen } = await serveForTest(replyWithStatuses([401, 401]));
     const refused: string[] = [];
     const renewToken = async (token: string) => refused.push(token) > 0;
     const token = () => `t${refused.length}`;
-    const error = await failure<ServiceError>(
-      clientOf(url, { token, renewToken }).client.node.get({ nodeId: 'a' }),
+    const error = await catchFailure<ServiceError>(
+      clientForTest(url, { token, renewToken }).client.node.get({ nodeId: 'a' }),
     );
     expect(error.status).toBe(401);
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer t0', 'Bearer t1']);
@@ -67,17 +69,17 @@ describe('the credential', () => {
   });
 
   it('is not sent again if there is no other', async () => {
-    const { url, seen } = await serve(flaky([401]));
-    await failure(
-      clientOf(url, { token: 't', renewToken: async () => false }).client.node.get({ nodeId: 'a' }),
+    const { url, seen } = await serveForTest(replyWithStatuses([401]));
+    await catchFailure(
+      clientForTest(url, { token: 't', renewToken: async () => false }).client.node.get({ nodeId: 'a' }),
     );
     expect(seen).toHaveLength(1);
   });
 
   it.each(['two words', 'line\nbreak', 'ключ', ''])('%j is refused, without repeating it', async (token) => {
-    const { url, seen } = await serve(flaky([]));
-    const error = await failure<InvalidRequestError>(
-      clientOf(url, { token }).client.node.get({ nodeId: 'a' }),
+    const { url, seen } = await serveForTest(replyWithStatuses([]));
+    const error = await catchFailure<InvalidRequestError>(
+      clientForTest(url, { token }).client.node.get({ nodeId: 'a' }),
     );
     expect(error).toBeInstanceOf(InvalidRequestError);
     if (token) expect(error.message).not.toContain(token);
@@ -87,24 +89,24 @@ describe('the credential', () => {
 
 describe('a redirect', () => {
   it('of a read is followed with the credential within the origin', async () => {
-    const { url, seen } = await serve((request, response) => {
+    const { url, seen } = await serveForTest((request, response) => {
       if (request.url === '/nodes/Hello') response.writeHead(302, { location: '/nodes/hello' }).end('moved');
-      else json(response, 200, { id: 'hello' });
+      else sendJson(response, 200, { id: 'hello' });
     });
-    const { client } = clientOf(url, { token: 'secret-1' });
+    const { client } = clientForTest(url, { token: 'secret-1' });
     expect(await client.node.get({ nodeId: 'Hello' })).toEqual({ id: 'hello' });
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer secret-1', 'Bearer secret-1']);
   });
 
   it('to another origin permanently drops the credential and the headers of the caller', async () => {
-    const home = await serve((request, response) => {
-      if (request.url === '/back') json(response, 200, { id: 'back' });
+    const home = await serveForTest((request, response) => {
+      if (request.url === '/back') sendJson(response, 200, { id: 'back' });
       else response.writeHead(307, { location: `${away.url}/away` }).end();
     });
-    const away = await serve((_, response) =>
+    const away = await serveForTest((_, response) =>
       response.writeHead(302, { location: `${home.url}/back` }).end(),
     );
-    const { client } = clientOf(home.url, { token: 'secret-1' });
+    const { client } = clientForTest(home.url, { token: 'secret-1' });
     const headers = { Cookie: 'a=b', 'X-Api-Key': 'secret-2', Authorization: 'Bearer secret-3' };
     await client.raw({ path: '/x', headers });
     expect(home.seen[0]?.headers).toMatchObject({ cookie: 'a=b', authorization: 'Bearer secret-3' });
@@ -114,10 +116,10 @@ describe('a redirect', () => {
   });
 
   it('of a read is followed at most five times', async () => {
-    const { url, seen } = await serve((_, response, number) =>
+    const { url, seen } = await serveForTest((_, response, number) =>
       response.writeHead(302, { location: `/${number}` }).end(),
     );
-    expect(await failure(clientOf(url).client.node.get({ nodeId: 'a' }))).toMatchObject({
+    expect(await catchFailure(clientForTest(url).client.node.get({ nodeId: 'a' }))).toMatchObject({
       code: 'redirect',
       status: 302,
     });
@@ -125,13 +127,15 @@ describe('a redirect', () => {
   });
 
   it.each(['file:///etc/passwd', 'javascript:alert(1)'])('to %s is refused', async (location) => {
-    const { url } = await serve((_, response) => response.writeHead(302, { location }).end());
-    expect(await failure(clientOf(url).client.node.get({ nodeId: 'a' }))).toMatchObject({ code: 'redirect' });
+    const { url } = await serveForTest((_, response) => response.writeHead(302, { location }).end());
+    expect(await catchFailure(clientForTest(url).client.node.get({ nodeId: 'a' }))).toMatchObject({
+      code: 'redirect',
+    });
   });
 
   it.each([{ location: 'http://[' }, {}])('without a usable target is an error (%o)', async (headers) => {
-    const { url } = await serve((_, response) => response.writeHead(302, headers).end());
-    expect(await failure(clientOf(url).client.node.get({ nodeId: 'a' }))).toMatchObject({
+    const { url } = await serveForTest((_, response) => response.writeHead(302, headers).end());
+    expect(await catchFailure(clientForTest(url).client.node.get({ nodeId: 'a' }))).toMatchObject({
       code: 'redirect',
       status: 302,
       message: `${new URL(url).origin} redirects this request without saying where. Is the address right?`,
@@ -139,10 +143,10 @@ describe('a redirect', () => {
   });
 
   it.each([301, 303, 307, 308])('of a change is not followed (%i)', async (status) => {
-    const { url, seen } = await serve((_, response) =>
+    const { url, seen } = await serveForTest((_, response) =>
       response.writeHead(status, { location: 'https://elsewhere.example/x?token=1' }).end(),
     );
-    const error = await failure<Error>(clientOf(url).client.publisher.create(create));
+    const error = await catchFailure<Error>(clientForTest(url).client.publisher.create(create));
     expect(error).toMatchObject({ name: 'ResponseError', code: 'redirect', status });
     expect(error.message).toContain('https://elsewhere.example,');
     expect(seen).toHaveLength(1);
@@ -151,31 +155,33 @@ describe('a redirect', () => {
 
 describe('a repeat', () => {
   it.each([429, 502, 503, 504])('follows %i for a read and for a PUT or DELETE', async (status) => {
-    const { url, seen } = await serve(flaky([status, status, status]));
-    expect(await clientOf(url).client.node.get({ nodeId: 'a' })).toEqual({ id: 'done' });
+    const { url, seen } = await serveForTest(replyWithStatuses([status, status, status]));
+    expect(await clientForTest(url).client.node.get({ nodeId: 'a' })).toEqual({ id: 'done' });
     expect(seen).toHaveLength(4);
-    const other = await serve(flaky([status]));
-    await clientOf(other.url).client.publisher.update(update);
+    const other = await serveForTest(replyWithStatuses([status]));
+    await clientForTest(other.url).client.publisher.update(update);
     expect(other.seen.map(({ body }) => body)).toEqual([other.seen[0]?.body, other.seen[0]?.body]);
-    const third = await serve(flaky([status]));
-    await clientOf(third.url).client.node.delete({ publisherId: 'acme', nodeId: 'a' });
+    const third = await serveForTest(replyWithStatuses([status]));
+    await clientForTest(third.url).client.node.delete({ publisherId: 'acme', nodeId: 'a' });
     expect(third.seen).toHaveLength(2);
   });
 
   it.each([400, 401, 403, 404, 409, 500, 501])('does not follow %i', async (status) => {
-    const { url, seen } = await serve((_, response) => json(response, status, { error: 'x', message: 'y' }));
-    expect(await failure(clientOf(url).client.node.get({ nodeId: 'a' }))).toMatchObject({ status });
+    const { url, seen } = await serveForTest((_, response) =>
+      sendJson(response, status, { error: 'x', message: 'y' }),
+    );
+    expect(await catchFailure(clientForTest(url).client.node.get({ nodeId: 'a' }))).toMatchObject({ status });
     expect(seen).toHaveLength(1);
   });
 
   it('stops after the given number, with the last failure', async () => {
-    const { url, seen } = await serve(flaky([503, 502, 503, 503, 503, 503]));
-    const { client, pauses } = clientOf(url);
-    expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({ status: 503 });
+    const { url, seen } = await serveForTest(replyWithStatuses([503, 502, 503, 503, 503, 503]));
+    const { client, pauses } = clientForTest(url);
+    expect(await catchFailure(client.node.get({ nodeId: 'a' }))).toMatchObject({ status: 503 });
     expect(seen).toHaveLength(4);
     expect(pauses).toEqual([250, 500, 1000]);
-    const none = await serve(flaky([503]));
-    await failure(clientOf(none.url, { retries: 0 }).client.node.get({ nodeId: 'a' }));
+    const none = await serveForTest(replyWithStatuses([503]));
+    await catchFailure(clientForTest(none.url, { retries: 0 }).client.node.get({ nodeId: 'a' }));
     expect(none.seen).toHaveLength(1);
   });
 
@@ -186,37 +192,37 @@ describe('a repeat', () => {
     ['-5', 250],
     ['soon', 250],
   ])('waits as long as Retry-After %j says', async (header, pause) => {
-    const { url } = await serve(flaky([429], { 'Retry-After': header }));
-    const { client, pauses } = clientOf(url);
+    const { url } = await serveForTest(replyWithStatuses([429], { 'Retry-After': header }));
+    const { client, pauses } = clientForTest(url);
     await client.publisher.create(create);
     expect(pauses).toEqual([pause]);
   });
 
   it('is omitted if the service asks for too long a pause', async () => {
-    const { url, seen } = await serve(flaky([429], { 'Retry-After': '150' }));
-    const { client, pauses } = clientOf(url);
-    const error = await failure<ServiceError>(client.node.get({ nodeId: 'a' }));
+    const { url, seen } = await serveForTest(replyWithStatuses([429], { 'Retry-After': '150' }));
+    const { client, pauses } = clientForTest(url);
+    const error = await catchFailure<ServiceError>(client.node.get({ nodeId: 'a' }));
     expect(error).toBeInstanceOf(ServiceError);
     expect(error.retryAfterMs).toBe(150_000);
     expect([seen.length, pauses]).toEqual([1, []]);
   });
 
   it('follows a broken connection for a read, also one that broke inside the answer', async () => {
-    const { url, seen } = await serve((_, response, number) => {
+    const { url, seen } = await serveForTest((_, response, number) => {
       if (number === 1) return void response.destroy();
-      if (number === 3) return json(response, 200, { id: 'whole' });
+      if (number === 3) return sendJson(response, 200, { id: 'whole' });
       response.writeHead(200, { 'content-length': 50 }).write('{"id":');
       setTimeout(() => response.destroy(), 10);
     });
-    expect(await clientOf(url).client.node.get({ nodeId: 'a' })).toEqual({ id: 'whole' });
+    expect(await clientForTest(url).client.node.get({ nodeId: 'a' })).toEqual({ id: 'whole' });
     expect(seen).toHaveLength(3);
   });
 });
 
 describe('a POST', () => {
   it('has one random key for all attempts, and another one for the next request', async () => {
-    const { url, seen } = await serve(flaky([503, 429]));
-    const { client } = clientOf(url);
+    const { url, seen } = await serveForTest(replyWithStatuses([503, 429]));
+    const { client } = clientForTest(url);
     await client.publisher.create(create);
     await client.publisher.create(create);
     const keys = seen.map(({ headers }) => headers['idempotency-key']);
@@ -226,57 +232,57 @@ describe('a POST', () => {
   });
 
   it('has the given key', async () => {
-    const { url, seen } = await serve(flaky([]));
-    await clientOf(url).client.publisher.create(create, { idempotencyKey: 'mine 1' });
+    const { url, seen } = await serveForTest(replyWithStatuses([]));
+    await clientForTest(url).client.publisher.create(create, { idempotencyKey: 'mine 1' });
     expect(seen[0]?.headers['idempotency-key']).toBe('mine 1');
   });
 
   it.each(['', 'ä', 'a\nb', 'x'.repeat(256)])('refuses the key %j', async (idempotencyKey) => {
-    const { url } = await serve(flaky([]));
-    const call = clientOf(url).client.publisher.create(create, { idempotencyKey });
-    expect(await failure(call)).toBeInstanceOf(InvalidRequestError);
+    const { url } = await serveForTest(replyWithStatuses([]));
+    const call = clientForTest(url).client.publisher.create(create, { idempotencyKey });
+    expect(await catchFailure(call)).toBeInstanceOf(InvalidRequestError);
   });
 
   it('has no key if the response is a secret, and no other method has one', async () => {
     const made = { id: 'a', name: 'ci', created_at: '2026-01-31T12:00:00Z', token: 'regen_pat_x' };
-    const { url, seen } = await serve((_, response) => json(response, 200, made));
-    const { client } = clientOf(url);
+    const { url, seen } = await serveForTest((_, response) => sendJson(response, 200, made));
+    const { client } = clientForTest(url);
     const token = { publisherId: 'acme', body: { name: 'ci' } };
     await client.publisher.token.create(token);
     await client.publisher.update(update);
     expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined, undefined]);
     const call = client.publisher.token.create(token, { idempotencyKey: 'k' });
-    expect(await failure(call)).toBeInstanceOf(InvalidRequestError);
+    expect(await catchFailure(call)).toBeInstanceOf(InvalidRequestError);
   });
 
   it('that only reads has no key, and is repeated like a GET', async () => {
-    const { url, seen } = await serve((_, response, number) => {
+    const { url, seen } = await serveForTest((_, response, number) => {
       if (number === 1) return void response.destroy();
-      if (number === 2) return json(response, 502, {});
-      json(response, 200, { node_versions: [] });
+      if (number === 2) return sendJson(response, 502, {});
+      sendJson(response, 200, { node_versions: [] });
     });
-    await clientOf(url).client.version.bulk({ body: { node_versions: [] } });
+    await clientForTest(url).client.version.bulk({ body: { node_versions: [] } });
     expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined, undefined, undefined]);
   });
 
   it.each([
-    ['a broken connection', breaks],
-    ['502', flaky([502])],
-    ['504', flaky([504])],
+    ['a broken connection', breakConnection],
+    ['502', replyWithStatuses([502])],
+    ['504', replyWithStatuses([504])],
   ])('is not repeated after %s without such an echo', async (_, reply) => {
-    const { url, seen } = await serve(reply);
-    await failure(clientOf(url).client.publisher.create(create));
+    const { url, seen } = await serveForTest(reply);
+    await catchFailure(clientForTest(url).client.publisher.create(create));
     expect(seen).toHaveLength(1);
   });
 
   it('is repeated after these once the service has echoed a key', async () => {
-    const { url, seen } = await serve((request, response, number) => {
+    const { url, seen } = await serveForTest((request, response, number) => {
       const echo = { 'Idempotency-Key': request.headers['idempotency-key'] };
       if (number === 2) return void response.destroy();
-      if (number === 3) return json(response, 502, {});
-      json(response, 200, { id: 'done' }, echo);
+      if (number === 3) return sendJson(response, 502, {});
+      sendJson(response, 200, { id: 'done' }, echo);
     });
-    const { client } = clientOf(url);
+    const { client } = clientForTest(url);
     await client.publisher.create(create);
     expect(await client.publisher.create(create)).toEqual({ id: 'done' });
     expect(seen).toHaveLength(4);
@@ -284,39 +290,39 @@ describe('a POST', () => {
   });
 
   it('whose response is a secret is not repeated, because it has no key', async () => {
-    const { url, seen } = await serve((request, response, number) => {
+    const { url, seen } = await serveForTest((request, response, number) => {
       if (number === 2) return void response.destroy();
-      json(response, 200, { id: 'a' }, { 'Idempotency-Key': request.headers['idempotency-key'] ?? '' });
+      sendJson(response, 200, { id: 'a' }, { 'Idempotency-Key': request.headers['idempotency-key'] ?? '' });
     });
-    const { client } = clientOf(url);
+    const { client } = clientForTest(url);
     await client.publisher.create(create);
-    await failure(client.publisher.token.create({ publisherId: 'acme', body: { name: 'ci' } }));
+    await catchFailure(client.publisher.token.create({ publisherId: 'acme', body: { name: 'ci' } }));
     expect(seen).toHaveLength(2);
   });
 
   it('does not trust an echo of another key', async () => {
-    const { url, seen } = await serve((_, response, number) => {
+    const { url, seen } = await serveForTest((_, response, number) => {
       if (number === 2) return void response.destroy();
-      json(response, 200, { id: 'a' }, { 'Idempotency-Key': 'always the same' });
+      sendJson(response, 200, { id: 'a' }, { 'Idempotency-Key': 'always the same' });
     });
-    const { client } = clientOf(url);
+    const { client } = clientForTest(url);
     await client.publisher.create(create);
-    await failure(client.publisher.create(create));
+    await catchFailure(client.publisher.create(create));
     expect(seen).toHaveLength(2);
   });
 
   it('is repeated while the first request with its key is still running', async () => {
     const running = { error: 'idempotency_in_flight', message: 'Still running.' };
-    const { url, seen } = await serve((_, response, number) =>
-      number < 3 ? json(response, 409, running) : json(response, 201, { id: 'done' }),
+    const { url, seen } = await serveForTest((_, response, number) =>
+      number < 3 ? sendJson(response, 409, running) : sendJson(response, 201, { id: 'done' }),
     );
-    expect(await clientOf(url).client.publisher.create(create)).toEqual({ id: 'done' });
+    expect(await clientForTest(url).client.publisher.create(create)).toEqual({ id: 'done' });
     expect(seen).toHaveLength(3);
   });
 
   it('is repeated if nothing was sent', async () => {
-    const { client, pauses } = clientOf('http://127.0.0.1:1');
-    const error = await failure<NetworkError>(client.publisher.create(create));
+    const { client, pauses } = clientForTest('http://127.0.0.1:1');
+    const error = await catchFailure<NetworkError>(client.publisher.create(create));
     expect(error).toMatchObject({ name: 'NetworkError', code: 'refused', sent: false });
     expect(error.message).toContain('Nothing is listening at http://127.0.0.1:1.');
     expect(pauses).toHaveLength(3);
@@ -325,8 +331,8 @@ describe('a POST', () => {
 
 describe('a network failure', () => {
   it('says that the request may have arrived if the connection broke before a response', async () => {
-    const { url } = await serve(breaks);
-    const error = await failure<NetworkError>(clientOf(url).client.publisher.create(create));
+    const { url } = await serveForTest(breakConnection);
+    const error = await catchFailure<NetworkError>(clientForTest(url).client.publisher.create(create));
     expect(error).toMatchObject({ name: 'NetworkError', code: 'reset', sent: 'unknown' });
   });
 
@@ -338,52 +344,52 @@ describe('a network failure', () => {
     const server = createHttpServer((request, response) => {
       request.resume();
       const { 'idempotency-key': key } = request.headers;
-      if (server.listening && !hasBegun) json(response, 200, { id: 'done' }, { 'Idempotency-Key': key });
+      if (server.listening && !hasBegun) sendJson(response, 200, { id: 'done' }, { 'Idempotency-Key': key });
       else server.close(() => leave()).closeAllConnections();
       hasBegun = true;
     });
     let hasBegun = false;
-    const { client } = clientOf(await listen(server), { sleep: () => isGone });
+    const { client } = clientForTest(await listenForTest(server), { sleep: () => isGone });
     await client.publisher.create(create);
-    const error = await failure<NetworkError>(client.publisher.create(create));
+    const error = await catchFailure<NetworkError>(client.publisher.create(create));
     expect(error).toMatchObject({ name: 'NetworkError', code: 'refused', sent: 'unknown' });
   });
 
   it('says that the request arrived if the response broke off', async () => {
-    const { url } = await serve((_, response) => {
+    const { url } = await serveForTest((_, response) => {
       response.writeHead(200, { 'content-length': 9 }).write('{');
       setTimeout(() => response.destroy(), 10);
     });
-    expect(await failure(clientOf(url).client.publisher.create(create))).toMatchObject({
+    expect(await catchFailure(clientForTest(url).client.publisher.create(create))).toMatchObject({
       code: 'reset',
       sent: true,
     });
   });
 
   it('names a host that does not exist', async () => {
-    const { client } = clientOf('http://no-such-host.invalid', { retries: 0 });
-    expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({ code: 'dns', sent: false });
+    const { client } = clientForTest('http://no-such-host.invalid', { retries: 0 });
+    expect(await catchFailure(client.node.get({ nodeId: 'a' }))).toMatchObject({ code: 'dns', sent: false });
   });
 
   it('is reported if no response arrives in time; a silent service costs one timeout, not several', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const { url, seen } = await serve(() => void vi.advanceTimersByTime(500));
-    const { client } = clientOf(url, { timeoutMs: 500 });
-    const error = await failure<NetworkError>(client.node.get({ nodeId: 'a' }));
+    const { url, seen } = await serveForTest(() => void vi.advanceTimersByTime(500));
+    const { client } = clientForTest(url, { timeoutMs: 500 });
+    const error = await catchFailure<NetworkError>(client.node.get({ nodeId: 'a' }));
     expect(error).toMatchObject({ code: 'timeout', sent: 'unknown' });
     expect(error.message).toBe(`${url} did not answer within 0.5 s.`);
     expect(seen.length).toBe(1);
   });
 
   it('is reported if a response only drips', async () => {
-    const { url } = await serve((_, response) => {
+    const { url } = await serveForTest((_, response) => {
       response.write('{');
       const timer = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(timer));
     });
-    const { client } = clientOf(url, { timeoutMs: 300 });
-    const error = await failure<NetworkError>(client.node.get({ nodeId: 'a' }));
+    const { client } = clientForTest(url, { timeoutMs: 300 });
+    const error = await catchFailure<NetworkError>(client.node.get({ nodeId: 'a' }));
     expect(error).toMatchObject({ code: 'timeout', sent: true });
     expect(error.message).toMatch(/^The connection to \S+ (moved only \d+ bytes in|was idle for) 0.3 s\.$/);
   });
@@ -402,7 +408,7 @@ describe('a network failure', () => {
       });
       request.on('end', () => response.writeHead(204).end());
     });
-    const { client } = clientOf(url, { timeoutMs: 1000, retries: 0 });
+    const { client } = clientForTest(url, { timeoutMs: 1000, retries: 0 });
     const answer = await client.raw({ method: 'POST', path: '/', body: Buffer.alloc(24 * 1024 ** 2) });
     expect(answer.status).toBe(204);
     expect(tookMs).toBeGreaterThan(1000);
@@ -418,12 +424,12 @@ describe('a network failure', () => {
       vi.advanceTimersByTime(1);
       setImmediate(advance);
     };
-    const { url } = await serve((_, response) => {
+    const { url } = await serveForTest((_, response) => {
       response.write('{');
       advance();
     });
-    const { client } = clientOf(url, { retries: 0 });
-    expect(await failure(client.node.get({ nodeId: 'a' }, { timeoutMs: 2_000 }))).toMatchObject({
+    const { client } = clientForTest(url, { retries: 0 });
+    expect(await catchFailure(client.node.get({ nodeId: 'a' }, { timeoutMs: 2_000 }))).toMatchObject({
       code: 'timeout',
       sent: true,
     });
@@ -431,14 +437,17 @@ describe('a network failure', () => {
 
   it('is reported in time while connecting, too', async () => {
     // The TLS handshake never completes.
-    const url = await listen(createServer(), 'https');
-    const { client } = clientOf(url, { timeoutMs: 50, retries: 0 });
-    expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({ code: 'timeout', sent: false });
+    const url = await listenForTest(createServer(), 'https');
+    const { client } = clientForTest(url, { timeoutMs: 50, retries: 0 });
+    expect(await catchFailure(client.node.get({ nodeId: 'a' }))).toMatchObject({
+      code: 'timeout',
+      sent: false,
+    });
   });
 
   it('is reported if the answer is not HTTP', async () => {
-    const url = await listen(createServer((socket) => void socket.end('SSH-2.0-OpenSSH\r\n')));
-    expect(await failure(clientOf(url).client.node.get({ nodeId: 'a' }))).toMatchObject({
+    const url = await listenForTest(createServer((socket) => void socket.end('SSH-2.0-OpenSSH\r\n')));
+    expect(await catchFailure(clientForTest(url).client.node.get({ nodeId: 'a' }))).toMatchObject({
       name: 'NetworkError',
     });
   });
@@ -448,16 +457,16 @@ describe('a signal', () => {
   const reason = new Error('enough');
 
   it('ends a request with its own reason before it, while waiting for the response, and in its body', async () => {
-    const { url, seen } = await serve((_, response, number) => {
+    const { url, seen } = await serveForTest((_, response, number) => {
       if (number === 2) response.write('{');
     });
-    const { client } = clientOf(url);
+    const { client } = clientForTest(url);
     const before = AbortSignal.abort(reason);
-    expect(await failure(client.node.get({ nodeId: 'a' }, { signal: before }))).toBe(reason);
+    expect(await catchFailure(client.node.get({ nodeId: 'a' }, { signal: before }))).toBe(reason);
     expect(seen).toHaveLength(0);
     for (let round = 1; round <= 2; round++) {
       const stop = new AbortController();
-      const call = failure(client.node.get({ nodeId: 'a' }, { signal: stop.signal }));
+      const call = catchFailure(client.node.get({ nodeId: 'a' }, { signal: stop.signal }));
       await expect.poll(() => seen.length).toBe(round);
       stop.abort(reason);
       expect(await call).toBe(reason);
@@ -466,28 +475,28 @@ describe('a signal', () => {
   });
 
   it('ends the pause before a repeat', async () => {
-    const { url, seen } = await serve(flaky([503], { 'Retry-After': '60' }));
+    const { url, seen } = await serveForTest(replyWithStatuses([503], { 'Retry-After': '60' }));
     const stop = new AbortController();
     const client = createClient({
       baseUrl: url,
       trace: ({ kind }) => kind === 'retry' && stop.abort(reason),
     });
     onTestFinished(() => client.close());
-    expect(await failure(client.node.get({ nodeId: 'a' }, { signal: stop.signal }))).toBe(reason);
+    expect(await catchFailure(client.node.get({ nodeId: 'a' }, { signal: stop.signal }))).toBe(reason);
     expect(seen).toHaveLength(1);
   });
 });
 
 describe('a trace', () => {
   it('reports requests, responses, redirects and repeats without secrets', async () => {
-    const { url } = await serve((_, response, number) => {
-      if (number === 1) return json(response, 503, {});
+    const { url } = await serveForTest((_, response, number) => {
+      if (number === 1) return sendJson(response, 503, {});
       if (number === 2)
         response.writeHead(302, { location: '/b?X-Amz-Signature=secret-2', 'set-cookie': 'secret-3' });
       response.end('{"id":"a"}');
     });
     const events: Trace[] = [];
-    const { client } = clientOf(url, { token: 'secret-1', trace: (event) => events.push(event) });
+    const { client } = clientForTest(url, { token: 'secret-1', trace: (event) => events.push(event) });
     await client.node.get({ nodeId: 'a' });
     expect(events.map(({ kind }) => kind)).toEqual([
       ...['request', 'response', 'retry', 'request', 'response', 'redirect', 'request', 'response'],
@@ -506,7 +515,7 @@ describe('an IPv6 service', () => {
   it('is reached at its address', async ({ skip }) => {
     const { createServer: http } = await import('node:http');
     const server = http((_, response) => response.end('{"id":"six"}'));
-    const url = await listen(server, 'http', '::1').catch(() => skip('no IPv6 on this machine'));
-    expect(await clientOf(url).client.node.get({ nodeId: 'a' })).toEqual({ id: 'six' });
+    const url = await listenForTest(server, 'http', '::1').catch(() => skip('no IPv6 on this machine'));
+    expect(await clientForTest(url).client.node.get({ nodeId: 'a' })).toEqual({ id: 'six' });
   });
 });

@@ -18,9 +18,9 @@ export interface TestService {
 export type Reply = (request: Seen, response: ServerResponse, number: number) => void;
 
 /** Starts a server on a free port of loopback that ends with the test. `number` counts requests from 1. */
-export async function serve(reply: Reply): Promise<TestService> {
+export async function serveForTest(reply: Reply): Promise<TestService> {
   const seen: Seen[] = [];
-  const url = await listen(
+  const url = await listenForTest(
     createServer(async (request, response) => {
       const parts: Buffer[] = [];
       for await (const part of request) parts.push(part);
@@ -34,10 +34,10 @@ export async function serve(reply: Reply): Promise<TestService> {
 
 /** Starts one whose handler reads the request itself, or not at all. */
 export function serveRaw(listener: RequestListener): Promise<string> {
-  return listen(createServer(listener));
+  return listenForTest(createServer(listener));
 }
 
-export async function listen(server: Server, scheme = 'http', host = '127.0.0.1'): Promise<string> {
+export async function listenForTest(server: Server, scheme = 'http', host = '127.0.0.1'): Promise<string> {
   const sockets = new Set<{ destroy(): void }>();
   server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)));
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, host, resolve));
@@ -49,12 +49,12 @@ export async function listen(server: Server, scheme = 'http', host = '127.0.0.1'
   return `${scheme}://${shown}:${(server.address() as AddressInfo).port}`;
 }
 
-export function json(response: ServerResponse, status: number, value: unknown, headers = {}): void {
+export function sendJson(response: ServerResponse, status: number, value: unknown, headers = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
 
 /** A clock that only advances by sleeping, and the pauses so far. */
-export function fakeClock(start = 0) {
+export function createFakeClock(start = 0) {
   const pauses: number[] = [];
   let time = start;
   return {

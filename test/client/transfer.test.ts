@@ -4,15 +4,15 @@ import { Readable, Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient } from '../../src/client/client.js';
 import type { NetworkError, ResponseError, ServiceError } from '../../src/client/errors.js';
-import { fakeClock, json, listen, serve, serveRaw } from './server.js';
+import { createFakeClock, listenForTest, sendJson, serveForTest, serveRaw } from './server.js';
 
-function clientOf(baseUrl = 'http://127.0.0.1:1') {
-  const client = createClient({ baseUrl, token: 'secret-1', ...fakeClock() });
+function clientForTest(baseUrl = 'http://127.0.0.1:1') {
+  const client = createClient({ baseUrl, token: 'secret-1', ...createFakeClock() });
   onTestFinished(() => client.close());
   return client;
 }
 
-async function failure<Failure>(promise: Promise<unknown>): Promise<Failure> {
+async function catchFailure<Failure>(promise: Promise<unknown>): Promise<Failure> {
   return promise.then(
     () => expect.unreachable('should have failed'),
     (error) => error as Failure,
@@ -20,13 +20,13 @@ async function failure<Failure>(promise: Promise<unknown>): Promise<Failure> {
 }
 
 /** Bytes whose parts are all different. */
-function bytes(size: number): Buffer {
+function createBytes(size: number): Buffer {
   const words = Buffer.alloc(size + 4);
   for (let at = 0; at < size; at += 4) words.writeUInt32LE(at, at);
   return words.subarray(0, size);
 }
 
-function streamOf(content: Buffer): Readable {
+function createStream(content: Buffer): Readable {
   return Readable.from(
     (function* () {
       for (let at = 0; at < content.length; at += 10_000) yield content.subarray(at, at + 10_000);
@@ -34,13 +34,13 @@ function streamOf(content: Buffer): Readable {
   );
 }
 
-async function sizeOf(request: IncomingMessage): Promise<number> {
+async function countBytes(request: IncomingMessage): Promise<number> {
   let size = 0;
   for await (const part of request) size += part.length;
   return size;
 }
 
-function memory() {
+function createSink() {
   const parts: Buffer[] = [];
   const to = new Writable({
     write(part, _, done) {
@@ -52,24 +52,26 @@ function memory() {
 }
 
 describe('an upload', () => {
-  const content = bytes(300_000);
+  const content = createBytes(300_000);
 
   it('closes each stream that it opened, also when nothing could be sent', async () => {
     const opened: Readable[] = [];
     const openStream = () => {
-      opened.push(streamOf(content));
+      opened.push(createStream(content));
       return opened.at(-1) as Readable;
     };
-    await failure(clientOf().upload('http://127.0.0.1:1/node.zip', { openStream, size: content.length }));
+    await catchFailure(
+      clientForTest().upload('http://127.0.0.1:1/node.zip', { openStream, size: content.length }),
+    );
     expect(opened).toHaveLength(4);
     await vi.waitFor(() => expect(opened.map(({ destroyed }) => destroyed)).not.toContain(false));
   });
 
   it('sends the whole file with its length and type and no credential', async () => {
-    const { url, seen } = await serve((_, response) => response.end());
+    const { url, seen } = await serveForTest((_, response) => response.end());
     const done: number[] = [];
-    await clientOf(url).upload(`${url}/node.zip?signature=x`, {
-      openStream: () => streamOf(content),
+    await clientForTest(url).upload(`${url}/node.zip?signature=x`, {
+      openStream: () => createStream(content),
       size: content.length,
       onProgress: (bytesDone) => done.push(bytesDone),
     });
@@ -87,62 +89,66 @@ describe('an upload', () => {
     const url = await serveRaw(async (request, response) => {
       round += 1;
       if (round === 1) return void request.once('data', () => request.destroy());
-      sizes.push(await sizeOf(request));
+      sizes.push(await countBytes(request));
       response.writeHead(round === 2 ? 503 : 200).end();
     });
     const opened: Readable[] = [];
     const openStream = () => {
-      const stream = streamOf(content);
+      const stream = createStream(content);
       opened.push(stream);
       return stream;
     };
-    await clientOf().upload(url, { openStream, size: content.length });
+    await clientForTest().upload(url, { openStream, size: content.length });
     expect(sizes).toEqual([300_000, 300_000]);
     expect(opened).toHaveLength(3);
     expect(opened.every((stream) => stream.destroyed)).toBe(true);
   });
 
   it('distinguishes a refused or expired URL from a broken connection', async () => {
-    const refusing = await serve((_, response) =>
-      json(response, 403, { error: 'invalid_signature', message: 'The URL is expired.' }),
+    const refusing = await serveForTest((_, response) =>
+      sendJson(response, 403, { error: 'invalid_signature', message: 'The URL is expired.' }),
     );
-    const file = { openStream: () => streamOf(content), size: content.length };
-    const refused = await failure<ServiceError>(clientOf().upload(refusing.url, file));
+    const file = { openStream: () => createStream(content), size: content.length };
+    const refused = await catchFailure<ServiceError>(clientForTest().upload(refusing.url, file));
     expect(refused).toMatchObject({ name: 'ServiceError', code: 'invalid_signature', status: 403 });
     expect(refusing.seen).toHaveLength(1);
 
     const breaking = await serveRaw((request) => void request.once('data', () => request.destroy()));
-    const broken = await failure<NetworkError>(clientOf().upload(`${breaking}/secret?sig=secret`, file));
+    const broken = await catchFailure<NetworkError>(
+      clientForTest().upload(`${breaking}/secret?sig=secret`, file),
+    );
     expect(broken).toMatchObject({ name: 'NetworkError', sent: 'unknown' });
     expect(broken.message).not.toContain('secret');
   });
 
   it('is not redirected', async () => {
-    const { url, seen } = await serve((_, response) => response.writeHead(307, { location: '/other' }).end());
-    const file = { openStream: () => streamOf(content), size: content.length };
-    expect(await failure(clientOf().upload(url, file))).toMatchObject({ code: 'redirect' });
+    const { url, seen } = await serveForTest((_, response) =>
+      response.writeHead(307, { location: '/other' }).end(),
+    );
+    const file = { openStream: () => createStream(content), size: content.length };
+    expect(await catchFailure(clientForTest().upload(url, file))).toMatchObject({ code: 'redirect' });
     expect(seen).toHaveLength(1);
   });
 
   it('counts as broken when idle, and closes the file', async () => {
     const url = await serveRaw(() => undefined);
-    const stream = streamOf(bytes(50_000_000));
-    const upload = clientOf().upload(url, {
+    const stream = createStream(createBytes(50_000_000));
+    const upload = clientForTest().upload(url, {
       openStream: () => stream,
       size: 50_000_000,
       timeoutMs: 150,
       retries: 0,
     });
-    const error = await failure<NetworkError>(upload);
+    const error = await catchFailure<NetworkError>(upload);
     expect(error).toMatchObject({ name: 'NetworkError', code: 'timeout' });
     expect(error.message).toContain('was idle');
     await expect.poll(() => stream.destroyed).toBe(true);
   });
 
   it('fails if the file has a different size than declared, or cannot be read', async () => {
-    const { url } = await serve((_, response) => response.end());
-    const larger = { openStream: () => streamOf(content), size: 10 };
-    expect(await failure(clientOf().upload(url, larger))).toMatchObject({
+    const { url } = await serveForTest((_, response) => response.end());
+    const larger = { openStream: () => createStream(content), size: 10 };
+    expect(await catchFailure(clientForTest().upload(url, larger))).toMatchObject({
       name: 'NetworkError',
       code: 'failed',
     });
@@ -150,20 +156,20 @@ describe('an upload', () => {
     const openStream = () => {
       throw gone;
     };
-    expect(await failure(clientOf().upload(url, { openStream, size: 10 }))).toBe(gone);
+    expect(await catchFailure(clientForTest().upload(url, { openStream, size: 10 }))).toBe(gone);
   });
 
   it.each(['file:///etc/passwd', 'nonsense'])('to %s is refused', async (url) => {
-    const upload = clientOf().upload(url, { openStream: () => streamOf(content), size: 1 });
-    expect(await failure(upload)).toMatchObject({ name: 'InvalidRequestError' });
+    const upload = clientForTest().upload(url, { openStream: () => createStream(content), size: 1 });
+    expect(await catchFailure(upload)).toMatchObject({ name: 'InvalidRequestError' });
   });
 
   it('does not wait for the rest of a response whose status says enough', async () => {
     const url = await serveRaw((request, response) => {
       request.resume().on('end', () => response.write('stored'));
     });
-    await clientOf().upload(url, {
-      openStream: () => streamOf(content),
+    await clientForTest().upload(url, {
+      openStream: () => createStream(content),
       size: content.length,
       timeoutMs: 1_000,
     });
@@ -173,10 +179,10 @@ describe('an upload', () => {
     const url = await serveRaw(() => undefined);
     const reason = new Error('enough');
     const stop = new AbortController();
-    const stream = streamOf(bytes(50_000_000));
+    const stream = createStream(createBytes(50_000_000));
     const onProgress = () => stop.abort(reason);
     const file = { openStream: () => stream, size: 50_000_000, onProgress, signal: stop.signal };
-    expect(await failure(clientOf().upload(url, file))).toBe(reason);
+    expect(await catchFailure(clientForTest().upload(url, file))).toBe(reason);
   });
 });
 
@@ -185,19 +191,19 @@ describe('a download', () => {
     ['no file', 204, {}, 'unexpected'],
     ['a part that was not requested', 206, { 'content-range': 'bytes 0-3/100' }, 'changed'],
   ])('refuses %s', async (_, status, headers, code) => {
-    const { url } = await serve((_, response) =>
+    const { url } = await serveForTest((_, response) =>
       response.writeHead(status, headers).end(status === 206 ? 'part' : undefined),
     );
-    const download = clientOf().download(url, { to: memory().to });
-    expect(await failure(download)).toMatchObject({ name: 'ResponseError', code, status });
+    const download = clientForTest().download(url, { to: createSink().to });
+    expect(await catchFailure(download)).toMatchObject({ name: 'ResponseError', code, status });
   });
 
-  const content = bytes(400_000);
+  const content = createBytes(400_000);
 
   /** Serves ranges of the content, and breaks off after the number of bytes planned for each request. */
   async function store(plan: (number | undefined)[], headers: (round: number) => Record<string, string>) {
     const ranges: (string | undefined)[] = [];
-    const url = await listen(
+    const url = await listenForTest(
       createServer((request, response) => {
         ranges.push(request.headers.range);
         const round = ranges.length;
@@ -220,13 +226,13 @@ describe('a download', () => {
   }
 
   it('streams the file, counts its bytes, and does not send the credential', async () => {
-    const { url, seen } = await serve((_, response) =>
+    const { url, seen } = await serveForTest((_, response) =>
       response.writeHead(200, { 'content-type': 'image/png', 'content-length': content.length }).end(content),
     );
-    const { to, content: got } = memory();
+    const { to, content: got } = createSink();
     const progress: unknown[] = [];
     const onProgress = (...step: unknown[]) => progress.push(step);
-    const downloaded = await clientOf(url).download(`${url}/a.png`, { to, onProgress });
+    const downloaded = await clientForTest(url).download(`${url}/a.png`, { to, onProgress });
     expect(downloaded).toMatchObject({ bytes: 400_000, headers: { 'content-type': 'image/png' } });
     expect(got().equals(content)).toBe(true);
     expect(progress.at(-1)).toEqual([400_000, 400_000]);
@@ -235,15 +241,15 @@ describe('a download', () => {
   });
 
   it('sends the credential only on request, and only to its own service', async () => {
-    const away = await serve((_, response) => response.end('x'));
-    const home = await serve((request, response) => {
+    const away = await serveForTest((_, response) => response.end('x'));
+    const home = await serveForTest((request, response) => {
       if (request.url === '/go') response.writeHead(302, { location: `${away.url}/x` });
       response.end('x');
     });
-    const client = clientOf(home.url);
-    await client.download(`${home.url}/a`, { to: memory().to, credential: true });
-    await client.download(`${away.url}/a`, { to: memory().to, credential: true });
-    await client.download(`${home.url}/go`, { to: memory().to, credential: true });
+    const client = clientForTest(home.url);
+    await client.download(`${home.url}/a`, { to: createSink().to, credential: true });
+    await client.download(`${away.url}/a`, { to: createSink().to, credential: true });
+    await client.download(`${home.url}/go`, { to: createSink().to, credential: true });
     expect(home.seen.map(({ headers }) => headers.authorization)).toEqual([
       'Bearer secret-1',
       'Bearer secret-1',
@@ -254,8 +260,8 @@ describe('a download', () => {
   it('continues where it stopped, as long as there is progress', async () => {
     const plan = [100_000, 50_000, 50_000, 50_000, 50_000, 50_000];
     const { url, ranges } = await store(plan, () => ({ etag: '"one"' }));
-    const { to, content: got } = memory();
-    await clientOf().download(url, { to, retries: 1 });
+    const { to, content: got } = createSink();
+    await clientForTest().download(url, { to, retries: 1 });
     expect(createHash('sha256').update(got()).digest('hex')).toBe(
       createHash('sha256').update(content).digest('hex'),
     );
@@ -266,22 +272,22 @@ describe('a download', () => {
 
   it('skips what it has if the server does not support ranges', async () => {
     const { url } = await store([100_000], () => ({ 'no-ranges': '1', etag: '"one"' }));
-    const { to, content: got } = memory();
-    await clientOf().download(url, { to });
+    const { to, content: got } = createSink();
+    await clientForTest().download(url, { to });
     expect(got().equals(content)).toBe(true);
   });
 
   it('fails if the file changed in between', async () => {
     const { url } = await store([100_000], (round) => ({ etag: `"${round}"`, 'no-ranges': '1' }));
-    const { to } = memory();
-    const error = await failure<ResponseError>(clientOf().download(url, { to }));
+    const { to } = createSink();
+    const error = await catchFailure<ResponseError>(clientForTest().download(url, { to }));
     expect(error).toMatchObject({ name: 'ResponseError', code: 'changed' });
     expect(to.destroyed).toBe(true);
   });
 
   it('fails if the server answers with a different part than requested', async () => {
     const { url } = await store([100_000], () => ({ etag: '"one"', 'shift-range': '1' }));
-    const error = await failure<ResponseError>(clientOf().download(url, { to: memory().to }));
+    const error = await catchFailure<ResponseError>(clientForTest().download(url, { to: createSink().to }));
     expect(error).toMatchObject({ name: 'ResponseError', code: 'changed', status: 206 });
   });
 
@@ -289,13 +295,13 @@ describe('a download', () => {
     const { url } = await store([], () => ({}));
     const full = new Error('no space left');
     const to = new Writable({ write: (_part, _encoding, done) => done(full) });
-    expect(await failure(clientOf().download(url, { to }))).toBe(full);
+    expect(await catchFailure(clientForTest().download(url, { to }))).toBe(full);
   });
 
   it('fails with the error of the storage', async () => {
-    const { url } = await serve((_, response) => response.writeHead(410).end());
-    const { to } = memory();
-    expect(await failure(clientOf().download(url, { to }))).toMatchObject({
+    const { url } = await serveForTest((_, response) => response.writeHead(410).end());
+    const { to } = createSink();
+    expect(await catchFailure(clientForTest().download(url, { to }))).toMatchObject({
       name: 'ServiceError',
       status: 410,
     });
@@ -303,11 +309,11 @@ describe('a download', () => {
 
   it('counts as broken when idle, but not if the target is slow', async () => {
     const silent = await serveRaw((_, response) => void response.writeHead(200).write('x'));
-    const call = clientOf().download(silent, { to: memory().to, timeoutMs: 100, retries: 0 });
-    expect(await failure(call)).toMatchObject({ name: 'NetworkError', code: 'timeout' });
+    const call = clientForTest().download(silent, { to: createSink().to, timeoutMs: 100, retries: 0 });
+    expect(await catchFailure(call)).toMatchObject({ name: 'NetworkError', code: 'timeout' });
 
     // More than fits into the buffers in between, so that the connection has to wait, too.
-    const { url, seen } = await serve((_, response) => response.end(bytes(20_000_000)));
+    const { url, seen } = await serveForTest((_, response) => response.end(createBytes(20_000_000)));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     let parts = 0;
@@ -317,7 +323,7 @@ describe('a download', () => {
         setImmediate(done);
       },
     });
-    expect(await clientOf().download(url, { to, timeoutMs: 1000, retries: 0 })).toMatchObject({
+    expect(await clientForTest().download(url, { to, timeoutMs: 1000, retries: 0 })).toMatchObject({
       bytes: 20_000_000,
     });
     expect(seen).toHaveLength(1);
@@ -325,7 +331,7 @@ describe('a download', () => {
 });
 
 it('a download from an address that cannot be used closes its target', async () => {
-  const { to } = memory();
-  await failure(clientOf().download('ftp://registry.example/node.zip', { to }));
+  const { to } = createSink();
+  await catchFailure(clientForTest().download('ftp://registry.example/node.zip', { to }));
   expect(to.destroyed).toBe(true);
 });

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { NetworkError, ServiceError, StillRunningError } from '../../src/client/errors.js';
 import { sleepOrAbort } from '../../src/client/sleep.js';
 import { wait } from '../../src/client/wait.js';
-import { fakeClock } from './server.js';
+import { createFakeClock } from './server.js';
 
-const reset = () => new NetworkError('reset', 'The connection broke.', 'unknown');
-const refused = (status: number, retryAfterMs?: number) =>
+const createReset = () => new NetworkError('reset', 'The connection broke.', 'unknown');
+const createRefusal = (status: number, retryAfterMs?: number) =>
   new ServiceError({ code: 'x', status, message: 'y', retryAfterMs });
 
 /** Returns one answer after the other, the last one repeatedly; errors are thrown. */
-function script(...steps: (string | Error)[]) {
+function playSteps(...steps: (string | Error)[]) {
   let at = 0;
   return async () => {
     const step = steps[Math.min(at, steps.length - 1)] as string | Error;
@@ -33,15 +33,15 @@ it('does not end a pause at once that is longer than a timer may be', async () =
 describe('waiting', () => {
   it('ends with the first final answer, and treats unknown statuses as running', async () => {
     const seen: string[] = [];
-    const read = script('created', 'teleporting', 'success', 'never read');
+    const read = playSteps('created', 'teleporting', 'success', 'never read');
     const onAnswer = (state: string) => seen.push(state);
-    expect(await wait(read, { isDone, onAnswer, ...fakeClock() })).toBe('success');
+    expect(await wait(read, { isDone, onAnswer, ...createFakeClock() })).toBe('success');
     expect(seen).toEqual(['created', 'teleporting', 'success']);
   });
 
   it('polls quickly at first, then less and less often', async () => {
-    const clock = fakeClock();
-    const read = script(...Array(18).fill('created'), 'success');
+    const clock = createFakeClock();
+    const read = playSteps(...Array(18).fill('created'), 'success');
     await wait(read, { isDone, ...clock });
     expect(clock.pauses.slice(0, 3)).toEqual([40, 60, 90]);
     expect(clock.pauses.at(-1)).toBe(10_000);
@@ -49,16 +49,16 @@ describe('waiting', () => {
   });
 
   it('adds jitter to its pauses, and respects the given interval', async () => {
-    const running = () => script(...Array(9).fill('created'), 'success');
-    const early = fakeClock();
+    const running = () => playSteps(...Array(9).fill('created'), 'success');
+    const early = createFakeClock();
     await wait(running(), { isDone, intervalMs: 1000, ...early, random: () => 0 });
-    const late = fakeClock();
+    const late = createFakeClock();
     await wait(running(), { isDone, intervalMs: 1000, ...late, random: () => 1 });
     expect([early.pauses.at(-1), late.pauses.at(-1)]).toEqual([500, 1000]);
   });
 
   it('stops at its timeout after a last request, and returns the latest answer', async () => {
-    const clock = fakeClock();
+    const clock = createFakeClock();
     let looks = 0;
     const read = async () => `look ${++looks}`;
     const error = await wait(read, { isDone, timeoutMs: 60_000, ...clock }).catch((error) => error);
@@ -76,41 +76,41 @@ describe('waiting', () => {
   });
 
   it('tolerates five failures in a row, repeatedly', async () => {
-    const five = [reset(), refused(429), refused(500), refused(503), reset()];
+    const five = [createReset(), createRefusal(429), createRefusal(500), createRefusal(503), createReset()];
     const outlived: unknown[] = [];
-    const read = script(...five, 'created', ...five, 'success');
+    const read = playSteps(...five, 'created', ...five, 'success');
     const onFailure = (error: unknown) => outlived.push(error);
-    expect(await wait(read, { isDone, onFailure, ...fakeClock() })).toBe('success');
+    expect(await wait(read, { isDone, onFailure, ...createFakeClock() })).toBe('success');
     expect(outlived).toHaveLength(10);
   });
 
   it('pauses longer after a failure than after an answer', async () => {
-    const clock = fakeClock();
-    await wait(script('created', reset(), 'created', 'success'), { isDone, ...clock });
+    const clock = createFakeClock();
+    await wait(playSteps('created', createReset(), 'created', 'success'), { isDone, ...clock });
     expect(clock.pauses).toEqual([40, 225, 90]);
   });
 
   it('fails with the sixth failure in a row', async () => {
-    const last = refused(502);
-    const read = script(...Array.from({ length: 5 }, reset), last);
-    await expect(wait(read, { isDone, ...fakeClock() })).rejects.toBe(last);
+    const last = createRefusal(502);
+    const read = playSteps(...Array.from({ length: 5 }, createReset), last);
+    await expect(wait(read, { isDone, ...createFakeClock() })).rejects.toBe(last);
   });
 
   it.each([400, 401, 403, 404])('fails immediately with %i', async (status) => {
-    const error = refused(status);
-    const clock = fakeClock();
-    await expect(wait(script(error, 'success'), { isDone, ...clock })).rejects.toBe(error);
+    const error = createRefusal(status);
+    const clock = createFakeClock();
+    await expect(wait(playSteps(error, 'success'), { isDone, ...clock })).rejects.toBe(error);
     expect(clock.pauses).toEqual([]);
   });
 
   it('fails immediately with other errors', async () => {
     const bug = new TypeError('a bug');
-    await expect(wait(script(bug, 'success'), { isDone, ...fakeClock() })).rejects.toBe(bug);
+    await expect(wait(playSteps(bug, 'success'), { isDone, ...createFakeClock() })).rejects.toBe(bug);
   });
 
   it('waits as long as the service asks for in a failure', async () => {
-    const clock = fakeClock();
-    await wait(script(refused(503, 45_000), 'success'), { isDone, ...clock });
+    const clock = createFakeClock();
+    await wait(playSteps(createRefusal(503, 45_000), 'success'), { isDone, ...clock });
     expect(clock.pauses).toEqual([45_000]);
   });
 
@@ -119,12 +119,12 @@ describe('waiting', () => {
     const stop = new AbortController();
     const read = async () => {
       stop.abort(reason);
-      throw reset();
+      throw createReset();
     };
     await expect(wait(read, { isDone, signal: stop.signal })).rejects.toBe(reason);
     const later = new AbortController();
     const onAnswer = () => void setImmediate(() => later.abort(reason));
-    const waiting = wait(script('created'), { isDone, onAnswer, signal: later.signal });
+    const waiting = wait(playSteps('created'), { isDone, onAnswer, signal: later.signal });
     await expect(waiting).rejects.toBe(reason);
   });
 });

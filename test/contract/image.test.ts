@@ -12,12 +12,12 @@ import { listProblems } from './schema/list-problems.js';
 
 const image = 'iVBORw0KGgo=';
 
-const relights = (fields: object) => listProblems(RelightRequest, { image, ...fields });
-const styles = (fields: object) =>
+const checkRelight = (fields: object) => listProblems(RelightRequest, { image, ...fields });
+const checkStyleTransfer = (fields: object) =>
   listProblems(StyleTransferRequest, { image, reference_image: image, ...fields });
-const enhances = (fields: object, service?: string) =>
+const checkSkinEnhancer = (fields: object, service?: string) =>
   listProblems(SkinEnhancerRequest, { image, ...fields }, service === undefined ? {} : { service });
-const upscales = (fields: object) => listProblems(UpscalerRequest, { image, ...fields });
+const checkUpscaler = (fields: object) => listProblems(UpscalerRequest, { image, ...fields });
 
 describe('an image', () => {
   it.each([
@@ -30,7 +30,7 @@ describe('an image', () => {
     'http://example.com/a.png?b=c#d',
     'HTTPS://example.com/a.png',
   ])('passes as %j', (value) => {
-    expect(relights({ image: value })).toEqual([]);
+    expect(checkRelight({ image: value })).toEqual([]);
   });
 
   it.each([
@@ -49,8 +49,8 @@ describe('an image', () => {
     ],
     ['data:image/png;base64,', 'image must not be empty'],
     ['data:image/png;base64,a.b', 'image must contain valid Base64'],
-  ])('is refused as %j', (value, told) => {
-    expect(relights({ image: value })).toContain(told);
+  ])('is refused as %j', (value, received) => {
+    expect(checkRelight({ image: value })).toContain(received);
   });
 
   it('is required by every operation', () => {
@@ -69,8 +69,8 @@ describe('an image', () => {
     );
     const url = `http://${host.join('')}`;
     const before = process.cpuUsage().user;
-    expect(relights({ image: url })).toEqual(['image must have at most 4096 characters']);
-    expect(relights({ webhook_url: url })).toEqual(['webhook_url must have at most 4096 characters']);
+    expect(checkRelight({ image: url })).toEqual(['image must have at most 4096 characters']);
+    expect(checkRelight({ webhook_url: url })).toEqual(['webhook_url must have at most 4096 characters']);
     const asked = checkValue(SkinEnhancerRequest, { image: url }, { service: 'https://regen.example' });
     expect(asked.ok ? [] : asked.problems).toHaveLength(1);
     expect((process.cpuUsage().user - before) / 1e6).toBeLessThan(1);
@@ -78,26 +78,26 @@ describe('an image', () => {
 
   it('of many megabytes is checked like a small one', () => {
     const large = 'A'.repeat(30 * 1024 ** 2);
-    expect(relights({ image: large })).toEqual([]);
-    expect(relights({ image: `${large}!` })).toHaveLength(1);
-    expect(relights({ image: ' '.repeat(large.length) })).toEqual(['image must not be empty']);
-    expect(relights({ image: `data:${large}` })).toHaveLength(1);
+    expect(checkRelight({ image: large })).toEqual([]);
+    expect(checkRelight({ image: `${large}!` })).toHaveLength(1);
+    expect(checkRelight({ image: ' '.repeat(large.length) })).toEqual(['image must not be empty']);
+    expect(checkRelight({ image: `data:${large}` })).toHaveLength(1);
   });
 });
 
 describe('relight', () => {
   it('accepts a lightmap or a reference image, but not both', () => {
-    expect(relights({ transfer_light_from_lightmap: image })).toEqual([]);
-    expect(relights({ transfer_light_from_reference_image: image })).toEqual([]);
+    expect(checkRelight({ transfer_light_from_lightmap: image })).toEqual([]);
+    expect(checkRelight({ transfer_light_from_reference_image: image })).toEqual([]);
     expect(
-      relights({ transfer_light_from_lightmap: image, transfer_light_from_reference_image: image }),
+      checkRelight({ transfer_light_from_lightmap: image, transfer_light_from_reference_image: image }),
     ).toEqual(['transfer_light_from_reference_image cannot be combined with transfer_light_from_lightmap']);
   });
 
   it.each(['transfer_light_from_lightmap', 'transfer_light_from_reference_image'])(
     'requires an image in %s',
     (field) => {
-      expect(relights({ [field]: 'light.png' })).toHaveLength(1);
+      expect(checkRelight({ [field]: 'light.png' })).toHaveLength(1);
     },
   );
 
@@ -107,8 +107,8 @@ describe('relight', () => {
     [-1, ['light_transfer_strength must be at least 0']],
     [101, ['light_transfer_strength must be at most 100']],
     [0.5, ['light_transfer_strength must be a whole number']],
-  ])('transfers light with the strength %j', (light_transfer_strength, told) => {
-    expect(relights({ light_transfer_strength })).toEqual(told);
+  ])('transfers light with the strength %j', (light_transfer_strength, received) => {
+    expect(checkRelight({ light_transfer_strength })).toEqual(received);
   });
 
   it.each([
@@ -127,7 +127,7 @@ describe('relight', () => {
     ':) (: :7',
     '',
   ])('accepts the prompt %j', (prompt) => {
-    expect(relights({ prompt })).toEqual([]);
+    expect(checkRelight({ prompt })).toEqual([]);
   });
 
   it.each([
@@ -142,7 +142,7 @@ describe('relight', () => {
     ['(a (b) c:3)', '3', 1.4],
     ['(日光:2)', '2', 1.4],
   ])('refuses the emphasis in %j', (prompt, weight, nearest) => {
-    expect(relights({ prompt })).toEqual([
+    expect(checkRelight({ prompt })).toEqual([
       `prompt contains the emphasis ${weight}; it must be 1 to 1.4; ${nearest} is the nearest`,
     ]);
   });
@@ -150,14 +150,14 @@ describe('relight', () => {
   it('reads very long prompts quickly', () => {
     for (const part of ['(', ')', ':1', '(a:1', '1', '(a:11111.1', ':']) {
       const prompt = part.repeat(Math.floor(100_000 / part.length));
-      expect(relights({ prompt })).toEqual([]);
+      expect(checkRelight({ prompt })).toEqual([]);
       const tooLong = 'prompt must have at most 100000 characters';
-      expect(relights({ prompt: part.repeat(400_000) })).toEqual([tooLong]);
+      expect(checkRelight({ prompt: part.repeat(400_000) })).toEqual([tooLong]);
     }
   });
 
   it.each(['blacks', 'brightness', 'contrast', 'saturation', 'whites'])('sets %s from 0 to 100', (name) => {
-    const set = (value: unknown) => relights({ advanced_settings: { [name]: value } });
+    const set = (value: unknown) => checkRelight({ advanced_settings: { [name]: value } });
     expect([set(0), set(49.5), set(100)]).toEqual([[], [], []]);
     expect(set(-0.1)).toEqual([`advanced_settings.${name} must be at least 0`]);
     expect(set(100.1)).toEqual([`advanced_settings.${name} must be at most 100`]);
@@ -166,15 +166,15 @@ describe('relight', () => {
   });
 
   it('refuses unknown settings', () => {
-    expect(relights({ advanced_settings: { contrst: 60 } })).toEqual([
+    expect(checkRelight({ advanced_settings: { contrst: 60 } })).toEqual([
       'advanced_settings.contrst is not a known field',
     ]);
-    expect(relights({ advanced_settings: { engine: 'definio' } })[0]).toMatch(
+    expect(checkRelight({ advanced_settings: { engine: 'definio' } })[0]).toMatch(
       /^advanced_settings\.engine must be one of automatic, balanced, /,
     );
-    expect(relights({ advanced_settings: { transfer_light_a: 'highest' } })).toHaveLength(1);
-    expect(relights({ advanced_settings: { transfer_light_b: 'soft' } })).toHaveLength(1);
-    expect(relights({ advanced_settings: { fixed_generation: 'yes' } })).toHaveLength(1);
+    expect(checkRelight({ advanced_settings: { transfer_light_a: 'highest' } })).toHaveLength(1);
+    expect(checkRelight({ advanced_settings: { transfer_light_b: 'soft' } })).toHaveLength(1);
+    expect(checkRelight({ advanced_settings: { fixed_generation: 'yes' } })).toHaveLength(1);
   });
 
   it('fills in defaults', () => {
@@ -194,18 +194,18 @@ describe('relight', () => {
 
 describe('style transfer', () => {
   it.each(['structure_strength', 'style_strength'])('takes a %s from 0 to 100', (name) => {
-    expect([styles({ [name]: 0 }), styles({ [name]: 100 })]).toEqual([[], []]);
-    expect(styles({ [name]: -1 })).toEqual([`${name} must be at least 0`]);
-    expect(styles({ [name]: 101 })).toEqual([`${name} must be at most 100`]);
+    expect([checkStyleTransfer({ [name]: 0 }), checkStyleTransfer({ [name]: 100 })]).toEqual([[], []]);
+    expect(checkStyleTransfer({ [name]: -1 })).toEqual([`${name} must be at least 0`]);
+    expect(checkStyleTransfer({ [name]: 101 })).toEqual([`${name} must be at most 100`]);
   });
 
   it('accepts portrait options without is_portrait', () => {
-    expect(styles({ portrait_style: 'pop', portrait_beautifier: 'beautify_face' })).toEqual([]);
-    expect(styles({ portrait_beautifier: 'beautify' })).toHaveLength(1);
+    expect(checkStyleTransfer({ portrait_style: 'pop', portrait_beautifier: 'beautify_face' })).toEqual([]);
+    expect(checkStyleTransfer({ portrait_beautifier: 'beautify' })).toHaveLength(1);
   });
 
   it('does not check emphasis', () => {
-    expect(styles({ prompt: '(warm light:7)' })).toEqual([]);
+    expect(checkStyleTransfer({ prompt: '(warm light:7)' })).toEqual([]);
   });
 
   it('fills in defaults', () => {
@@ -220,9 +220,9 @@ describe('style transfer', () => {
 
 describe('the skin enhancer', () => {
   it.each(['sharpen', 'smart_grain'])('takes %s from 0 to 100', (name) => {
-    expect([enhances({ [name]: 0 }), enhances({ [name]: 100 })]).toEqual([[], []]);
-    expect(enhances({ [name]: -1 })).toEqual([`${name} must be at least 0`]);
-    expect(enhances({ [name]: 101 })).toEqual([`${name} must be at most 100`]);
+    expect([checkSkinEnhancer({ [name]: 0 }), checkSkinEnhancer({ [name]: 100 })]).toEqual([[], []]);
+    expect(checkSkinEnhancer({ [name]: -1 })).toEqual([`${name} must be at least 0`]);
+    expect(checkSkinEnhancer({ [name]: 101 })).toEqual([`${name} must be at most 100`]);
   });
 
   it('fills in defaults', () => {
@@ -246,12 +246,12 @@ describe('the skin enhancer', () => {
     ['http://127.0.0.1/a.png', 'https://service.example', refused],
     ['http://127.0.0.1.example.com/a.png', 'http://127.0.0.1:7717', refused],
     ['http://192.168.1.2/a.png', 'http://127.0.0.1:7717', refused],
-  ])('checks %s for the service %s', (url, service, told) => {
-    expect(enhances({ image: url }, service)).toEqual(told);
+  ])('checks %s for the service %s', (url, service, received) => {
+    expect(checkSkinEnhancer({ image: url }, service)).toEqual(received);
   });
 
   it('leaves http URLs to the service if its address is unknown', () => {
-    expect(enhances({ image: 'http://example.com/a.png' })).toEqual([]);
+    expect(checkSkinEnhancer({ image: 'http://example.com/a.png' })).toEqual([]);
   });
 });
 
@@ -262,9 +262,9 @@ describe('the upscaler', () => {
     ['ultra_detail', 0, 100],
     ['scale_factor', 2, 16],
   ])('takes %s from %i to %i', (name, least, most) => {
-    expect([upscales({ [name]: least }), upscales({ [name]: most })]).toEqual([[], []]);
-    expect(upscales({ [name]: least - 1 })).toEqual([`${name} must be at least ${least}`]);
-    expect(upscales({ [name]: most + 1 })).toEqual([`${name} must be at most ${most}`]);
+    expect([checkUpscaler({ [name]: least }), checkUpscaler({ [name]: most })]).toEqual([[], []]);
+    expect(checkUpscaler({ [name]: least - 1 })).toEqual([`${name} must be at least ${least}`]);
+    expect(checkUpscaler({ [name]: most + 1 })).toEqual([`${name} must be at most ${most}`]);
   });
 
   it('fills in defaults', () => {
@@ -277,21 +277,23 @@ describe('the upscaler', () => {
 
 describe('every image operation', () => {
   it.each([
-    ['relight', relights],
-    ['style transfer', styles],
-    ['skin enhancer', enhances],
-    ['upscaler', upscales],
-  ])('refuses unknown fields and addresses that cannot be called: %s', (_, told) => {
-    expect(told({ webhook_url: 'https://example.com/hook?a=1' })).toEqual([]);
-    expect(told({ webhook_url: 'http://127.0.0.1:9000/' })).toEqual([]);
+    ['relight', checkRelight],
+    ['style transfer', checkStyleTransfer],
+    ['skin enhancer', checkSkinEnhancer],
+    ['upscaler', checkUpscaler],
+  ])('refuses unknown fields and addresses that cannot be called: %s', (_, received) => {
+    expect(received({ webhook_url: 'https://example.com/hook?a=1' })).toEqual([]);
+    expect(received({ webhook_url: 'http://127.0.0.1:9000/' })).toEqual([]);
     const webhook_url = `https://example.com/${'x'.repeat(5000)}`;
-    expect(told({ webhook_url })).toEqual(['webhook_url must have at most 4096 characters']);
+    expect(received({ webhook_url })).toEqual(['webhook_url must have at most 4096 characters']);
     for (const webhook_url of ['', 'example.com', 'ftp://example.com', 'javascript:alert(1)']) {
-      expect(told({ webhook_url })).toEqual(['webhook_url must be a URL that begins with http or https']);
+      expect(received({ webhook_url })).toEqual(['webhook_url must be a URL that begins with http or https']);
     }
-    expect(told({ webhok_url: 'https://example.com' })).toEqual(['webhok_url is not a known field']);
+    expect(received({ webhok_url: 'https://example.com' })).toEqual(['webhok_url is not a known field']);
     expect(
-      told({ style: 'none' }).length + told({ engine: 'none' }).length + told({ flavor: 'none' }).length,
+      received({ style: 'none' }).length +
+        received({ engine: 'none' }).length +
+        received({ flavor: 'none' }).length,
     ).toBe(3);
   });
 });

@@ -13,7 +13,7 @@ import type { Outline } from '../../src/contract/schema/outline.js';
 
 const map: NamingMap = JSON.parse(readFileSync('src/contract/naming/comfy.json', 'utf8'));
 const comfy = new Naming(map);
-const refuse = () => {
+const refuseToRead = () => {
   throw new Error('Nothing is read.');
 };
 
@@ -224,7 +224,7 @@ test.each([
 
 describe('the identity', () => {
   test('is the absence of a naming, so that it costs nothing', async () => {
-    expect(await loadNaming('regen', refuse)).toBeUndefined();
+    expect(await loadNaming('regen', refuseToRead)).toBeUndefined();
   });
 
   test.each(bodies)('changes no byte of %s', (name, outline) => {
@@ -256,7 +256,7 @@ describe('a naming of a file', () => {
   test('is used like a built-in one', async () => {
     const naming = await load({ about: 'ours', fields: { repo_stars: 'stars' } });
     expect(naming?.renameField('stars')).toBe('repo_stars');
-    for (const name of namingNames) await expect(loadNaming(name, refuse)).resolves.not.toThrow();
+    for (const name of namingNames) await expect(loadNaming(name, refuseToRead)).resolves.not.toThrow();
   });
 
   test('is refused with all of its mistakes at once', async () => {

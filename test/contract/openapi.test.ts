@@ -17,7 +17,7 @@ const document: Json = createOpenApiDocument(contract, {
   serverUrl: 'http://127.0.0.1:7717',
 });
 
-function at(name: string): Json {
+function findOperation(name: string): Json {
   for (const methods of Object.values<Json>(document.paths)) {
     for (const found of Object.values<Json>(methods)) if (found.operationId === name) return found;
   }
@@ -122,24 +122,24 @@ describe('the OpenAPI document', () => {
   });
 
   it('marks operations that the service description does not list', () => {
-    expect(at('publisher.create')['x-extension']).toBe(true);
-    expect(at('publisher.update')).not.toHaveProperty('x-extension');
+    expect(findOperation('publisher.create')['x-extension']).toBe(true);
+    expect(findOperation('publisher.update')).not.toHaveProperty('x-extension');
   });
 
   it('requires a credential, or marks it as optional', () => {
-    expect(at('publisher.update').security).toEqual([{ bearer: [] }]);
-    expect(at('node.get').security).toEqual([{}, { bearer: [] }]);
+    expect(findOperation('publisher.update').security).toEqual([{ bearer: [] }]);
+    expect(findOperation('node.get').security).toEqual([{}, { bearer: [] }]);
   });
 
   it('accepts an Idempotency-Key for POSTs whose response is not a secret', () => {
     const key = expect.objectContaining({ name: 'Idempotency-Key', in: 'header' });
-    expect(at('version.publish').parameters).toContainEqual(key);
-    expect(at('publisher.token.create').parameters).not.toContainEqual(key);
-    expect(at('publisher.update').parameters).not.toContainEqual(key);
+    expect(findOperation('version.publish').parameters).toContainEqual(key);
+    expect(findOperation('publisher.token.create').parameters).not.toContainEqual(key);
+    expect(findOperation('publisher.update').parameters).not.toContainEqual(key);
   });
 
   it('lists path and query parameters with their limits and defaults', () => {
-    expect(at('node.list').parameters).toEqual([
+    expect(findOperation('node.list').parameters).toEqual([
       expect.objectContaining({ name: 'publisherId', in: 'path', required: true }),
       {
         name: 'page',
@@ -156,14 +156,14 @@ describe('the OpenAPI document', () => {
 
   it('answers with the declared status, and with the Error body otherwise', () => {
     const statuses = ['201', '400', '401', '403', '409', '413', '415', '429', '500', '503', 'default'];
-    expect(Object.keys(at('publisher.create').responses)).toEqual(statuses);
-    expect(Object.keys(at('node.get').responses)).toContain('404');
-    expect(at('node.get').responses['404']).toEqual({ $ref: '#/components/responses/Error404' });
+    expect(Object.keys(findOperation('publisher.create').responses)).toEqual(statuses);
+    expect(Object.keys(findOperation('node.get').responses)).toContain('404');
+    expect(findOperation('node.get').responses['404']).toEqual({ $ref: '#/components/responses/Error404' });
     expect(document.components.responses.Error404.description).toBe(
       '- `not_found`: It does not exist, or this caller may not see it.',
     );
-    expect(at('node.delete').responses['204']).toEqual({ description: 'Done' });
-    expect(at('node.get').responses.default).toEqual({ $ref: '#/components/responses/Error' });
+    expect(findOperation('node.delete').responses['204']).toEqual({ description: 'Done' });
+    expect(findOperation('node.get').responses.default).toEqual({ $ref: '#/components/responses/Error' });
     expect(document.components.responses.Error.content['application/json'].schema).toEqual({
       $ref: '#/components/schemas/Error',
     });
@@ -172,11 +172,14 @@ describe('the OpenAPI document', () => {
   it('describes what caches may keep, and the 304, for reads without a credential', () => {
     for (const [name, { method, who }] of listOperations(contract)) {
       const cacheable = method === 'GET' && who === 'anyone' && name !== 'node.install';
-      const { parameters = [], responses } = at(name);
+      const { parameters = [], responses } = findOperation(name);
       const condition = parameters.filter((one: Json) => one.name === 'If-None-Match');
       expect([name, condition.length, '304' in responses]).toEqual([name, cacheable ? 1 : 0, cacheable]);
     }
-    expect(Object.keys(at('node.get').responses['200'].headers)).toEqual(['ETag', 'Cache-Control']);
+    expect(Object.keys(findOperation('node.get').responses['200'].headers)).toEqual([
+      'ETag',
+      'Cache-Control',
+    ]);
   });
 
   it('shows requests that the contract accepts', () => {
@@ -194,7 +197,8 @@ describe('the OpenAPI document', () => {
   });
 
   it('writes requests with defaults in place, which generators of clients then leave optional', () => {
-    const { title, properties } = at('image.relight').requestBody.content['application/json'].schema;
+    const { title, properties } =
+      findOperation('image.relight').requestBody.content['application/json'].schema;
     expect(title).toBe('RelightRequest');
     expect(properties.style.default).toBe('standard');
     expect(properties.advanced_settings.properties.blacks.default).toBe(50);
@@ -208,7 +212,7 @@ describe('the OpenAPI document', () => {
   it('refuses unknown fields in requests where the service does, and nowhere in answers', () => {
     expect(document.components.schemas.VersionUpdate.additionalProperties).toBe(false);
     expect(document.components.schemas.Node).not.toHaveProperty('additionalProperties');
-    expect(JSON.stringify(at('node.list').responses)).not.toContain('additionalProperties');
+    expect(JSON.stringify(findOperation('node.list').responses)).not.toContain('additionalProperties');
   });
 
   it('gives a schema two names if it differs in requests and responses', async () => {

@@ -6,13 +6,13 @@ import { listTableFacts, readAdditions, readTable, type TableBlock } from './ser
 
 const blocks = readTable();
 const additions = readAdditions();
-const named = (kind: TableBlock['kind']) =>
+const listBlockNames = (kind: TableBlock['kind']) =>
   blocks.filter((block) => block.kind === kind).map(({ name }) => name);
 
 const inTable = listTableFacts(blocks, new Set());
-const inContract = listContractFacts(new Set(named('resource')));
+const inContract = listContractFacts(new Set(listBlockNames('resource')));
 /** A shape only exists where it is used. */
-const isOfShape = (fact: string) => named('shape').some((name) => fact.startsWith(`${name} `));
+const isOfShape = (fact: string) => listBlockNames('shape').some((name) => fact.startsWith(`${name} `));
 
 describe('the contract', () => {
   it('has every fact of the table', () => {
@@ -27,7 +27,7 @@ describe('the contract', () => {
   });
 
   it('gives a reason for every operation beyond the table, and for no other', () => {
-    const inTable = new Set(named('operation'));
+    const inTable = new Set(listBlockNames('operation'));
     for (const [name, { extension }] of listOperations(contract)) {
       expect(extension?.length ?? 0, name)[inTable.has(name) ? 'toBe' : 'toBeGreaterThan'](0);
     }

@@ -9,7 +9,7 @@ import {
   LimitedChild,
 } from '../../src/disk/limited-child.js';
 import { readStart } from '../../src/disk/process-identity.js';
-import { childrenRunning } from '../support/child-processes.js';
+import { listChildProcesses } from '../support/child-processes.js';
 import { waitFor } from '../support/wait-for.js';
 
 const PROGRAM = 'hostile-program';
@@ -42,7 +42,7 @@ async function findFailure(does: string, options: Partial<ChildOptions> = {}): P
   const child = startChild(options);
   const failure = await child.run(createWork(does)).catch((error: unknown) => error);
   await child.end();
-  expect(childrenRunning(PROGRAM)).toEqual([]);
+  expect(listChildProcesses(PROGRAM)).toEqual([]);
   return failure;
 }
 
@@ -85,7 +85,7 @@ it.each(['SIGKILL', 'SIGSTOP'] as const)(
     const child = startChild({ stalledMs: 1_000 });
     const failing = child.run(createWork('wait')).catch((error: unknown) => error);
     const pid = await waitFor(() => {
-      const [found] = childrenRunning(PROGRAM);
+      const [found] = listChildProcesses(PROGRAM);
       expect(found).toBeDefined();
       return found as number;
     });
@@ -97,12 +97,12 @@ it.each(['SIGKILL', 'SIGSTOP'] as const)(
 it('a process that ignores SIGTERM ends all the same', async () => {
   const child = startChild();
   const receive = () => {
-    process.kill(childrenRunning(PROGRAM)[0] as number, 'SIGTERM');
+    process.kill(listChildProcesses(PROGRAM)[0] as number, 'SIGTERM');
     return undefined;
   };
   await expect(child.run({ ...createWork('loop'), receive })).rejects.toMatchObject({ what: 'time' });
   await child.end();
-  expect(childrenRunning(PROGRAM)).toEqual([]);
+  expect(listChildProcesses(PROGRAM)).toEqual([]);
 });
 
 it('a process knows nothing of the environment', async () => {
@@ -138,7 +138,7 @@ it.runIf(isLinux)('a busy process ends when its parent is killed', async () => {
   const options = ['--import', 'tsx', '--input-type=module', '-e', program];
   const parent = spawn(process.execPath, options, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(parent.stdout, 'data');
-  const [pid] = childrenRunning(PROGRAM, parent.pid);
+  const [pid] = listChildProcesses(PROGRAM, parent.pid);
   expect(pid).toBeDefined();
   parent.kill('SIGKILL');
   await once(parent, 'exit');

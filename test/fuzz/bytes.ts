@@ -11,8 +11,8 @@ import { loadImage } from '../../src/service/generation/load-image.js';
 import { loadVideo } from '../../src/service/generation/load-video.js';
 import { ImageInspector } from '../../src/service/operation/image-inspector.js';
 import { Refused } from '../../src/service/operation/refused.js';
-import { rawZip } from '../pack/raw-zip.js';
-import { zipOf } from '../support/create-zip.js';
+import { createRawZip } from '../pack/raw-zip.js';
+import { createZip } from '../support/create-zip.js';
 import { listenOn } from '../support/listen.js';
 import { mutateBytes, type Target } from './target.js';
 
@@ -51,9 +51,9 @@ const rawEntry = fc.record(
 /** Archives: sound ones with some bytes changed, and headers that lie. An accepted one unpacks to what was said. */
 export async function createArchives(): Promise<Target<Buffer>> {
   const sound = [
-    await zipOf({ '__init__.py': 'print("hello")\n', 'web/a.js': 'x', 'é.txt': Buffer.alloc(5000) }),
-    await zipOf({ 'a.py': '' }),
-    rawZip(
+    await createZip({ '__init__.py': 'print("hello")\n', 'web/a.js': 'x', 'é.txt': Buffer.alloc(5000) }),
+    await createZip({ 'a.py': '' }),
+    createRawZip(
       [
         { name: 'a/', mode: 0o040755 },
         { name: 'a/b.py', content: 'x = 1\n' },
@@ -61,7 +61,7 @@ export async function createArchives(): Promise<Target<Buffer>> {
       { comment: Buffer.from('c') },
     ),
   ];
-  const lies = fc.array(rawEntry, { maxLength: 5 }).map((entries) => rawZip(entries));
+  const lies = fc.array(rawEntry, { maxLength: 5 }).map((entries) => createRawZip(entries));
   const folder = mkdtempSync(join(tmpdir(), 'regen-fuzz-'));
   const path = join(folder, 'node.zip');
   let [accepted, refused] = [0, 0];

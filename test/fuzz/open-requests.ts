@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { createClient } from '../../src/library/index.js';
 import type { Database } from '../../src/service/database/database.js';
 import { startService } from '../../src/service/serve.js';
-import { copyingEngine } from '../support/copying-engine.js';
-import { zipOf } from '../support/create-zip.js';
+import { createCopyingEngine } from '../support/copying-engine.js';
+import { createZip } from '../support/create-zip.js';
 import { pixel, startPaths } from '../support/generation.js';
 import { listenOn } from '../support/listen.js';
 import type { Target } from './target.js';
@@ -91,7 +91,7 @@ export async function createBegun(): Promise<Target<Step[]>> {
     asked.push({ give, gone: () => answer.destroyed });
   });
   const generating: (() => void)[] = [];
-  const engine = copyingEngine(({ images: given, request }) =>
+  const engine = createCopyingEngine(({ images: given, request }) =>
     // The honest user's are done at once.
     given.image && request.prompt === 'honest'
       ? undefined
@@ -107,7 +107,7 @@ export async function createBegun(): Promise<Target<Step[]>> {
   );
   const { url, context } = service;
   const { database } = context;
-  const archive = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+  const archive = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
   let [people, versions, honest, refused, admitted] = [0, 0, 0, 0, 0];
 
   const createUser = async () => {

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type Client, createClient, ServiceError } from '../../src/library/index.js';
-import { zipOf } from '../support/create-zip.js';
+import { createZip } from '../support/create-zip.js';
 import { loops, programs } from './python.js';
 import { mutateBytes, type Target } from './target.js';
 
@@ -105,7 +105,7 @@ export async function createPacks(): Promise<Target<Pack>> {
   };
   const verdicts = new Map<string, number>();
   const waiting = new Set<Promise<unknown>>();
-  const wellBehaved = await zipOf({ '__init__.py': 'class A: pass\nNODE_CLASS_MAPPINGS = {"A": A}\n' });
+  const wellBehaved = await createZip({ '__init__.py': 'class A: pass\nNODE_CLASS_MAPPINGS = {"A": A}\n' });
   const publishHonest = async () => {
     const begun = performance.now();
     const status = await verdict('acme', await publish('acme', wellBehaved));
@@ -114,21 +114,21 @@ export async function createPacks(): Promise<Target<Pack>> {
     longestMs = Math.max(longestMs, performance.now() - begun);
   };
   const run = async ({ files, spoiled }: Pack) => {
-    const sound = await zipOf(files);
+    const sound = await createZip(files);
     const [changed = sound] =
       spoiled === null ? [] : fc.sample(mutateBytes(fc.constant(sound)), { seed: spoiled, numRuns: 1 });
-    const stranger = STRANGERS[published % STRANGERS.length] as string;
-    const version = await publish(stranger, changed).catch((error) => {
+    const outsider = STRANGERS[published % STRANGERS.length] as string;
+    const version = await publish(outsider, changed).catch((error) => {
       // An archive that lost all its bytes is refused at once.
       if (error instanceof ServiceError && error.status === 400) return undefined;
       throw error;
     });
     if (version === undefined) return;
-    const judged = verdict(stranger, version).then((status) => {
+    const checked = verdict(outsider, version).then((status) => {
       verdicts.set(status, (verdicts.get(status) ?? 0) + 1);
-      waiting.delete(judged);
+      waiting.delete(checked);
     });
-    waiting.add(judged);
+    waiting.add(checked);
     if (published % HONEST_EVERY === 0) await publishHonest();
     while (waiting.size >= MAX_WAITING) await Promise.race(waiting);
     const bytes = readPeak(child.pid as number);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { codeOf, followWithin } from '../python/read-pack.js';
+import { followWithin, readPackCode } from '../python/read-pack.js';
 import { AMPLIFIERS, PYTHON_CONSTANTS, writePythonProgram } from '../support/python-programs.js';
 import { mutateBytes, type Target } from './target.js';
 
@@ -49,7 +49,7 @@ export async function createPython(): Promise<Target<string | Buffer>> {
   let [nodes, followed, slowestMs, mostBytes] = [0, 0, 0, 0];
   const run = async (program: string | Buffer) => {
     if (typeof program !== 'string') {
-      nodes += (await codeOf({ '__init__.py': program })).nodes.length;
+      nodes += (await readPackCode({ '__init__.py': program })).nodes.length;
       return;
     }
     const files = {

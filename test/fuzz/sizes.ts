@@ -36,7 +36,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Limits are asked for at their most, and pairs a thousand times. */
-const special: Special = (field, schema) => {
+const chooseSpecial: Special = (field, schema) => {
   if (schema.type === 'integer' && schema.maximum)
     return fc.constantFrom(schema.maximum, 1, schema.maximum / 4);
   if (field === 'page') return fc.constantFrom(1, 2);
@@ -61,7 +61,7 @@ function createRequests([, { method, path }]: [string, Operation]): fc.Arbitrary
   const query = parameters
     .filter((one) => one.in === 'query')
     .map(({ name, schema: type }) => {
-      const value = createValues(type, special, name).map((one): [string, unknown] => [name, one]);
+      const value = createValues(type, chooseSpecial, name).map((one): [string, unknown] => [name, one]);
       // Most filters find nothing.
       const [given, absent] = /page|limit/i.test(name) ? [9, 1] : [1, 9];
       return fc.oneof({ weight: given, arbitrary: value }, { weight: absent, arbitrary: fc.constant(null) });
@@ -75,7 +75,9 @@ function createRequests([, { method, path }]: [string, Operation]): fc.Arbitrary
       const entries = given.flatMap((one) => (one ? [[one[0], String(one[1])] as [string, string]] : []));
       return `${method} ${filled}?${new URLSearchParams(entries)}`;
     }),
-    body: schema ? createValues(schema, special).map((value) => JSON.stringify(value)) : fc.constant(''),
+    body: schema
+      ? createValues(schema, chooseSpecial).map((value) => JSON.stringify(value))
+      : fc.constant(''),
     isRead: fc.boolean(),
   });
 }
@@ -91,7 +93,7 @@ const requests = fc.oneof(
 );
 
 /** Writes the longest texts that publishers may write. */
-async function seed(data: string): Promise<void> {
+async function fillRegistry(data: string): Promise<void> {
   const registry = await startRegistry({ data, quotas: { versionsPerDay: 10_000 } });
   const long = 'x'.repeat(100_000);
   await registry.ok('ann', 'PUT', '/publishers/acme', { description: long });
@@ -129,7 +131,7 @@ async function seed(data: string): Promise<void> {
 /** Requests without a credential for the largest answers, 40 at the same time, of which half are not read. */
 export async function createSizes(): Promise<Target<Asked[]>> {
   const data = mkdtempSync(join(tmpdir(), 'regen-fuzz-'));
-  await seed(data);
+  await fillRegistry(data);
   const configuration = { data, ...(await databaseForFolder(data)) };
   const child = spawn(process.execPath, ['dist/test/service-process.js', JSON.stringify(configuration)], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -139,7 +141,7 @@ export async function createSizes(): Promise<Target<Asked[]>> {
   let shown = '';
 
   const run = async (asked: Asked[]) => {
-    const opened = asked.map((one) => send(url, one));
+    const opened = asked.map((one) => sendRequest(url, one));
     const waiting = new AbortController();
     const watching = watchHealth(url, waiting.signal, (ms) => {
       slowestMs = Math.max(slowestMs, ms);
@@ -179,7 +181,7 @@ interface Sent {
   readonly ended: Promise<unknown>;
 }
 
-function send(url: string, { line, body, isRead }: Asked): Sent {
+function sendRequest(url: string, { line, body, isRead }: Asked): Sent {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);
   const length = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];

@@ -9,21 +9,21 @@ import type { Target } from './target.js';
 import { createWebhooks } from './webhooks.js';
 
 /** Hides the type of a target's cases, which its runner does not need. */
-const load =
+const hideCaseType =
   <Case>(create: () => Promise<Target<Case>>) =>
   async () =>
     (await create()) as unknown as Target;
 
 /** Everything that is fuzzed, by the name that --only takes. */
 export const targets: Readonly<Record<string, () => Promise<Target>>> = {
-  requests: load(createRequests),
-  arguments: load(createArguments),
-  archives: load(createArchives),
-  python: load(createPython),
-  packs: load(createPacks),
-  images: load(createMedia),
-  webhooks: load(createWebhooks),
-  answers: load(createHostileAnswers),
-  sizes: load(createSizes),
-  begun: load(createBegun),
+  requests: hideCaseType(createRequests),
+  arguments: hideCaseType(createArguments),
+  archives: hideCaseType(createArchives),
+  python: hideCaseType(createPython),
+  packs: hideCaseType(createPacks),
+  images: hideCaseType(createMedia),
+  webhooks: hideCaseType(createWebhooks),
+  answers: hideCaseType(createHostileAnswers),
+  sizes: hideCaseType(createSizes),
+  begun: hideCaseType(createBegun),
 };

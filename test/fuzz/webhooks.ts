@@ -17,9 +17,9 @@ const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z');
 
 const { ImageTask, VideoCreations } = document.components.schemas;
-const told = fc.oneof(createValues(ImageTask), createValues(VideoCreations));
+const received = fc.oneof(createValues(ImageTask), createValues(VideoCreations));
 const bodies = fc
-  .oneof(told, mutateJson(told), anyJson)
+  .oneof(received, mutateJson(received), anyJson)
   .map((value) => Buffer.from(JSON.stringify(value) ?? ''));
 
 const genuine = fc.tuple(bodies, fc.uuid()).map(([body, id]) => {
@@ -55,7 +55,7 @@ export async function createWebhooks(): Promise<Target<Buffer>> {
 
   const run = async (bytes: Buffer) => {
     taken = [];
-    const status = /^HTTP\/1\.1 (\d+)/.exec(await exchange(receiver.url, bytes))?.[1] ?? 'no answer';
+    const status = /^HTTP\/1\.1 (\d+)/.exec(await exchangeBytes(receiver.url, bytes))?.[1] ?? 'no answer';
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     if (status.startsWith('5')) throw new Error(`The receiver answered ${status}.`);
     for (const { id, body, headers } of taken) {
@@ -89,7 +89,7 @@ function verifySaved(bytes: Buffer): void {
 }
 
 /** Sends bytes as they are. @returns the bytes of the answer */
-function exchange(url: string, bytes: Buffer): Promise<string> {
+function exchangeBytes(url: string, bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     let text = '';

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Client, createClient, loadNaming, publish, run } from '../../src/library/index.js';
 import { EngineFailure } from '../../src/service/operation/engine.js';
 import { comfyRegistryForTest } from '../support/comfy-registry.js';
-import { copyingEngine } from '../support/copying-engine.js';
+import { createCopyingEngine } from '../support/copying-engine.js';
 import { pixel } from '../support/generation.js';
 import { filesForTest, packForTest } from '../support/packs.js';
 import { registryForFile } from '../support/registry.js';
 import { folderForTest } from '../support/service.js';
 
 const image = Buffer.from(pixel, 'base64');
-const registry = registryForFile({}, { engines: { image: copyingEngine(failOnRequest) } });
+const registry = registryForFile({}, { engines: { image: createCopyingEngine(failOnRequest) } });
 let client: Client;
 
 function failOnRequest({ request }: { readonly request: object }): void {
@@ -19,11 +19,12 @@ function failOnRequest({ request }: { readonly request: object }): void {
 }
 
 beforeAll(() => {
-  client = connect(registry().tokens.ann);
+  client = createTestClient(registry().tokens.ann);
 });
 afterAll(() => client?.close());
 
-const connect = (token: string | undefined) => createClient({ baseUrl: registry().url, token, retries: 0 });
+const createTestClient = (token: string | undefined) =>
+  createClient({ baseUrl: registry().url, token, retries: 0 });
 const job = { operation: 'image.relight', body: { image } } as const;
 
 test('a job saves its results under names that do not collide, and the same key starts no second task', async () => {
@@ -69,28 +70,28 @@ test('a job is stopped by its signal', async () => {
 
 test('a folder is published with the personal access token alone, and again if the same files may be there', async () => {
   const personalAccessToken = registry().tokens.pat as string;
-  const bearer = connect(personalAccessToken);
+  const bearer = createTestClient(personalAccessToken);
   onTestFinished(() => bearer.close());
   const folder = packForTest({ name: 'from-library' });
-  const told: string[] = [];
+  const received: string[] = [];
   const options = {
     client: bearer,
     personalAccessToken,
     changelog: 'First',
-    log: (text: string) => told.push(text),
+    log: (text: string) => received.push(text),
   };
   expect(await publish(folder, options)).toMatchObject({
     ...{ node_id: 'from-library', version: '1.0.0', changelog: 'First' },
     status: 'NodeVersionStatusActive',
   });
-  expect(told).toContain('from-library 1.0.0 is Active with 1 node definition.');
+  expect(received).toContain('from-library 1.0.0 is Active with 1 node definition.');
   await expect(publish(folder, options)).rejects.toMatchObject({ code: 'same_version_exists' });
   expect(await publish(folder, { ...options, skipExisting: true })).toMatchObject({ version: '1.0.0' });
 });
 
 test('a verdict that has arrived with the definitions is read once', async () => {
   const personalAccessToken = registry().tokens.pat as string;
-  const bearer = connect(personalAccessToken);
+  const bearer = createTestClient(personalAccessToken);
   onTestFinished(() => bearer.close());
   const extractions: (string | undefined)[] = [];
   const bulk: Client['version']['bulk'] = async (...given) => {
@@ -109,10 +110,10 @@ test('a folder is published as the naming of the client says: short versions, sh
   const named = createClient({ baseUrl: url, token: 'me', naming });
   onTestFinished(() => named.close());
   const folder = packForTest({ version: '1.21', publisher: 'ai' });
-  const told: string[] = [];
-  const options = { client: named, personalAccessToken: pat, log: (text: string) => told.push(text) };
+  const received: string[] = [];
+  const options = { client: named, personalAccessToken: pat, log: (text: string) => received.push(text) };
   expect(await publish(folder, options)).toMatchObject({ version: '1.21.0' });
-  expect(told).toContain('[project] version is 1.21; the registry makes it 1.21.0.');
+  expect(received).toContain('[project] version is 1.21; the registry makes it 1.21.0.');
   await expect(publish(folder, { ...options, client })).rejects.toMatchObject({
     code: 'invalid_pack',
     facts: {

@@ -9,7 +9,7 @@ import { type ArchiveProgress, createArchive } from '../../src/pack/archive.js';
 import { chooseFiles } from '../../src/pack/files.js';
 import { inspectArchive } from '../../src/pack/read-archive.js';
 import { computeTreeDigest } from '../../src/pack/tree.js';
-import { checkoutOf, emptyFolder, folderOf, git, lay } from './folders.js';
+import { createCheckout, createEmptyFolder, createFolder, runGit, writeFiles } from './folders.js';
 
 const pack = {
   '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
@@ -21,13 +21,13 @@ const pack = {
   'empty.txt': '',
 };
 
-async function chosen(folder: string) {
+async function chooseAllFiles(folder: string) {
   const { files, problems } = await chooseFiles(folder);
   expect(problems).toEqual([]);
   return files;
 }
 
-const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const hashBytes = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 const timezone = process.env.TZ;
 afterEach(() => {
   if (timezone === undefined) delete process.env.TZ;
@@ -36,13 +36,13 @@ afterEach(() => {
 
 describe('building an archive', () => {
   it('says what it made: size, digests, number of files', async () => {
-    const folder = await folderOf(pack);
-    const target = join(await emptyFolder(), 'node.zip');
-    const built = await createArchive(await chosen(folder), target);
+    const folder = await createFolder(pack);
+    const target = join(await createEmptyFolder(), 'node.zip');
+    const built = await createArchive(await chooseAllFiles(folder), target);
     const bytes = await readFile(target);
     expect(built).toEqual({
       size: bytes.length,
-      sha256: sha256(bytes),
+      sha256: hashBytes(bytes),
       tree: expect.stringMatching(/^[0-9a-f]{64}$/),
       entries: 7,
       unpacked: 25 + 10_500 + 11 + 5000 + 21 + 8,
@@ -50,28 +50,28 @@ describe('building an archive', () => {
   });
 
   it('allocates no more for a large file than for the parts that are packed in parallel', async () => {
-    const folder = await folderOf({ ...pack, 'model.safetensors': '' });
+    const folder = await createFolder({ ...pack, 'model.safetensors': '' });
     await truncate(join(folder, 'model.safetensors'), 150 * 2 ** 20);
-    const files = await chosen(folder);
+    const files = await chooseAllFiles(folder);
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
     const onProgress = () => {
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     };
-    await createArchive(files, join(await emptyFolder(), 'node.zip'), { onProgress });
+    await createArchive(files, join(await createEmptyFolder(), 'node.zip'), { onProgress });
     expect(most).toBeLessThan(16 * 2 ** 20);
   });
 
   it('gives the tree that the files on disk have and that the archive read back has', async () => {
-    const folder = await folderOf(pack);
-    const target = join(await emptyFolder(), 'node.zip');
-    const files = await chosen(folder);
+    const folder = await createFolder(pack);
+    const target = join(await createEmptyFolder(), 'node.zip');
+    const files = await chooseAllFiles(folder);
     const built = await createArchive(files, target);
     const onDisk = await Promise.all(
       files.map(async ({ path, mode }) => ({
         path,
         mode,
-        sha256: sha256(await readFile(join(folder, path))),
+        sha256: hashBytes(await readFile(join(folder, path))),
       })),
     );
     expect(built.tree).toBe(computeTreeDigest(onDisk));
@@ -81,10 +81,10 @@ describe('building an archive', () => {
   });
 
   it('gives the tree that an archive made by git has', async () => {
-    const folder = await checkoutOf(pack);
-    const out = await emptyFolder();
-    const built = await createArchive(await chosen(folder), join(out, 'node.zip'));
-    git(folder, 'archive', '--format=zip', '-o', join(out, 'git.zip'), 'HEAD');
+    const folder = await createCheckout(pack);
+    const out = await createEmptyFolder();
+    const built = await createArchive(await chooseAllFiles(folder), join(out, 'node.zip'));
+    runGit(folder, 'archive', '--format=zip', '-o', join(out, 'git.zip'), 'HEAD');
     expect(await inspectArchive(join(out, 'git.zip'), DEFAULT_LIMITS)).toMatchObject({
       ok: true,
       tree: built.tree,
@@ -92,22 +92,22 @@ describe('building an archive', () => {
   });
 
   it('gives the same bytes whatever the order, dates, permissions of others and time zone', async () => {
-    const [one, two] = [await folderOf(pack), await folderOf(pack)];
-    const out = await emptyFolder();
+    const [one, two] = [await createFolder(pack), await createFolder(pack)];
+    const out = await createEmptyFolder();
     process.env.TZ = 'Pacific/Auckland';
-    const first = await createArchive(await chosen(one), join(out, 'one.zip'));
+    const first = await createArchive(await chooseAllFiles(one), join(out, 'one.zip'));
     process.env.TZ = 'America/St_Johns';
     await utimes(join(two, 'nodes.py'), 1, 1);
     await chmod(join(two, 'nodes.py'), 0o600);
     await chmod(join(two, 'scripts/install.sh'), 0o700);
-    const second = await createArchive([...(await chosen(two))].reverse(), join(out, 'two.zip'));
+    const second = await createArchive([...(await chooseAllFiles(two))].reverse(), join(out, 'two.zip'));
     expect(second.sha256).toBe(first.sha256);
     expect(second.tree).toBe(first.tree);
   });
 
   it('writes entries sorted, of 1980, with plain modes, no extra fields, and pictures as they are', async () => {
-    const target = join(await emptyFolder(), 'node.zip');
-    await createArchive(await chosen(await folderOf(pack)), target);
+    const target = join(await createEmptyFolder(), 'node.zip');
+    await createArchive(await chooseAllFiles(await createFolder(pack)), target);
     const zip = await openPromise(target);
     const entries = [];
     for await (const entry of zip.eachEntry()) entries.push(entry);
@@ -140,8 +140,8 @@ describe('building an archive', () => {
       'model.safetensors': numbers,
       'photo.jpg': numbers,
     };
-    const files = await chosen(await folderOf(content));
-    const out = await emptyFolder();
+    const files = await chooseAllFiles(await createFolder(content));
+    const out = await createEmptyFolder();
     const first = await createArchive(files, join(out, 'one.zip'));
     expect((await createArchive(files, join(out, 'two.zip'))).sha256).toBe(first.sha256);
     const back = await inspectArchive(join(out, 'one.zip'), DEFAULT_LIMITS);
@@ -159,11 +159,11 @@ describe('building an archive', () => {
   it('gives the same bytes however the work of the threads ends', async () => {
     const lines = (from: number) =>
       Array.from({ length: 900 }, (_, at) => `x${from * at} = ${at ^ from}\n`).join('');
-    const folder = await folderOf(
+    const folder = await createFolder(
       Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`${at}.py`, lines(at).repeat(1 + (at % 4))])),
     );
-    const files = await chosen(folder);
-    const out = await emptyFolder();
+    const files = await chooseAllFiles(folder);
+    const out = await createEmptyFolder();
     const packed = await Promise.all([1, 2, 3].map((at) => createArchive(files, join(out, `${at}.zip`))));
     expect(new Set(packed.map(({ sha256 }) => sha256)).size).toBe(1);
   });
@@ -171,18 +171,22 @@ describe('building an archive', () => {
   it('tells how far it is, up to the end', async () => {
     const seen: ArchiveProgress[] = [];
     const onProgress = (progress: ArchiveProgress) => seen.push(progress);
-    await createArchive(await chosen(await folderOf(pack)), join(await emptyFolder(), 'node.zip'), {
-      onProgress,
-    });
+    await createArchive(
+      await chooseAllFiles(await createFolder(pack)),
+      join(await createEmptyFolder(), 'node.zip'),
+      {
+        onProgress,
+      },
+    );
     const totals = { totalFiles: 7, totalBytes: 15_565 };
     expect(seen.at(-1)).toEqual({ files: 7, bytes: 15_565, ...totals });
     expect(seen.map(({ bytes }) => bytes)).toEqual(seen.map(({ bytes }) => bytes).sort((a, b) => a - b));
   });
 
   it('replaces an older archive only when the new one is whole', async () => {
-    const out = await emptyFolder();
+    const out = await createEmptyFolder();
     await writeFile(join(out, 'node.zip'), 'old');
-    await createArchive(await chosen(await folderOf(pack)), join(out, 'node.zip'));
+    await createArchive(await chooseAllFiles(await createFolder(pack)), join(out, 'node.zip'));
     expect(await readdir(out)).toEqual(['node.zip']);
     expect((await stat(join(out, 'node.zip'))).size).toBeGreaterThan(3);
   });
@@ -192,9 +196,9 @@ describe('building an archive fails', () => {
   const large = { 'large.py': 'x = 1\n'.repeat(200_000), 'nodes.py': '' };
 
   async function failing(spoil: (folder: string) => void, when: 'before' | 'meanwhile') {
-    const folder = await folderOf(large);
-    const files = await chosen(folder);
-    const out = await emptyFolder();
+    const folder = await createFolder(large);
+    const files = await chooseAllFiles(folder);
+    const out = await createEmptyFolder();
     await writeFile(join(out, 'node.zip'), 'old');
     if (when === 'before') spoil(folder);
     let spoilt = false;
@@ -254,8 +258,8 @@ describe('building an archive fails', () => {
   });
 
   it('when it is stopped before or in the middle, with the reason it was stopped for', async () => {
-    const files = await chosen(await folderOf(large));
-    const out = await emptyFolder();
+    const files = await chooseAllFiles(await createFolder(large));
+    const out = await createEmptyFolder();
     const target = join(out, 'node.zip');
     await expect(createArchive(files, target, { signal: AbortSignal.abort() })).rejects.toThrow(/aborted/);
     const stop = new AbortController();
@@ -265,10 +269,10 @@ describe('building an archive fails', () => {
   });
 
   it('when there is nothing to pack or nowhere to write', async () => {
-    const out = await emptyFolder();
+    const out = await createEmptyFolder();
     await expect(createArchive([], join(out, 'node.zip'))).rejects.toThrow('There are no files to pack.');
-    await lay(out, { 'pack/nodes.py': 'x' });
-    const files = await chosen(join(out, 'pack'));
+    await writeFiles(out, { 'pack/nodes.py': 'x' });
+    const files = await chooseAllFiles(join(out, 'pack'));
     await expect(createArchive(files, join(out, 'nowhere', 'node.zip'))).rejects.toThrow(/ENOENT/);
   });
 });

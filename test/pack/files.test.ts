@@ -5,25 +5,32 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { chooseFiles } from '../../src/pack/files.js';
-import { type Content, checkoutOf, emptyFolder, folderOf, git, lay } from './folders.js';
+import {
+  type Content,
+  createCheckout,
+  createEmptyFolder,
+  createFolder,
+  runGit,
+  writeFiles,
+} from './folders.js';
 
-const paths = async (folder: string, includes?: readonly string[]) =>
+const listPaths = async (folder: string, includes?: readonly string[]) =>
   (await chooseFiles(folder, includes)).files.map((file) => file.path);
 
-const problems = async (folder: string, includes?: readonly string[]) =>
+const listProblems = async (folder: string, includes?: readonly string[]) =>
   Object.fromEntries(
     (await chooseFiles(folder, includes)).problems.map(({ where, message }) => [where, message]),
   );
 
 describe('in a git checkout', () => {
   it('chooses what git tracks and nothing else, sorted', async () => {
-    const folder = await checkoutOf({
+    const folder = await createCheckout({
       'pyproject.toml': '',
       'nodes.py': 'x',
       'web/a.js': '',
       '.gitignore': 'junk',
     });
-    await lay(folder, { 'untracked.py': 'not added', junk: 'ignored' });
+    await writeFiles(folder, { 'untracked.py': 'not added', junk: 'ignored' });
     const chosen = await chooseFiles(folder);
     expect(chosen.source).toBe('git');
     expect(chosen.problems).toEqual([]);
@@ -36,51 +43,57 @@ describe('in a git checkout', () => {
   });
 
   it('chooses the files of a subfolder when the pack lies in one', async () => {
-    const folder = await checkoutOf({ 'README.md': '', 'packs/one/nodes.py': '', 'packs/two/nodes.py': '' });
-    expect(await paths(join(folder, 'packs/one'))).toEqual(['nodes.py']);
+    const folder = await createCheckout({
+      'README.md': '',
+      'packs/one/nodes.py': '',
+      'packs/two/nodes.py': '',
+    });
+    expect(await listPaths(join(folder, 'packs/one'))).toEqual(['nodes.py']);
   });
 
   it('chooses the files of submodules too', async () => {
-    const library = await checkoutOf({ 'lib.py': 'library' });
-    const folder = await checkoutOf({ 'nodes.py': '' });
-    git(folder, 'submodule', 'add', '-q', library, 'vendor/lib');
-    expect(await paths(folder)).toEqual(['.gitmodules', 'nodes.py', 'vendor/lib/lib.py']);
+    const library = await createCheckout({ 'lib.py': 'library' });
+    const folder = await createCheckout({ 'nodes.py': '' });
+    runGit(folder, 'submodule', 'add', '-q', library, 'vendor/lib');
+    expect(await listPaths(folder)).toEqual(['.gitmodules', 'nodes.py', 'vendor/lib/lib.py']);
   });
 
   it('names a submodule that is not checked out, and how to fix it', async () => {
-    const library = await checkoutOf({ 'lib.py': 'library' });
-    const folder = await checkoutOf({ 'nodes.py': '' });
-    git(folder, 'submodule', 'add', '-q', library, 'vendor/lib');
-    git(folder, 'submodule', 'deinit', '-q', '-f', 'vendor/lib');
-    expect(await problems(folder)).toEqual({
+    const library = await createCheckout({ 'lib.py': 'library' });
+    const folder = await createCheckout({ 'nodes.py': '' });
+    runGit(folder, 'submodule', 'add', '-q', library, 'vendor/lib');
+    runGit(folder, 'submodule', 'deinit', '-q', '-f', 'vendor/lib');
+    expect(await listProblems(folder)).toEqual({
       'vendor/lib': expect.stringContaining('git submodule update --init'),
     });
   });
 
   it('leaves out a tracked file that was deleted', async () => {
-    const folder = await checkoutOf({ 'nodes.py': '', 'old.py': '', 'gone/a.py': '' });
+    const folder = await createCheckout({ 'nodes.py': '', 'old.py': '', 'gone/a.py': '' });
     await rm(join(folder, 'old.py'));
     await rm(join(folder, 'gone'), { recursive: true });
     expect(await chooseFiles(folder)).toMatchObject({ files: [{ path: 'nodes.py' }], problems: [] });
   });
 
   it('names a pyproject.toml that git does not track, for the archive would lack it', async () => {
-    const folder = await checkoutOf({ 'nodes.py': '' });
-    await lay(folder, { 'pyproject.toml': '' });
-    expect(await problems(folder)).toEqual({ 'pyproject.toml': expect.stringContaining('add it to git') });
+    const folder = await createCheckout({ 'nodes.py': '' });
+    await writeFiles(folder, { 'pyproject.toml': '' });
+    expect(await listProblems(folder)).toEqual({
+      'pyproject.toml': expect.stringContaining('add it to git'),
+    });
   });
 
   it('counts a pack that the checkout around it ignores as outside git', async () => {
-    const host = await checkoutOf({ 'main.py': '', '.gitignore': 'custom_nodes/\n' });
-    await lay(host, { 'custom_nodes/mine/nodes.py': '', 'custom_nodes/mine/pyproject.toml': '' });
+    const host = await createCheckout({ 'main.py': '', '.gitignore': 'custom_nodes/\n' });
+    await writeFiles(host, { 'custom_nodes/mine/nodes.py': '', 'custom_nodes/mine/pyproject.toml': '' });
     const chosen = await chooseFiles(join(host, 'custom_nodes/mine'));
     expect(chosen.source).toBe('folder');
     expect(chosen.files.map((file) => file.path)).toEqual(['nodes.py', 'pyproject.toml']);
   });
 
   it('fails with a sentence where the checkout cannot be read, rather than pack what is not tracked', async () => {
-    const folder = await checkoutOf({ 'nodes.py': '' });
-    await lay(folder, { '.git/index': 'broken', 'private.txt': '' });
+    const folder = await createCheckout({ 'nodes.py': '' });
+    await writeFiles(folder, { '.git/index': 'broken', 'private.txt': '' });
     await expect(chooseFiles(folder)).rejects.toThrow(/^git's index in .* cannot be read: it is damaged/);
   });
 });
@@ -91,10 +104,10 @@ describe('with variables that name another checkout', () => {
   });
 
   it('chooses what git tracks in the folder of the pack', async () => {
-    const other = await checkoutOf({ 'other.py': '' });
-    const folder = await checkoutOf({ 'nodes.py': '' });
+    const other = await createCheckout({ 'other.py': '' });
+    const folder = await createCheckout({ 'nodes.py': '' });
     process.env.GIT_DIR = join(other, '.git');
-    expect(await paths(folder)).toEqual(['nodes.py']);
+    expect(await listPaths(folder)).toEqual(['nodes.py']);
   });
 });
 
@@ -105,9 +118,9 @@ describe('where git is not installed', () => {
   });
 
   it('chooses the same files', async () => {
-    const folder = await checkoutOf({ 'nodes.py': '', '.gitignore': 'junk\n' });
-    await lay(folder, { junk: '', 'untracked.py': '' });
-    process.env.PATH = await emptyFolder();
+    const folder = await createCheckout({ 'nodes.py': '', '.gitignore': 'junk\n' });
+    await writeFiles(folder, { junk: '', 'untracked.py': '' });
+    process.env.PATH = await createEmptyFolder();
     expect(await chooseFiles(folder)).toMatchObject({
       source: 'git',
       files: [{ path: '.gitignore' }, { path: 'nodes.py' }],
@@ -118,7 +131,7 @@ describe('where git is not installed', () => {
 
 describe('outside git', () => {
   it('chooses everything but what tools make', async () => {
-    const folder = await folderOf({
+    const folder = await createFolder({
       'nodes.py': '',
       '.github/workflows/publish.yml': '',
       'web/js/a.js': '',
@@ -129,11 +142,11 @@ describe('outside git', () => {
       '.venv/bin/python': '',
       'venv/bin/python': '',
     });
-    expect(await paths(folder)).toEqual(['.github/workflows/publish.yml', 'nodes.py', 'web/js/a.js']);
+    expect(await listPaths(folder)).toEqual(['.github/workflows/publish.yml', 'nodes.py', 'web/js/a.js']);
   });
 
   it('honours .gitignore files, nested ones too, the innermost first', async () => {
-    const folder = await folderOf({
+    const folder = await createFolder({
       '.gitignore': '*.log\n/dist/\nmodels/*\n!models/keep.txt\n',
       'a.log': '',
       'A.LOG': '',
@@ -148,7 +161,7 @@ describe('outside git', () => {
       'sub/deep/secret.txt': '',
       'secret.txt': '',
     });
-    expect(await paths(folder)).toEqual([
+    expect(await listPaths(folder)).toEqual([
       '.gitignore',
       'A.LOG',
       'models/keep.txt',
@@ -164,7 +177,7 @@ describe('ignore files of the pack', () => {
   const pack = { 'nodes.py': '', 'tests/a.py': '', 'docs/large.png': '', 'docs/small.md': '' };
 
   it.each(['.gitignore', '.regenignore'])('stop the choice if %s cannot be read', async (name) => {
-    const folder = await folderOf({ 'nodes.py': '', 'secret.txt': '' });
+    const folder = await createFolder({ 'nodes.py': '', 'secret.txt': '' });
     // A link to a name that is too long for any file.
     await symlink('x'.repeat(300), join(folder, name));
     await expect(chooseFiles(folder)).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
@@ -173,19 +186,19 @@ describe('ignore files of the pack', () => {
   it.each(['.regenignore', '.comfyignore'])('leave out what %s names, tracked or not', async (name) => {
     const files = { ...pack, [name]: '# not needed to run\r\ntests/\r\n*.png\r\n' };
     const expected = [name, 'docs/small.md', 'nodes.py'];
-    expect(await paths(await checkoutOf(files))).toEqual(expected);
-    expect(await paths(await folderOf(files))).toEqual(expected);
+    expect(await listPaths(await createCheckout(files))).toEqual(expected);
+    expect(await listPaths(await createFolder(files))).toEqual(expected);
   });
 });
 
 describe('includes', () => {
   it('bring back what is ignored: files, folders and patterns, from the root', async () => {
-    const folder = await checkoutOf({
+    const folder = await createCheckout({
       'nodes.py': '',
       '.gitignore': 'dist/\n*.bin\n',
       '.regenignore': 'notes.md',
     });
-    await lay(folder, {
+    await writeFiles(folder, {
       'dist/a.js': '',
       'web/dist/b.js': '',
       'data/x.bin': '',
@@ -193,10 +206,15 @@ describe('includes', () => {
       'notes.md': '',
     });
     const always = ['.gitignore', '.regenignore', 'nodes.py'];
-    expect(await paths(folder, ['/dist'])).toEqual(['.gitignore', '.regenignore', 'dist/a.js', 'nodes.py']);
-    expect(await paths(folder, ['./dist/'])).toEqual(await paths(folder, ['dist']));
-    expect(await paths(folder, ['web/dist'])).toEqual([...always, 'web/dist/b.js']);
-    expect(await paths(folder, ['data/*.bin', 'notes.md'])).toEqual([
+    expect(await listPaths(folder, ['/dist'])).toEqual([
+      '.gitignore',
+      '.regenignore',
+      'dist/a.js',
+      'nodes.py',
+    ]);
+    expect(await listPaths(folder, ['./dist/'])).toEqual(await listPaths(folder, ['dist']));
+    expect(await listPaths(folder, ['web/dist'])).toEqual([...always, 'web/dist/b.js']);
+    expect(await listPaths(folder, ['data/*.bin', 'notes.md'])).toEqual([
       '.gitignore',
       '.regenignore',
       'data/x.bin',
@@ -207,15 +225,15 @@ describe('includes', () => {
   });
 
   it('are a problem where nothing matches, and never reach out of the pack or into .git', async () => {
-    const folder = await checkoutOf({ 'pack/nodes.py': '', 'outside.txt': '' });
-    const found = await problems(join(folder, 'pack'), ['dist', '../outside.txt', '.git/config']);
+    const folder = await createCheckout({ 'pack/nodes.py': '', 'outside.txt': '' });
+    const found = await listProblems(join(folder, 'pack'), ['dist', '../outside.txt', '.git/config']);
     expect(Object.keys(found)).toEqual(['dist', '../outside.txt', '.git/config']);
-    expect(await problems(folder, ['.git/config'])).toHaveProperty(['.git/config']);
+    expect(await listProblems(folder, ['.git/config'])).toHaveProperty(['.git/config']);
   });
 });
 
 describe('links', () => {
-  const make = (files: Record<string, Content>) => Promise.all([folderOf(files), checkoutOf(files)]);
+  const make = (files: Record<string, Content>) => Promise.all([createFolder(files), createCheckout(files)]);
 
   it('to a file inside the pack are packed as that file', async () => {
     for (const folder of await make({ 'nodes.py': 'hello', 'web/copy.py': { link: '../nodes.py' } })) {
@@ -229,7 +247,7 @@ describe('links', () => {
   });
 
   it('that lead out of the pack, nowhere or to a folder are reported with a sentence', async () => {
-    const outside = await folderOf({ 'secret.txt': 'secret' });
+    const outside = await createFolder({ 'secret.txt': 'secret' });
     const files = {
       'web/a.js': '',
       absolute: { link: join(outside, 'secret.txt') },
@@ -239,22 +257,22 @@ describe('links', () => {
       folder: { link: 'web' },
     };
     for (const folder of await make(files)) {
-      expect(await problems(folder)).toEqual({
+      expect(await listProblems(folder)).toEqual({
         absolute: expect.stringContaining('outside the pack'),
         climbing: expect.stringMatching(/outside the pack|broken link/),
         nowhere: expect.stringContaining('broken link'),
         round: expect.stringContaining('broken link'),
         folder: expect.stringContaining('link to a folder'),
       });
-      expect(await paths(folder)).toEqual(['web/a.js']);
+      expect(await listPaths(folder)).toEqual(['web/a.js']);
     }
   });
 
   it('in place of a tracked folder lead nothing in', async () => {
-    const outside = await folderOf({ 'a.py': 'secret' });
-    const folder = await checkoutOf({ 'nodes.py': '', 'lib/a.py': '' });
+    const outside = await createFolder({ 'a.py': 'secret' });
+    const folder = await createCheckout({ 'nodes.py': '', 'lib/a.py': '' });
     await rm(join(folder, 'lib'), { recursive: true });
-    await lay(folder, { lib: { link: outside } });
+    await writeFiles(folder, { lib: { link: outside } });
     expect(await chooseFiles(folder)).toMatchObject({
       files: [{ path: 'nodes.py' }],
       problems: [{ where: 'lib/a.py' }],
@@ -262,81 +280,81 @@ describe('links', () => {
   });
 
   it('that lead into .git are reported as problems', async () => {
-    const folder = await checkoutOf({ 'nodes.py': '', config: { link: '.git/config' } });
-    expect(await problems(folder)).toHaveProperty('config');
+    const folder = await createCheckout({ 'nodes.py': '', config: { link: '.git/config' } });
+    expect(await listProblems(folder)).toHaveProperty('config');
   });
 });
 
 describe.runIf(process.platform !== 'win32')('an entry that is neither a file nor a folder', () => {
   it('is reported as a problem with a sentence', async () => {
-    const folder = await folderOf({ 'nodes.py': '' });
+    const folder = await createFolder({ 'nodes.py': '' });
     const server = createServer().listen(join(folder, 'socket'));
     await once(server, 'listening');
     onTestFinished(() => {
       server.close();
     });
-    expect(await problems(folder)).toEqual({ socket: 'is not a regular file' });
+    expect(await listProblems(folder)).toEqual({ socket: 'is not a regular file' });
   });
 });
 
 describe('names', () => {
   it('that not every system can store are reported with a sentence', async () => {
-    const folder = await folderOf({
+    const folder = await createFolder({
       'aux.py': '',
       'what?.py': '',
       'new\nline.py': '',
       'dot.': '',
       'nodes.py': '',
     });
-    expect(await problems(folder)).toEqual({
+    expect(await listProblems(folder)).toEqual({
       'aux.py': expect.stringContaining('reserved on Windows'),
       'what?.py': expect.stringContaining('Windows cannot store'),
       'new\nline.py': expect.stringContaining('control character'),
       'dot.': expect.stringContaining('dot or a space'),
     });
-    expect(await paths(folder)).toEqual(['nodes.py']);
+    expect(await listPaths(folder)).toEqual(['nodes.py']);
   });
 
   it('that differ only by case are a problem', async () => {
-    const folder = await folderOf({ 'Nodes.py': '', 'nodes.py': '' });
-    if ((await paths(folder)).length === 2)
-      expect(Object.values(await problems(folder))).toEqual([expect.stringContaining('only in case')]);
+    const folder = await createFolder({ 'Nodes.py': '', 'nodes.py': '' });
+    if ((await listPaths(folder)).length === 2)
+      expect(Object.values(await listProblems(folder))).toEqual([expect.stringContaining('only in case')]);
   });
 
   it('are packed in NFC, and read as they are on disk', async () => {
-    const folder = await checkoutOf({ 'cafe\u0301.py': 'x' });
+    const folder = await createCheckout({ 'cafe\u0301.py': 'x' });
     const { files } = await chooseFiles(folder);
     expect(files.map((file) => file.path)).toEqual(['caf\u00e9.py']);
   });
 
   it.runIf(process.platform === 'linux')('that are not UTF-8 are reported with a sentence', async () => {
-    for (const folder of [await folderOf({ 'nodes.py': '' }), await checkoutOf({ 'nodes.py': '' })]) {
+    for (const folder of [await createFolder({ 'nodes.py': '' }), await createCheckout({ 'nodes.py': '' })]) {
       await writeFile(Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([0xe9])]), '');
-      await lay(folder, { 'other.py': '' });
-      if (existsSync(join(folder, '.git'))) git(folder, 'add', '-A');
-      expect(await problems(folder)).toEqual({ 'caf\uFFFD': expect.stringContaining('not valid UTF-8') });
-      expect(await paths(folder)).toEqual(['nodes.py', 'other.py']);
+      await writeFiles(folder, { 'other.py': '' });
+      if (existsSync(join(folder, '.git'))) runGit(folder, 'add', '-A');
+      expect(await listProblems(folder)).toEqual({ 'caf\uFFFD': expect.stringContaining('not valid UTF-8') });
+      expect(await listPaths(folder)).toEqual(['nodes.py', 'other.py']);
     }
   });
 
   it('are accepted in any script', async () => {
     const names = ['docs/说明 (1).md', 'quote\'s & "no".txt'.replaceAll('"', ''), 'ünïcode.py'];
-    const folder = await checkoutOf(Object.fromEntries(names.map((name) => [name, ''])));
-    expect((await paths(folder)).sort()).toEqual(names.sort());
+    const folder = await createCheckout(Object.fromEntries(names.map((name) => [name, ''])));
+    expect((await listPaths(folder)).sort()).toEqual(names.sort());
   });
 });
 
 describe('a folder', () => {
   it('that is empty gives no files, and one that is not there an error', async () => {
-    const folder = await emptyFolder();
-    expect(await paths(folder)).toEqual([]);
+    const folder = await createEmptyFolder();
+    expect(await listPaths(folder)).toEqual([]);
     await mkdir(join(folder, 'only/folders'), { recursive: true });
-    expect(await paths(folder)).toEqual([]);
+    expect(await listPaths(folder)).toEqual([]);
     await expect(chooseFiles(join(folder, 'none'))).rejects.toThrow(/ENOENT/);
   });
 
   it('keeps the executable bit and no other', async () => {
-    const folder = await folderOf({ 'run.sh': { executable: '#!/bin/sh' }, 'a.py': '' });
+    const folder = await createFolder({ 'run.sh': { executable: '#!/bin/sh' }, 'a.py': '' });
     expect((await chooseFiles(folder)).files).toMatchObject([{ mode: '100644' }, { mode: '100755' }]);
   });
 });

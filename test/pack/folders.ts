@@ -8,19 +8,19 @@ import { onTestFinished } from 'vitest';
 export type Content = string | Buffer | { readonly executable: string } | { readonly link: string };
 
 /** A folder of its own for the running test, removed when the test is over. */
-export async function emptyFolder(): Promise<string> {
+export async function createEmptyFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'pack-')));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-export async function folderOf(files: Readonly<Record<string, Content>>): Promise<string> {
-  const folder = await emptyFolder();
-  await lay(folder, files);
+export async function createFolder(files: Readonly<Record<string, Content>>): Promise<string> {
+  const folder = await createEmptyFolder();
+  await writeFiles(folder, files);
   return folder;
 }
 
-export async function lay(folder: string, files: Readonly<Record<string, Content>>): Promise<void> {
+export async function writeFiles(folder: string, files: Readonly<Record<string, Content>>): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
     const file = join(folder, path);
     await mkdir(dirname(file), { recursive: true });
@@ -34,7 +34,7 @@ export async function lay(folder: string, files: Readonly<Record<string, Content
 }
 
 /** Runs git as a person with no settings of their own would. */
-export function git(folder: string, ...command: string[]): void {
+export function runGit(folder: string, ...command: string[]): void {
   const settings = ['user.name=Test', 'user.email=test@example.com', 'protocol.file.allow=always'];
   execFileSync('git', [...settings.flatMap((setting) => ['-c', setting]), ...command], {
     cwd: folder,
@@ -44,10 +44,10 @@ export function git(folder: string, ...command: string[]): void {
 }
 
 /** A checkout in which all of these files are tracked. */
-export async function checkoutOf(files: Readonly<Record<string, Content>>): Promise<string> {
-  const folder = await folderOf(files);
-  git(folder, 'init', '-q');
-  git(folder, 'add', '-A', '-f');
-  git(folder, 'commit', '-q', '-m', 'all', '--allow-empty');
+export async function createCheckout(files: Readonly<Record<string, Content>>): Promise<string> {
+  const folder = await createFolder(files);
+  runGit(folder, 'init', '-q');
+  runGit(folder, 'add', '-A', '-f');
+  runGit(folder, 'commit', '-q', '-m', 'all', '--allow-empty');
   return folder;
 }

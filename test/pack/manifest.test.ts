@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../src/pack/manifest.js';
-import { emptyFolder, folderOf } from './folders.js';
+import { createEmptyFolder, createFolder } from './folders.js';
 
 type Files = Readonly<Record<string, string | Buffer>>;
 
 const least = '[project]\nname = "hello-nodes"\nversion = "1.0.0"\n';
 const publisher = '[tool.hostui]\nPublisherId = "hello"\n';
 
-const read = async (pyproject: string | Buffer, files: Files = {}, options?: { publisher?: string }) =>
-  readManifest(await folderOf({ 'pyproject.toml': pyproject, ...files }), options);
+const readFrom = async (pyproject: string | Buffer, files: Files = {}, options?: { publisher?: string }) =>
+  readManifest(await createFolder({ 'pyproject.toml': pyproject, ...files }), options);
 
-async function manifest(pyproject: string, files?: Files, options?: { publisher?: string }) {
-  const result = await read(pyproject, files, options);
+async function requireManifest(pyproject: string, files?: Files, options?: { publisher?: string }) {
+  const result = await readFrom(pyproject, files, options);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.manifest;
 }
 
-async function problems(pyproject: string | Buffer, files?: Files): Promise<Record<string, string>> {
-  const result = await read(pyproject, files);
+async function listProblems(pyproject: string | Buffer, files?: Files): Promise<Record<string, string>> {
+  const result = await readFrom(pyproject, files);
   return result.ok ? {} : Object.fromEntries(result.problems.map(({ where, message }) => [where, message]));
 }
 
@@ -58,7 +58,7 @@ describe('a manifest', () => {
       supported_hostui_version: '>=1.0.0',
       supported_hostui_frontend_version: '>=1.25.0,<2',
     };
-    expect(await manifest(text, { 'LICENSE.txt': 'MIT' })).toEqual({
+    expect(await requireManifest(text, { 'LICENSE.txt': 'MIT' })).toEqual({
       publisher: 'hello',
       node: {
         id: 'Hello-Nodes',
@@ -85,7 +85,7 @@ describe('a manifest', () => {
   });
 
   it('needs no more than name, version and publisher', async () => {
-    expect(await manifest(least + publisher)).toEqual({
+    expect(await requireManifest(least + publisher)).toEqual({
       publisher: 'hello',
       node: { id: 'hello-nodes', name: 'hello-nodes' },
       version: { version: '1.0.0', dependencies: [] },
@@ -96,34 +96,37 @@ describe('a manifest', () => {
   });
 
   it('may leave the publisher to the caller, who has the last word', async () => {
-    expect(await manifest(least, {}, { publisher: 'other' })).toMatchObject({
+    expect(await requireManifest(least, {}, { publisher: 'other' })).toMatchObject({
       publisher: 'other',
       table: undefined,
     });
-    expect(await manifest(least + publisher, {}, { publisher: 'other' })).toMatchObject({
+    expect(await requireManifest(least + publisher, {}, { publisher: 'other' })).toMatchObject({
       publisher: 'other',
     });
   });
 
   it('takes empty texts, which templates leave, as absent', async () => {
     const empty = '[tool.hostui]\nPublisherId = "hello"\nDisplayName = ""\nIcon = " "\nBanner = ""\n';
-    const { node } = await manifest(`[project]\ndescription = ""\n${least.slice(10)}${empty}`);
+    const { node } = await requireManifest(`[project]\ndescription = ""\n${least.slice(10)}${empty}`);
     expect(node).toEqual({ id: 'hello-nodes', name: 'hello-nodes' });
   });
 
   it('is read from [tool.comfy] where [tool.hostui] is absent', async () => {
     const comfy = '[tool.comfy]\nPublisherId = "comfy"\nDisplayName = "Old"\n"requires-comfyui" = ">=0.3"\n';
-    expect(await manifest(least + comfy)).toMatchObject({
+    expect(await requireManifest(least + comfy)).toMatchObject({
       publisher: 'comfy',
       node: { name: 'Old', supported_hostui_version: '>=0.3' },
       table: 'comfy',
     });
-    expect(await manifest(least + publisher + comfy)).toMatchObject({ publisher: 'hello', table: 'hostui' });
+    expect(await requireManifest(least + publisher + comfy)).toMatchObject({
+      publisher: 'hello',
+      table: 'hostui',
+    });
   });
 
   it('may begin with a byte order mark and have Windows line ends', async () => {
     const text = `\uFEFF${(least + publisher).replaceAll('\n', '\r\n')}`;
-    expect(await manifest(text)).toMatchObject({ publisher: 'hello', version: { version: '1.0.0' } });
+    expect(await requireManifest(text)).toMatchObject({ publisher: 'hello', version: { version: '1.0.0' } });
   });
 
   it.each([
@@ -135,11 +138,13 @@ describe('a manifest', () => {
     ['license = { file = "" }', undefined],
     ['license-files = { paths = ["LICENSE"] }', undefined],
   ])('gives the licence of %s', async (line, license) => {
-    expect((await manifest(`${least}${line}\n${publisher}`, { COPYING: '' })).node.license).toBe(license);
+    expect((await requireManifest(`${least}${line}\n${publisher}`, { COPYING: '' })).node.license).toBe(
+      license,
+    );
   });
 
   it('has a warning where the licence file is not there', async () => {
-    const { warnings } = await manifest(`${least}license = { file = "LICENSE" }\n${publisher}`);
+    const { warnings } = await requireManifest(`${least}license = { file = "LICENSE" }\n${publisher}`);
     expect(warnings).toEqual([
       { where: '[project] license', message: 'refers to LICENSE, which does not exist' },
     ]);
@@ -156,18 +161,19 @@ describe('a manifest', () => {
     'Repo',
   ])('finds the repository under the label %s', async (label) => {
     const urls = `[project.urls]\nDocumentation = "https://docs.example"\n"${label}" = "https://git.example/a"\n`;
-    expect((await manifest(least + urls + publisher)).node.repository).toBe('https://git.example/a');
+    expect((await requireManifest(least + urls + publisher)).node.repository).toBe('https://git.example/a');
   });
 
   it('takes a homepage for the repository only where it is one', async () => {
     const urls = (url: string) => `[project.urls]\nHomepage = "${url}"\n`;
-    const of = async (url: string) => (await manifest(least + urls(url) + publisher)).node.repository;
+    const of = async (url: string) => (await requireManifest(least + urls(url) + publisher)).node.repository;
     expect(await of('https://github.com/hello/nodes')).toBe('https://github.com/hello/nodes');
     expect(await of('https://hello.example')).toBeUndefined();
   });
 });
 
-const dynamic = (rest: string) => `[project]\nname = "hello"\ndynamic = ["version"]\n${publisher}${rest}`;
+const formatDynamic = (rest: string) =>
+  `[project]\nname = "hello"\ndynamic = ["version"]\n${publisher}${rest}`;
 
 describe('a dynamic version', () => {
   const about = { 'hello/about.py': '"""About."""\n__version__: str = "2.1.0"  # keep\nother = "9.9.9"\n' };
@@ -219,13 +225,13 @@ describe('a dynamic version', () => {
     ['poetry', '[tool.poetry]\nversion = "2.1.0"', {}],
     ['the table of the host', '[tool.hostui.version]\npath = "hello/about.py"', about],
   ])('is read as %s does, without running code', async (_, rest, files) => {
-    expect((await manifest(dynamic(rest), files)).version.version).toBe('2.1.0');
+    expect((await requireManifest(formatDynamic(rest), files)).version.version).toBe('2.1.0');
   });
 
   it('of other packs stands in [tool.comfy.version]', async () => {
     const text =
       '[project]\nname = "hello"\ndynamic = ["version"]\n[tool.comfy]\nPublisherId = "hello"\n[tool.comfy.version]\npath = "v.py"\n';
-    expect((await manifest(text, { 'v.py': 'VERSION = "2.1.0"' })).version.version).toBe('2.1.0');
+    expect((await requireManifest(text, { 'v.py': 'VERSION = "2.1.0"' })).version.version).toBe('2.1.0');
   });
 
   it.each<[string, string, Files, string]>([
@@ -271,13 +277,13 @@ describe('a dynamic version', () => {
     ],
     ['nowhere', '', {}, 'its source is not declared'],
   ])('is reported with a sentence when it is %s', async (_, rest, files, words) => {
-    expect(await problems(dynamic(rest), files)).toEqual({
+    expect(await listProblems(formatDynamic(rest), files)).toEqual({
       '[project] version': expect.stringContaining(words),
     });
   });
 
   it('is held to SemVer as a static one is', async () => {
-    expect(await problems(dynamic('[tool.poetry]\nversion = "1.0rc1"'))).toEqual({
+    expect(await listProblems(formatDynamic('[tool.poetry]\nversion = "1.0rc1"'))).toEqual({
       '[project] version': expect.stringContaining('write 1.0.0-rc.1'),
     });
   });
@@ -303,7 +309,7 @@ describe('dynamic dependencies', () => {
       'more/extra.txt': 'einops\n-r deep.txt',
       'more/deep.txt': 'tqdm\n-r extra.txt',
     };
-    const { version, warnings } = await manifest(text(), files);
+    const { version, warnings } = await requireManifest(text(), files);
     expect(version.dependencies).toEqual([
       'numpy>=1.26',
       'git+https://git.example/a.git#egg=a',
@@ -318,13 +324,13 @@ describe('dynamic dependencies', () => {
 
   it('are read from a line of much white space', async () => {
     const files = { 'requirements.txt': `numpy --hash=sha256:abc\ntqdm${' '.repeat(500_000)}# x` };
-    const { version } = await manifest(text(), files);
+    const { version } = await requireManifest(text(), files);
     expect(version.dependencies).toEqual(['numpy', 'tqdm']);
   });
 
   it('are read from the files that setuptools is told', async () => {
     const rest = '[tool.setuptools.dynamic]\ndependencies = { file = ["a.txt", "b.txt"] }';
-    const { version } = await manifest(text(rest), {
+    const { version } = await requireManifest(text(rest), {
       'a.txt': 'numpy',
       'b.txt': 'comfyui-frontend-package==1.2.3\ntqdm',
     });
@@ -335,17 +341,17 @@ describe('dynamic dependencies', () => {
   });
 
   it('are a problem where the file is missing or outside the pack', async () => {
-    expect(await problems(text())).toEqual({
+    expect(await listProblems(text())).toEqual({
       '[project] dependencies': expect.stringContaining('requirements.txt'),
     });
-    expect(await problems(text(), { 'requirements.txt': '-r ../../../../../../etc/hosts' })).toEqual({
+    expect(await listProblems(text(), { 'requirements.txt': '-r ../../../../../../etc/hosts' })).toEqual({
       '[project] dependencies': expect.stringContaining('outside the pack'),
     });
   });
 
   it('are reported one by one where several files are missing', async () => {
     const rest = '[tool.setuptools.dynamic]\ndependencies = { file = ["a.txt", "b.txt"] }';
-    expect(await read(text(rest))).toMatchObject({
+    expect(await readFrom(text(rest))).toMatchObject({
       problems: [
         { message: expect.stringContaining('a.txt') },
         { message: expect.stringContaining('b.txt') },
@@ -354,7 +360,7 @@ describe('dynamic dependencies', () => {
   });
 
   it('are not read unless the manifest lists them as dynamic', async () => {
-    const { version } = await manifest(least + publisher, { 'requirements.txt': 'numpy' });
+    const { version } = await requireManifest(least + publisher, { 'requirements.txt': 'numpy' });
     expect(version.dependencies).toEqual([]);
   });
 });
@@ -371,7 +377,7 @@ describe('the problems of a manifest', () => {
       PublisherId = "Hello World"
       includes = ["dist", 5]
     `;
-    expect(await problems(text)).toEqual({
+    expect(await listProblems(text)).toEqual({
       '[project] name': expect.stringContaining('letter or digit at both ends'),
       '[project] version': "'v1.2' is not a semantic version; write 1.2.0",
       '[project] description': 'must have at most 1000 characters',
@@ -382,14 +388,16 @@ describe('the problems of a manifest', () => {
   });
 
   it('include a wrong shape once, and not also as a missing field', async () => {
-    expect(await problems('project = 5\ntool = []\n')).toEqual({
+    expect(await listProblems('project = 5\ntool = []\n')).toEqual({
       '[project]': 'must be an object',
       '[tool]': 'must be an object',
       '[project] name': 'is required',
       '[project] version': expect.stringContaining('is required'),
       '[tool.hostui] PublisherId': 'is required',
     });
-    expect(await problems('[project]\nname = 5\nversion = 1.0\n[tool.comfy]\nPublisherId = true\n')).toEqual({
+    expect(
+      await listProblems('[project]\nname = 5\nversion = 1.0\n[tool.comfy]\nPublisherId = true\n'),
+    ).toEqual({
       '[project] name': 'must be a string',
       '[project] version': 'must be a string',
       '[tool.comfy] PublisherId': 'must be a string',
@@ -397,7 +405,7 @@ describe('the problems of a manifest', () => {
   });
 
   it('include a table of texts that is a date or has other values, except under __proto__', async () => {
-    const addUrls = (urls: string) => problems(`${least}${urls}\n${publisher}`);
+    const addUrls = (urls: string) => listProblems(`${least}${urls}\n${publisher}`);
     expect(await addUrls('urls = 2026-01-31')).toEqual({ '[project] urls': 'must be an object' });
     expect(await addUrls('urls = { constructor = 1, __proto__ = 1 }')).toEqual({
       '[project] urls.constructor': 'must be a string',
@@ -408,22 +416,22 @@ describe('the problems of a manifest', () => {
   it('include a list or table of more than 1000 entries', async () => {
     const many = Array.from({ length: 1001 }, (_, index) => `k${index} = "x"`);
     const text = `${least}classifiers = [${'"x",'.repeat(1001)}]\nurls = { ${many.join(', ')} }\n${publisher}`;
-    expect(await problems(text)).toEqual({
+    expect(await listProblems(text)).toEqual({
       '[project] classifiers': 'must have at most 1000 items',
       '[project] urls': 'must have at most 1000 entries',
     });
-    expect(await problems(`${least}${publisher}includes = [${'1,'.repeat(1001)}]`)).toEqual({
+    expect(await listProblems(`${least}${publisher}includes = [${'1,'.repeat(1001)}]`)).toEqual({
       '[tool.hostui] includes': 'must have at most 1000 items',
     });
   });
 
   it('include what is missing', async () => {
-    expect(await problems('')).toEqual({
+    expect(await listProblems('')).toEqual({
       '[project] name': 'is required',
       '[project] version': 'is required, such as version = "1.0.0"',
       '[tool.hostui] PublisherId': 'is required',
     });
-    expect(await problems(`${least}[tool.comfy]\nPublisherId = ""\n`)).toEqual({
+    expect(await listProblems(`${least}[tool.comfy]\nPublisherId = ""\n`)).toEqual({
       '[tool.comfy] PublisherId': 'is required',
     });
   });
@@ -436,25 +444,25 @@ describe('the problems of a manifest', () => {
     ['01.2.3', '1.2.3'],
   ])('include a version in Python spelling, with its SemVer form: %s, %s', async (version, spelling) => {
     const text = least.replace('1.0.0', version) + publisher;
-    expect(await problems(text)).toEqual({
+    expect(await listProblems(text)).toEqual({
       '[project] version': expect.stringContaining(`write ${spelling}`),
     });
   });
 
   it('include invalid TOML, with line and column', async () => {
-    expect(await problems('[project]\nname = "hello\nversion = "1.0.0"\n')).toEqual({
+    expect(await listProblems('[project]\nname = "hello\nversion = "1.0.0"\n')).toEqual({
       'pyproject.toml:2:14': expect.stringMatching(/^is not valid TOML: [^\n]+$/),
     });
   });
 
   it('include a file that is not text, too large or missing', async () => {
-    expect(await problems(Buffer.from([0x5b, 0xff, 0xfe]))).toEqual({
+    expect(await listProblems(Buffer.from([0x5b, 0xff, 0xfe]))).toEqual({
       'pyproject.toml': 'is not UTF-8 text',
     });
-    expect(await problems(`# ${'x'.repeat(1024 ** 2)}`)).toEqual({
+    expect(await listProblems(`# ${'x'.repeat(1024 ** 2)}`)).toEqual({
       'pyproject.toml': 'is larger than 1 MiB',
     });
-    expect(await readManifest(await emptyFolder())).toMatchObject({
+    expect(await readManifest(await createEmptyFolder())).toMatchObject({
       ok: false,
       problems: [{ where: 'pyproject.toml', message: expect.stringContaining('is missing') }],
     });

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** One entry, with the power to lie about everything. What is absent is told truthfully. */
+/** One entry, with the power to lie about everything. What is absent is as it should be. */
 export interface RawEntry {
   readonly name: string | Buffer;
   readonly content?: string | Buffer;
@@ -29,7 +29,7 @@ export interface RawArchive {
 }
 
 /** Writes a zip byte by byte: what well-behaved libraries refuse to write. */
-export function rawZip(entries: readonly RawEntry[], archive: RawArchive = {}): Buffer {
+export function createRawZip(entries: readonly RawEntry[], archive: RawArchive = {}): Buffer {
   const parts: Buffer[] = [archive.before ?? Buffer.alloc(0)];
   const directory: Buffer[] = [];
   let offset = parts[0]?.length ?? 0;
@@ -38,19 +38,25 @@ export function rawZip(entries: readonly RawEntry[], archive: RawArchive = {}): 
     const method = entry.method ?? 8;
     const data = entry.data ?? (method === 8 ? deflateRawSync(content) : content);
     const name = Buffer.from(entry.name as string);
-    const local = header(entry, method, content, data, entry.localName ? Buffer.from(entry.localName) : name);
-    const central = header(entry, method, content, data, name);
+    const local = createHeader(
+      entry,
+      method,
+      content,
+      data,
+      entry.localName ? Buffer.from(entry.localName) : name,
+    );
+    const central = createHeader(entry, method, content, data, name);
     const start = entry.offset ?? offset;
-    parts.push(Buffer.concat([bytes('50 4b 03 04 14 00'), local.fixed, local.name, data]));
+    parts.push(Buffer.concat([decodeHex('50 4b 03 04 14 00'), local.fixed, local.name, data]));
     directory.push(
       Buffer.concat([
-        bytes('50 4b 01 02 3f 03 14 00'),
+        decodeHex('50 4b 01 02 3f 03 14 00'),
         central.fixed,
-        u16(0),
-        u16(0),
-        u16(0),
-        u32(((entry.mode ?? 0o100644) << 16) >>> 0),
-        u32(start),
+        encodeU16(0),
+        encodeU16(0),
+        encodeU16(0),
+        encodeU32(((entry.mode ?? 0o100644) << 16) >>> 0),
+        encodeU32(start),
         central.name,
         entry.extra ?? Buffer.alloc(0),
       ]),
@@ -67,46 +73,46 @@ export function rawZip(entries: readonly RawEntry[], archive: RawArchive = {}): 
     ...parts,
     all,
     archive.afterDirectory ?? Buffer.alloc(0),
-    bytes('50 4b 05 06 00 00 00 00'),
-    u16(count),
-    u16(count),
-    u32(all.length),
-    u32(directoryStart),
-    u16(comment.length),
+    decodeHex('50 4b 05 06 00 00 00 00'),
+    encodeU16(count),
+    encodeU16(count),
+    encodeU32(all.length),
+    encodeU32(directoryStart),
+    encodeU16(comment.length),
     comment,
     archive.after ?? Buffer.alloc(0),
   ]);
 }
 
-function header(entry: RawEntry, method: number, content: Buffer, data: Buffer, name: Buffer) {
+function createHeader(entry: RawEntry, method: number, content: Buffer, data: Buffer, name: Buffer) {
   return {
     name,
     fixed: Buffer.concat([
-      u16(entry.flags ?? 0x800),
-      u16(method),
-      u16(0),
-      u16(0x21),
-      u32(entry.crc ?? crc32(content)),
-      u32(entry.compressedSize ?? data.length),
-      u32(entry.size ?? content.length),
-      u16(name.length),
-      u16(0),
+      encodeU16(entry.flags ?? 0x800),
+      encodeU16(method),
+      encodeU16(0),
+      encodeU16(0x21),
+      encodeU32(entry.crc ?? crc32(content)),
+      encodeU32(entry.compressedSize ?? data.length),
+      encodeU32(entry.size ?? content.length),
+      encodeU16(name.length),
+      encodeU16(0),
     ]),
   };
 }
 
-export function u16(value: number): Buffer {
+export function encodeU16(value: number): Buffer {
   const buffer = Buffer.alloc(2);
   buffer.writeUInt16LE(value);
   return buffer;
 }
 
-export function u32(value: number): Buffer {
+export function encodeU32(value: number): Buffer {
   const buffer = Buffer.alloc(4);
   buffer.writeUInt32LE(value);
   return buffer;
 }
 
-function bytes(hex: string): Buffer {
+function decodeHex(hex: string): Buffer {
   return Buffer.from(hex.replaceAll(' ', ''), 'hex');
 }

@@ -7,17 +7,20 @@ import { describe, expect, it } from 'vitest';
 import { ZipFile } from 'yazl';
 import { DEFAULT_LIMITS } from '../../src/contract/schema/limits.js';
 import { type ArchiveLimits, type FileReader, inspectArchive } from '../../src/pack/read-archive.js';
-import { emptyFolder } from './folders.js';
-import { type RawArchive, type RawEntry, rawZip, u16, u32 } from './raw-zip.js';
+import { createEmptyFolder } from './folders.js';
+import { createRawZip, encodeU16, encodeU32, type RawArchive, type RawEntry } from './raw-zip.js';
 
 async function inspectBytes(bytes: Buffer, changed: Partial<ArchiveLimits> = {}, reader?: FileReader) {
-  const path = join(await emptyFolder(), 'node.zip');
+  const path = join(await createEmptyFolder(), 'node.zip');
   await writeFile(path, bytes);
   return inspectArchive(path, { ...DEFAULT_LIMITS, ...changed }, reader);
 }
 
-const inspect = (entries: readonly RawEntry[], archive?: RawArchive, changed?: Partial<ArchiveLimits>) =>
-  inspectBytes(rawZip(entries, archive), changed);
+const inspectEntries = (
+  entries: readonly RawEntry[],
+  archive?: RawArchive,
+  changed?: Partial<ArchiveLimits>,
+) => inspectBytes(createRawZip(entries, archive), changed);
 
 const hello = { name: '__init__.py', content: 'print("hello")\n' };
 
@@ -25,7 +28,7 @@ describe('a sound archive', () => {
   it('is read: its files, sizes, modes and the bytes it unpacks to', async () => {
     const run = { name: 'web/run.sh', content: '#!/bin/sh\n', method: 0, mode: 0o100755 };
     const folder = { name: 'web/', content: '', method: 0, mode: 0o040755 };
-    expect(await inspect([hello, folder, run])).toEqual({
+    expect(await inspectEntries([hello, folder, run])).toEqual({
       ok: true,
       tree: expect.stringMatching(/^[0-9a-f]{64}$/),
       entries: [
@@ -38,8 +41,8 @@ describe('a sound archive', () => {
 
   it('has the same tree however it is compressed and ordered, with or without folders', async () => {
     const other = { name: 'b.py', content: 'x = 1\n' };
-    const one = await inspect([hello, other]);
-    const two = await inspect([
+    const one = await inspectEntries([hello, other]);
+    const two = await inspectEntries([
       { ...other, method: 0 },
       { name: 'empty/', method: 0, mode: 0o040755 },
       { ...hello, mode: 0o100600 },
@@ -49,7 +52,9 @@ describe('a sound archive', () => {
   });
 
   it('may come from a system that writes no modes, and may carry a comment', async () => {
-    expect(await inspect([{ ...hello, mode: 0 }], { comment: Buffer.from('made by hand') })).toMatchObject({
+    expect(
+      await inspectEntries([{ ...hello, mode: 0 }], { comment: Buffer.from('made by hand') }),
+    ).toMatchObject({
       ok: true,
       entries: [{ mode: '100644' }],
     });
@@ -71,7 +76,7 @@ describe('a sound archive', () => {
       { name: 'README.md', content: '#' },
     ];
     const result = await inspectBytes(
-      rawZip(entries),
+      createRawZip(entries),
       {},
       {
         wanted: (path, size) => path.endsWith('.py') && size <= 1000,
@@ -91,7 +96,7 @@ describe('a sound archive', () => {
         throw new TypeError('a bug');
       },
     };
-    await expect(inspectBytes(rawZip([hello]), {}, reader)).rejects.toThrow('a bug');
+    await expect(inspectBytes(createRawZip([hello]), {}, reader)).rejects.toThrow('a bug');
   });
 });
 
@@ -100,17 +105,17 @@ describe('an archive that is none', () => {
     ['of 0 bytes', Buffer.alloc(0), 'empty'],
     ['of text', Buffer.from('<!doctype html>'.repeat(20)), 'not a zip archive'],
     ['of one byte', Buffer.from('P'), 'not a zip archive'],
-    ['that was cut short', rawZip([hello]).subarray(0, 60), 'truncated'],
-    ['that lost its beginning', rawZip([hello]).subarray(10), 'directory'],
-    ['without a file in it', rawZip([]), 'has no files'],
-    ['with only a folder in it', rawZip([{ name: 'web/', method: 0, mode: 0o040755 }]), 'has no files'],
+    ['that was cut short', createRawZip([hello]).subarray(0, 60), 'truncated'],
+    ['that lost its beginning', createRawZip([hello]).subarray(10), 'directory'],
+    ['without a file in it', createRawZip([]), 'has no files'],
+    ['with only a folder in it', createRawZip([{ name: 'web/', method: 0, mode: 0o040755 }]), 'has no files'],
   ])('is refused: a file %s', async (_, bytes, word) => {
     const result = await inspectBytes(bytes);
     expect(result).toMatchObject({ ok: false, reason: expect.stringContaining(word) });
   });
 
   it('is an error of the system when it is not there or a folder', async () => {
-    const folder = await emptyFolder();
+    const folder = await createEmptyFolder();
     await mkdir(join(folder, 'node.zip'));
     await expect(inspectArchive(join(folder, 'node.zip'), DEFAULT_LIMITS)).rejects.toThrow(/EISDIR/);
     await expect(inspectArchive(join(folder, 'none.zip'), DEFAULT_LIMITS)).rejects.toThrow(/ENOENT/);
@@ -177,13 +182,13 @@ const refusals: [what: string, entry: Partial<RawEntry>, word: string][] = [
 
 /** Info-ZIP's Unicode Path Extra Field. */
 function unicodePath(name: string, other: string): Buffer {
-  const data = Buffer.concat([Buffer.from([1]), u32(crc32(name)), Buffer.from(other)]);
-  return Buffer.concat([u16(0x7075), u16(data.length), data]);
+  const data = Buffer.concat([Buffer.from([1]), encodeU32(crc32(name)), Buffer.from(other)]);
+  return Buffer.concat([encodeU16(0x7075), encodeU16(data.length), data]);
 }
 
 describe('an archive with a hostile entry', () => {
   it.each(refusals)('is refused when an entry %s', async (_, entry, word) => {
-    const result = await inspect([
+    const result = await inspectEntries([
       { name: 'first.py', content: 'x = 1' },
       { ...hello, ...entry },
     ]);
@@ -191,7 +196,7 @@ describe('an archive with a hostile entry', () => {
   });
 
   it('is refused in a sentence that is safe to print and names the entry', async () => {
-    const result = await inspect([{ ...hello, name: `${'long'.repeat(5000)}\u001b[31m/..` }]);
+    const result = await inspectEntries([{ ...hello, name: `${'long'.repeat(5000)}\u001b[31m/..` }]);
     expect(result.ok).toBe(false);
     const reason = result.ok ? '' : result.reason;
     expect(reason).toMatch(/^The entry 'long.*\.$/);
@@ -200,11 +205,11 @@ describe('an archive with a hostile entry', () => {
   });
 
   it('is refused when a name is there twice, also by case', async () => {
-    expect(await inspect([hello, hello])).toMatchObject({
+    expect(await inspectEntries([hello, hello])).toMatchObject({
       ok: false,
       reason: expect.stringContaining('twice'),
     });
-    expect(await inspect([hello, { ...hello, name: '__INIT__.py' }])).toMatchObject({
+    expect(await inspectEntries([hello, { ...hello, name: '__INIT__.py' }])).toMatchObject({
       ok: false,
       reason: "The entry '__INIT__.py' differs only in case from '__init__.py'.",
     });
@@ -212,7 +217,7 @@ describe('an archive with a hostile entry', () => {
 
   it('is refused when a file lies where a folder is needed', async () => {
     expect(
-      await inspect([
+      await inspectEntries([
         { ...hello, name: 'web' },
         { ...hello, name: 'web/a.js' },
       ]),
@@ -236,7 +241,7 @@ describe('an archive with more in it than its entries', () => {
     ['that fewer entries are counted than there are', { entryCount: 1 }],
     ['that more entries are counted than there are', { entryCount: 3 }],
   ])('is refused: bytes %s', async (_, archive) => {
-    const result = await inspect([hello, { name: 'b.py', content: 'b' }], archive);
+    const result = await inspectEntries([hello, { name: 'b.py', content: 'b' }], archive);
     expect(result).toMatchObject({ ok: false, reason: expect.stringMatching(/\.$/) });
   });
 
@@ -245,7 +250,7 @@ describe('an archive with more in it than its entries', () => {
       const locator = Buffer.alloc(20);
       locator.write('PK\x06\x07', 'latin1');
       locator.writeBigUInt64LE(offset, 8);
-      expect(await inspect([hello], { afterDirectory: locator })).toMatchObject({ ok: false });
+      expect(await inspectEntries([hello], { afterDirectory: locator })).toMatchObject({ ok: false });
     }
   });
 });
@@ -260,33 +265,35 @@ describe('the limits of an archive', () => {
 
   it('refuse too many entries, counted in the directory and by its end record', async () => {
     const many = Array.from({ length: 60_000 }, (_, index) => ({ name: `f${index}`, method: 0 }));
-    expect(await inspectBytes(rawZip(many))).toMatchObject({
+    expect(await inspectBytes(createRawZip(many))).toMatchObject({
       ok: false,
       reason: 'The archive has 60000 entries; at most 50000 are accepted.',
     });
-    expect(await inspect(many, { entryCount: 100 })).toMatchObject({ ok: false });
+    expect(await inspectEntries(many, { entryCount: 100 })).toMatchObject({ ok: false });
   });
 
   it('refuse more unpacked bytes than accepted, counted while unpacking', async () => {
     const lying = { name: 'a.py', content: Buffer.alloc(100_000, 'ab'), size: 10 };
     expect(
-      await inspect([{ ...lying, size: 100_000 }], {}, { archiveUnpacked: 99_999, archiveRatio: 1e6 }),
+      await inspectEntries([{ ...lying, size: 100_000 }], {}, { archiveUnpacked: 99_999, archiveRatio: 1e6 }),
     ).toEqual({
       ok: false,
       reason: 'The archive unpacks to more than the 99999 bytes accepted.',
     });
-    expect(await inspect([lying], {}, { archiveRatio: 1e6 })).toMatchObject({ ok: false });
+    expect(await inspectEntries([lying], {}, { archiveRatio: 1e6 })).toMatchObject({ ok: false });
   });
 
   it('refuse a bomb of endless zeros', async () => {
-    expect(await inspect([{ name: 'zeros.bin', content: Buffer.alloc(20 * 1024 ** 2) }])).toEqual({
+    expect(await inspectEntries([{ name: 'zeros.bin', content: Buffer.alloc(20 * 1024 ** 2) }])).toEqual({
       ok: false,
       reason: 'The archive unpacks to more than 200 times its size, as a zip bomb does.',
     });
   });
 
   it('accept a small archive of zeros', async () => {
-    expect(await inspect([{ name: 'table.csv', content: Buffer.alloc(3_200_000, '0,') }])).toMatchObject({
+    expect(
+      await inspectEntries([{ name: 'table.csv', content: Buffer.alloc(3_200_000, '0,') }]),
+    ).toMatchObject({
       ok: true,
     });
   });
@@ -294,7 +301,7 @@ describe('the limits of an archive', () => {
   it('refuse names that fill the memory together', async () => {
     const folder = 'a/'.repeat(500);
     const many = Array.from({ length: 17_000 }, (_, index) => ({ name: `${folder}${index}`, method: 0 }));
-    expect(await inspect(many)).toEqual({
+    expect(await inspectEntries(many)).toEqual({
       ok: false,
       reason: 'The names of the entries have more than 16777216 bytes together.',
     });
@@ -303,14 +310,17 @@ describe('the limits of an archive', () => {
   it('refuse entries that share their data, as small bombs do', async () => {
     const kernel = { name: 'a', content: 'x'.repeat(1000) };
     const sharing = [kernel, { name: 'b', offset: 0, data: Buffer.alloc(0), localName: 'a' }];
-    expect(await inspect(sharing)).toMatchObject({ ok: false, reason: expect.stringContaining('overlaps') });
+    expect(await inspectEntries(sharing)).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('overlaps'),
+    });
   });
 });
 
 describe('an archive damaged anywhere', () => {
   it('is never taken for another tree and never ends in an exception', async () => {
-    const path = join(await emptyFolder(), 'node.zip');
-    const whole = rawZip([hello, { name: 'web/b.js', content: 'let b = 2;\n'.repeat(20) }]);
+    const path = join(await createEmptyFolder(), 'node.zip');
+    const whole = createRawZip([hello, { name: 'web/b.js', content: 'let b = 2;\n'.repeat(20) }]);
     await writeFile(path, whole);
     const sound = await inspectArchive(path, DEFAULT_LIMITS);
     const names = (result: typeof sound) => (result.ok ? result.entries.map((entry) => entry.path) : []);

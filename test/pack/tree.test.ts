@@ -2,24 +2,28 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { computeTreeDigest, sortByPath, toFileMode } from '../../src/pack/tree.js';
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const entry = (path: string, content = path) => ({ path, mode: '100644' as const, sha256: sha256(content) });
+const hashText = (text: string) => createHash('sha256').update(text).digest('hex');
+const createEntry = (path: string, content = path) => ({
+  path,
+  mode: '100644' as const,
+  sha256: hashText(content),
+});
 
 describe('the tree digest', () => {
   it('is the SHA-256 of one sorted line a file', () => {
-    const lines = [`a.py\0${'100644'}\0${sha256('A')}\n`, `b/run.sh\0${'100755'}\0${sha256('B')}\n`];
+    const lines = [`a.py\0${'100644'}\0${hashText('A')}\n`, `b/run.sh\0${'100755'}\0${hashText('B')}\n`];
     const digest = computeTreeDigest([
-      { path: 'b/run.sh', mode: '100755', sha256: sha256('B') },
-      { path: 'a.py', mode: '100644', sha256: sha256('A') },
+      { path: 'b/run.sh', mode: '100755', sha256: hashText('B') },
+      { path: 'a.py', mode: '100644', sha256: hashText('A') },
     ]);
-    expect(digest).toBe(sha256(lines.join('')));
+    expect(digest).toBe(hashText(lines.join('')));
   });
 
   it('changes with a name, a mode and a content', () => {
-    const before = computeTreeDigest([entry('a.py')]);
-    expect(computeTreeDigest([entry('b.py', 'a.py')])).not.toBe(before);
-    expect(computeTreeDigest([{ ...entry('a.py'), mode: '100755' }])).not.toBe(before);
-    expect(computeTreeDigest([entry('a.py', 'other')])).not.toBe(before);
+    const before = computeTreeDigest([createEntry('a.py')]);
+    expect(computeTreeDigest([createEntry('b.py', 'a.py')])).not.toBe(before);
+    expect(computeTreeDigest([{ ...createEntry('a.py'), mode: '100755' }])).not.toBe(before);
+    expect(computeTreeDigest([createEntry('a.py', 'other')])).not.toBe(before);
   });
 
   it('sorts by the bytes of UTF-8, where an emoji comes after U+FFEE', () => {

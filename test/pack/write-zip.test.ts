@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openPromise } from 'yauzl';
 import { encodeDescriptor, encodeDirectory, encodeLocalHeader } from '../../src/pack/write-zip.js';
-import { emptyFolder } from './folders.js';
+import { createEmptyFolder } from './folders.js';
 
 const entry = {
   name: Buffer.from('model.bin'),
@@ -16,7 +16,7 @@ const entry = {
 } as const;
 
 it('entries longer than 4 GiB, and those that begin after it, are described in 64 bits', async () => {
-  const file = join(await emptyFolder(), 'long.zip');
+  const file = join(await createEmptyFolder(), 'long.zip');
   const far = { ...entry, name: Buffer.from('far.bin'), size: 7, offset: 6 * 2 ** 30 };
   await writeFile(file, encodeDirectory([{ ...entry, offset: 0 }, far], 0));
   const zip = await openPromise(file);
@@ -37,7 +37,7 @@ it('entries longer than 4 GiB, and those that begin after it, are described in 6
 });
 
 it('more entries than the classic format counts are counted in 64 bits', async () => {
-  const file = join(await emptyFolder(), 'many.zip');
+  const file = join(await createEmptyFolder(), 'many.zip');
   const entries = Array.from({ length: 65_536 }, (_, at) => ({
     ...entry,
     name: Buffer.from(`${at}`),

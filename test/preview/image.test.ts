@@ -15,35 +15,35 @@ import { ChildInterrupted } from '../../src/disk/limited-child.js';
 import { render } from '../../src/preview/image/render.js';
 import { createImagePreviewEngine, IMAGE_PROCESS } from '../../src/service/engines/preview.js';
 import { EngineFailure, type EngineJob, type ImageOperation } from '../../src/service/operation/engine.js';
-import { childrenRunning } from '../support/child-processes.js';
+import { listChildProcesses } from '../support/child-processes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-local-image-'));
-const path = (name: string) => join(folder, name);
+const locateFile = (name: string) => join(folder, name);
 const size = { width: 80, height: 60 };
 
 beforeAll(async () => {
   // A skin-colored disc with fine structure on a bluish background that gets brighter downwards.
-  await draw('image.png', (x, y) => {
+  await drawImage('image.png', (x, y) => {
     const fine = 14 * Math.sin(x * 1.9) * Math.cos(y * 2.3) + ((x * 7919 + y * 104729) % 17);
     const inside = Math.hypot(x - 40, (y - 31) * 0.85) < 19;
     return (inside ? [196, 142, 116] : [52, 66 + y, 92 + y * 1.6]).map((value) => value + fine);
   });
-  await draw('map.png', (x) => Array(3).fill(x < 40 ? 240 : 15));
-  await draw('style.png', (x, y) => {
+  await drawImage('map.png', (x) => Array(3).fill(x < 40 ? 240 : 15));
+  await drawImage('style.png', (x, y) => {
     const stroke = 60 * Math.sin((x + y) * 0.9);
     return y < 30 ? [30 + stroke, 60, 120] : [230, 130 + stroke, 40];
   });
-  await sharp(path('image.png')).jpeg().toFile(path('image.jpg'));
+  await sharp(locateFile('image.png')).jpeg().toFile(locateFile('image.jpg'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function draw(name: string, colour: (x: number, y: number) => number[]): Promise<void> {
+async function drawImage(name: string, colour: (x: number, y: number) => number[]): Promise<void> {
   const places = Array.from({ length: size.width * size.height }, (_, at) => at);
   const values = places.flatMap((at) => colour(at % size.width, Math.floor(at / size.width)));
   const data = Uint8ClampedArray.from(values);
   await sharp(data, { raw: { ...size, channels: 3 } })
     .png()
-    .toFile(path(name));
+    .toFile(locateFile(name));
 }
 
 const schemas = {
@@ -64,33 +64,33 @@ const images: Readonly<Record<string, string>> = {
 
 let jobs = 0;
 /** A job as the service creates it: validated, with paths of images. */
-function job(operation: Name, request: Fields, seed = 7): EngineJob<ImageOperation> {
+function createJob(operation: Name, request: Fields, seed = 7): EngineJob<ImageOperation> {
   const whole: Fields = {
     image: 'image',
     ...(operation === 'image.styleTransfer' ? { reference_image: 'reference_image' } : {}),
     ...request,
   };
   const named = Object.entries(images).filter(([name]) => name in whole);
-  const paths = Object.fromEntries(named.map(([name, file]) => [name, path(file)]));
-  const own = path(`job-${jobs++}`);
+  const paths = Object.fromEntries(named.map(([name, file]) => [name, locateFile(file)]));
+  const own = locateFile(`job-${jobs++}`);
   mkdirSync(own);
   // Names of images are not Base64, so the rules of the request are not checked here.
   const parsed = (schemas[operation] as z.ZodType).parse(whole) as Record<string, unknown>;
   return { id: `job-${jobs}`, operation, request: parsed, images: paths, seed, folder: own };
 }
 
-async function result(operation: Name, request: Fields, seed?: number): Promise<Buffer> {
-  const { files } = await render(job(operation, request, seed), () => {});
+async function renderBytes(operation: Name, request: Fields, seed?: number): Promise<Buffer> {
+  const { files } = await render(createJob(operation, request, seed), () => {});
   return readFileSync(files[0]?.path as string);
 }
 
-async function pixels(operation: Name, request: Fields, seed?: number): Promise<Buffer> {
-  const picture = sharp(await result(operation, request, seed));
+async function renderPixels(operation: Name, request: Fields, seed?: number): Promise<Buffer> {
+  const picture = sharp(await renderBytes(operation, request, seed));
   return picture.removeAlpha().raw().toBuffer();
 }
 
 /** Mean absolute difference, of 255. */
-function difference(one: Buffer, other: Buffer): number {
+function measureDifference(one: Buffer, other: Buffer): number {
   expect(one.length).toBe(other.length);
   return one.reduce((sum, value, at) => sum + Math.abs(value - (other[at] as number)), 0) / one.length;
 }
@@ -106,65 +106,69 @@ const levels = ['blacks', 'whites', 'brightness', 'contrast', 'saturation'] as c
 type Row = readonly [option: string, operation: Name, requests: readonly Fields[]];
 const rows: readonly Row[] = [
   ['where the light comes from', 'image.relight', [{}, lightmap, reference]],
-  ['light_transfer_strength', 'image.relight', among([0, 50, 100], 'light_transfer_strength', lightmap)],
+  [
+    'light_transfer_strength',
+    'image.relight',
+    listVariants([0, 50, 100], 'light_transfer_strength', lightmap),
+  ],
   [
     'interpolate_from_original',
     'image.relight',
-    among([false, true], 'interpolate_from_original', { ...lightmap, light_transfer_strength: 50 }),
+    listVariants([false, true], 'interpolate_from_original', { ...lightmap, light_transfer_strength: 50 }),
   ],
-  ['change_background', 'image.relight', among([false, true], 'change_background', lightmap)],
-  ['preserve_details', 'image.relight', among([false, true], 'preserve_details', lightmap)],
-  ['style', 'image.relight', among(relit.style.unwrap().options, 'style', lightmap)],
-  ...levels.map((name): Row => [name, 'image.relight', setting(name, [0, 25, 50, 75, 100])]),
+  ['change_background', 'image.relight', listVariants([false, true], 'change_background', lightmap)],
+  ['preserve_details', 'image.relight', listVariants([false, true], 'preserve_details', lightmap)],
+  ['style', 'image.relight', listVariants(relit.style.unwrap().options, 'style', lightmap)],
+  ...levels.map((name): Row => [name, 'image.relight', listSettings(name, [0, 25, 50, 75, 100])]),
   [
     'transfer_light_a',
     'image.relight',
-    setting('transfer_light_a', settings.transfer_light_a.unwrap().options),
+    listSettings('transfer_light_a', settings.transfer_light_a.unwrap().options),
   ],
   [
     'transfer_light_b',
     'image.relight',
-    setting('transfer_light_b', settings.transfer_light_b.unwrap().options),
+    listSettings('transfer_light_b', settings.transfer_light_b.unwrap().options),
   ],
-  ['fixed_generation', 'image.relight', setting('fixed_generation', [false, true])],
-  ['fixed_generation', 'image.styleTransfer', among([false, true], 'fixed_generation')],
-  ['structure_strength', 'image.styleTransfer', among([0, 50, 100], 'structure_strength')],
-  ['style_strength', 'image.styleTransfer', among([0, 50, 100], 'style_strength')],
-  ['is_portrait', 'image.styleTransfer', among([false, true], 'is_portrait')],
+  ['fixed_generation', 'image.relight', listSettings('fixed_generation', [false, true])],
+  ['fixed_generation', 'image.styleTransfer', listVariants([false, true], 'fixed_generation')],
+  ['structure_strength', 'image.styleTransfer', listVariants([0, 50, 100], 'structure_strength')],
+  ['style_strength', 'image.styleTransfer', listVariants([0, 50, 100], 'style_strength')],
+  ['is_portrait', 'image.styleTransfer', listVariants([false, true], 'is_portrait')],
   [
     'portrait_style',
     'image.styleTransfer',
-    among(styled.portrait_style.unwrap().options, 'portrait_style', { is_portrait: true }),
+    listVariants(styled.portrait_style.unwrap().options, 'portrait_style', { is_portrait: true }),
   ],
   [
     'portrait_beautifier',
     'image.styleTransfer',
-    among([undefined, ...styled.portrait_beautifier.unwrap().options], 'portrait_beautifier', {
+    listVariants([undefined, ...styled.portrait_beautifier.unwrap().options], 'portrait_beautifier', {
       is_portrait: true,
     }),
   ],
-  ['sharpen', 'image.skinEnhancer', among([0, 50, 100], 'sharpen')],
-  ['smart_grain', 'image.skinEnhancer', among([0, 50, 100], 'smart_grain')],
-  ['flavor', 'image.upscaler', among(UpscalerRequest.shape.flavor.unwrap().options, 'flavor')],
-  ['sharpen', 'image.upscaler', among([0, 50, 100], 'sharpen')],
-  ['smart_grain', 'image.upscaler', among([0, 50, 100], 'smart_grain')],
-  ['ultra_detail', 'image.upscaler', among([0, 50, 100], 'ultra_detail')],
+  ['sharpen', 'image.skinEnhancer', listVariants([0, 50, 100], 'sharpen')],
+  ['smart_grain', 'image.skinEnhancer', listVariants([0, 50, 100], 'smart_grain')],
+  ['flavor', 'image.upscaler', listVariants(UpscalerRequest.shape.flavor.unwrap().options, 'flavor')],
+  ['sharpen', 'image.upscaler', listVariants([0, 50, 100], 'sharpen')],
+  ['smart_grain', 'image.upscaler', listVariants([0, 50, 100], 'smart_grain')],
+  ['ultra_detail', 'image.upscaler', listVariants([0, 50, 100], 'ultra_detail')],
 ];
 
 /** Options that the image library has nothing for. */
 const written: readonly Row[] = [
-  ['prompt', 'image.relight', among(['', 'warm light', '(warm light:1.2)', 'Łódź 東京'], 'prompt')],
-  ['engine', 'image.relight', setting('engine', settings.engine.unwrap().options)],
-  ['prompt', 'image.styleTransfer', among(['', 'neon night'], 'prompt')],
-  ['engine', 'image.styleTransfer', among(styled.engine.unwrap().options, 'engine')],
-  ['flavor', 'image.styleTransfer', among(styled.flavor.unwrap().options, 'flavor')],
+  ['prompt', 'image.relight', listVariants(['', 'warm light', '(warm light:1.2)', 'Łódź 東京'], 'prompt')],
+  ['engine', 'image.relight', listSettings('engine', settings.engine.unwrap().options)],
+  ['prompt', 'image.styleTransfer', listVariants(['', 'neon night'], 'prompt')],
+  ['engine', 'image.styleTransfer', listVariants(styled.engine.unwrap().options, 'engine')],
+  ['flavor', 'image.styleTransfer', listVariants(styled.flavor.unwrap().options, 'flavor')],
 ];
 
-function among(values: readonly unknown[], name: string, also: Fields = {}): Fields[] {
+function listVariants(values: readonly unknown[], name: string, also: Fields = {}): Fields[] {
   return values.map((value) => ({ ...also, [name]: value }));
 }
 
-function setting(name: string, values: readonly unknown[]): Fields[] {
+function listSettings(name: string, values: readonly unknown[]): Fields[] {
   return values.map((value) => ({ ...lightmap, advanced_settings: { [name]: value } }));
 }
 
@@ -173,14 +177,14 @@ const measurable = 0.3;
 
 test.each(rows)('%s of %s changes the image with each value', async (_, operation, requests) => {
   const pictures: Buffer[] = [];
-  for (const request of requests) pictures.push(await pixels(operation, request));
+  for (const request of requests) pictures.push(await renderPixels(operation, request));
   const alike = requests.flatMap((one, at) =>
     requests
       .slice(0, at)
       .map((other, before) => ({
         one,
         other,
-        far: difference(pictures[at] as Buffer, pictures[before] as Buffer),
+        far: measureDifference(pictures[at] as Buffer, pictures[before] as Buffer),
       }))
       .filter(({ far }) => !(far > measurable)),
   );
@@ -195,7 +199,7 @@ async function readDescription(picture: Buffer): Promise<Fields> {
 
 test.each(written)('%s of %s is written into the metadata', async (option, operation, requests) => {
   for (const request of requests) {
-    const description = await readDescription(await result(operation, request));
+    const description = await readDescription(await renderBytes(operation, request));
     expect(description.operation).toBe(operation);
     const own = (fields: Fields) =>
       (fields.advanced_settings as Fields | undefined)?.[option] ?? fields[option];
@@ -205,7 +209,7 @@ test.each(written)('%s of %s is written into the metadata', async (option, opera
 
 test('the metadata has every option, and neither images nor callbacks', async () => {
   const request = { ...lightmap, prompt: 'x'.repeat(5000), webhook_url: 'https://example.org/hook' };
-  const description = await readDescription(await result('image.relight', request));
+  const description = await readDescription(await renderBytes('image.relight', request));
   expect(String(description.prompt)).toHaveLength(2000);
   expect(description).toMatchObject({ style: 'standard', change_background: true, preserve_details: true });
   expect(Object.keys(description)).not.toContain('webhook_url');
@@ -213,10 +217,12 @@ test('the metadata has every option, and neither images nor callbacks', async ()
 });
 
 test('a flavor that takes no style leaves the colours as they are', async () => {
-  const original = await sharp(path('image.png')).raw().toBuffer();
+  const original = await sharp(locateFile('image.png')).raw().toBuffer();
   for (const flavor of ['donotstyle', 'donotstyle_sharp'])
-    expect(difference(await pixels('image.styleTransfer', { flavor }), original)).toBeLessThan(3);
-  expect(difference(await pixels('image.styleTransfer', {}), original)).toBeGreaterThan(20);
+    expect(measureDifference(await renderPixels('image.styleTransfer', { flavor }), original)).toBeLessThan(
+      3,
+    );
+  expect(measureDifference(await renderPixels('image.styleTransfer', {}), original)).toBeGreaterThan(20);
 });
 
 test('the table has every option of every operation', () => {
@@ -250,18 +256,18 @@ describe('relight', () => {
   };
 
   test('brightens the side where the map is bright and darkens the other', async () => {
-    const before = readFileSync(path('image.png'));
-    const after = await result('image.relight', lightmap);
+    const before = readFileSync(locateFile('image.png'));
+    const after = await renderBytes('image.relight', lightmap);
     const gain = async (left: number) => (await half(after, left)) / (await half(before, left));
     expect(await gain(0)).toBeGreaterThan(1.1);
     expect(await gain(size.width / 2)).toBeLessThan(0.9);
   });
 
   test('adopts the color of a reference image', async () => {
-    await draw('red.png', () => [220, 60, 40]);
+    await drawImage('red.png', () => [220, 60, 40]);
     const redness = async (file: string) => {
-      const whole = job('image.relight', reference);
-      const other = { ...whole.images, transfer_light_from_reference_image: path(file) };
+      const whole = createJob('image.relight', reference);
+      const other = { ...whole.images, transfer_light_from_reference_image: locateFile(file) };
       const { files } = await render({ ...whole, images: other }, () => {});
       const { channels } = await sharp(files[0]?.path).stats();
       return (channels[0]?.mean ?? 0) / (channels[2]?.mean ?? 1);
@@ -270,12 +276,12 @@ describe('relight', () => {
   });
 
   test('returns the original when interpolated by 0', async () => {
-    const picture = await pixels('image.relight', {
+    const picture = await renderPixels('image.relight', {
       ...lightmap,
       interpolate_from_original: true,
       light_transfer_strength: 0,
     });
-    expect(picture.equals(await sharp(path('image.png')).raw().toBuffer())).toBe(true);
+    expect(picture.equals(await sharp(locateFile('image.png')).raw().toBuffer())).toBe(true);
   });
 });
 
@@ -283,9 +289,9 @@ test('moves the mean color towards the style reference', async () => {
   const means = async (picture: Buffer) => (await sharp(picture).stats()).channels.map(({ mean }) => mean);
   const far = (one: number[], other: number[]) =>
     Math.hypot(...one.map((value, at) => value - (other[at] as number)));
-  const aim = await means(readFileSync(path('style.png')));
-  const before = await means(readFileSync(path('image.png')));
-  const after = await means(await result('image.styleTransfer', {}));
+  const aim = await means(readFileSync(locateFile('style.png')));
+  const before = await means(readFileSync(locateFile('image.png')));
+  const after = await means(await renderBytes('image.styleTransfer', {}));
   expect(far(after, aim)).toBeLessThan(0.6 * far(before, aim));
 });
 
@@ -295,8 +301,8 @@ test('the skin enhancer evens out small differences', async () => {
     const cut = await sharp(picture).extract(area(left, top)).toBuffer();
     return (await sharp(cut).greyscale().stats()).channels[0]?.stdev ?? 0;
   };
-  const before = readFileSync(path('image.png'));
-  const after = await result('image.skinEnhancer', { smart_grain: 0 });
+  const before = readFileSync(locateFile('image.png'));
+  const after = await renderBytes('image.skinEnhancer', { smart_grain: 0 });
   const left = async (x: number, y: number) => (await unrest(after, x, y)) / (await unrest(before, x, y));
   for (const [x, y] of [
     [32, 25],
@@ -306,14 +312,14 @@ test('the skin enhancer evens out small differences', async () => {
 });
 
 test.each([2, 3, 16])('the upscaler makes an image %i times larger', async (scale_factor) => {
-  const { width, height } = await sharp(await result('image.upscaler', { scale_factor })).metadata();
+  const { width, height } = await sharp(await renderBytes('image.upscaler', { scale_factor })).metadata();
   expect([width, height]).toEqual([size.width * scale_factor, size.height * scale_factor]);
 });
 
 test.each(Object.keys(schemas) as Name[])('%s returns equal bytes for the same job', async (operation) => {
-  const once = await result(operation, {}, 3);
-  expect(once.equals(await result(operation, {}, 3))).toBe(true);
-  expect(once.equals(await result(operation, {}, 4))).toBe(false);
+  const once = await renderBytes(operation, {}, 3);
+  expect(once.equals(await renderBytes(operation, {}, 3))).toBe(true);
+  expect(once.equals(await renderBytes(operation, {}, 4))).toBe(false);
 });
 
 test('a fixed generation returns equal bytes for every seed', async () => {
@@ -322,25 +328,25 @@ test('a fixed generation returns equal bytes for every seed', async () => {
     ['image.relight', relightFixed],
     ['image.styleTransfer', { fixed_generation: true }],
   ] as const) {
-    const one = await result(operation, request, 3);
-    expect(one.equals(await result(operation, request, 4))).toBe(true);
+    const one = await renderBytes(operation, request, 3);
+    expect(one.equals(await renderBytes(operation, request, 4))).toBe(true);
   }
 });
 
 test('keeps the size, opacity and orientation of an image', async () => {
-  const turned = path('turned.png');
-  await sharp(path('image.png')).ensureAlpha(0.5).withMetadata({ orientation: 6 }).toFile(turned);
-  const { files } = await render({ ...job('image.relight', {}), images: { image: turned } }, () => {});
+  const turned = locateFile('turned.png');
+  await sharp(locateFile('image.png')).ensureAlpha(0.5).withMetadata({ orientation: 6 }).toFile(turned);
+  const { files } = await render({ ...createJob('image.relight', {}), images: { image: turned } }, () => {});
   const { width, height, hasAlpha } = await sharp(files[0]?.path).metadata();
   expect([width, height, hasAlpha]).toEqual([size.height, size.width, true]);
 });
 
 test.each([1, 2])('handles an image with sides of %i pixel(s)', async (side) => {
   const create = { width: side, height: side, channels: 3, background: '#a86' } as const;
-  await sharp({ create }).png().toFile(path('tiny.png'));
+  await sharp({ create }).png().toFile(locateFile('tiny.png'));
   for (const operation of Object.keys(schemas) as Name[]) {
-    const whole = job(operation, {});
-    const given = Object.fromEntries(Object.keys(whole.images).map((name) => [name, path('tiny.png')]));
+    const whole = createJob(operation, {});
+    const given = Object.fromEntries(Object.keys(whole.images).map((name) => [name, locateFile('tiny.png')]));
     const { files } = await render({ ...whole, images: given }, () => {});
     const { channels } = await sharp(files[0]?.path).stats();
     expect(channels[0]?.mean).toBeGreaterThan(20);
@@ -358,7 +364,7 @@ describe('the process of an image preview', () => {
 
   test('makes a PNG that names its engine, and reports progress', async () => {
     const parts: number[] = [];
-    const { files } = await engineForTest().run(job('image.relight', lightmap), never, (part) =>
+    const { files } = await engineForTest().run(createJob('image.relight', lightmap), never, (part) =>
       parts.push(part),
     );
     expect(files.map(({ contentType }) => contentType)).toEqual(['image/png']);
@@ -370,27 +376,27 @@ describe('the process of an image preview', () => {
   });
 
   test('fails the task of a corrupt image with a sentence, and runs the next one', async () => {
-    writeFileSync(path('broken.jpg'), readFileSync(path('image.jpg')).subarray(0, 900));
-    const broken = { ...job('image.relight', {}), images: { image: path('broken.jpg') } };
+    writeFileSync(locateFile('broken.jpg'), readFileSync(locateFile('image.jpg')).subarray(0, 900));
+    const broken = { ...createJob('image.relight', {}), images: { image: locateFile('broken.jpg') } };
     const engine = engineForTest();
     const failure = await engine.run(broken, never, () => {}).catch((error: unknown) => error);
     expect(failure).toEqual(new EngineFailure('The image cannot be decoded.'));
-    expect((await engine.run(job('image.skinEnhancer', {}), never, () => {})).files).toHaveLength(1);
+    expect((await engine.run(createJob('image.skinEnhancer', {}), never, () => {})).files).toHaveLength(1);
   });
 
   test.runIf(process.platform === 'linux')(
     'is kept for the next image, and ends when there is none',
     async () => {
       const run = (engine: ReturnType<typeof engineForTest>) =>
-        engine.run(job('image.skinEnhancer', {}), never, () => {});
+        engine.run(createJob('image.skinEnhancer', {}), never, () => {});
       const engine = engineForTest();
       await run(engine);
-      const first = childrenRunning('image-worker');
+      const first = listChildProcesses('image-worker');
       expect(first).toHaveLength(1);
       await run(engine);
-      expect(childrenRunning('image-worker')).toEqual(first);
+      expect(listChildProcesses('image-worker')).toEqual(first);
       await engine.close();
-      expect(childrenRunning('image-worker')).toEqual([]);
+      expect(listChildProcesses('image-worker')).toEqual([]);
     },
   );
 
@@ -399,21 +405,21 @@ describe('the process of an image preview', () => {
     ['The image takes too much memory to read.', { residentBytes: 1e6 }],
   ])('fails a task that exceeds its limits: %s', async (message, limits) => {
     const engine = engineForTest({ ...IMAGE_PROCESS, ...limits });
-    const task = job('image.upscaler', { scale_factor: 8 });
+    const task = createJob('image.upscaler', { scale_factor: 8 });
     const failure = await engine.run(task, never, () => {}).catch((error: unknown) => error);
     expect(failure).toEqual(new EngineFailure(message));
   });
 
   test.runIf(process.platform === 'linux')('that is killed from outside fails no task', async () => {
     const engine = engineForTest();
-    const kill = () => childrenRunning('image-worker').forEach((pid) => void process.kill(pid, 'SIGKILL'));
-    const task = job('image.upscaler', { scale_factor: 8 });
+    const kill = () => listChildProcesses('image-worker').forEach((pid) => void process.kill(pid, 'SIGKILL'));
+    const task = createJob('image.upscaler', { scale_factor: 8 });
     const failure = await engine.run(task, never, kill).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ChildInterrupted);
   });
 
   test('reports its own defect as an error, not as a failed task', async () => {
-    const missing = { ...job('image.relight', {}), images: {} };
+    const missing = { ...createJob('image.relight', {}), images: {} };
     const failure = await engineForTest()
       .run(missing, never, () => {})
       .catch((error: unknown) => error);
@@ -423,7 +429,7 @@ describe('the process of an image preview', () => {
 
   test('stops when it is aborted', async () => {
     const ending = new AbortController();
-    const run = engineForTest().run(job('image.upscaler', { scale_factor: 16 }), ending.signal, () =>
+    const run = engineForTest().run(createJob('image.upscaler', { scale_factor: 16 }), ending.signal, () =>
       ending.abort(new Error('The service ends.')),
     );
     await expect(run).rejects.toThrow('The service ends.');

@@ -9,7 +9,7 @@ import { ChildInterrupted } from '../../src/disk/limited-child.js';
 import type { PreviewJob, PreviewMessage, PreviewResult } from '../../src/preview/job.js';
 import { createVideoPreviewEngine, VIDEO_PROCESS } from '../../src/service/engines/preview.js';
 import { EngineFailure, type VideoOperation } from '../../src/service/operation/engine.js';
-import { childrenRunning } from '../support/child-processes.js';
+import { listChildProcesses } from '../support/child-processes.js';
 
 const isLinux = process.platform === 'linux';
 const never = new AbortController().signal;
@@ -108,7 +108,7 @@ test.each([
 
 test.runIf(isLinux)('the process that is killed from outside fails no task', async () => {
   const job = await createExtension();
-  const kill = () => childrenRunning('video-worker').forEach((pid) => void process.kill(pid, 'SIGKILL'));
+  const kill = () => listChildProcesses('video-worker').forEach((pid) => void process.kill(pid, 'SIGKILL'));
   const failure = await createVideoPreviewEngine()
     .run(job, never, kill)
     .catch((error: unknown) => error);
@@ -120,7 +120,8 @@ test.runIf(isLinux)('the process that makes a video has nothing of the environme
   onTestFinished(() => void delete process.env.REGEN_TEST_SECRET);
   const seen = new Set<string>();
   const look = () => {
-    for (const pid of childrenRunning('video-worker')) seen.add(readFileSync(`/proc/${pid}/environ`, 'utf8'));
+    for (const pid of listChildProcesses('video-worker'))
+      seen.add(readFileSync(`/proc/${pid}/environ`, 'utf8'));
   };
   await createVideoPreviewEngine().run(createHills(1), never, look);
   expect([...seen]).toEqual(['']);

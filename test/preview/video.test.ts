@@ -17,23 +17,23 @@ import { EngineFailure, type EngineJob, type VideoOperation } from '../../src/se
 // As the preview loads it: an import would load it a second time.
 const { FilePathSource, Input, MP4 } = (await loadCodecs()).mediabunny;
 const folder = mkdtempSync(join(tmpdir(), 'regen-local-video-'));
-const path = (name: string) => join(folder, name);
+const locateFile = (name: string) => join(folder, name);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const side = 360;
 beforeAll(async () => {
-  await draw('start.png', (x, y) => [x / 2, 90 + 60 * Math.sin(y / 20), 200 - y / 3]);
-  await draw('end.png', (x, y) =>
+  await drawImage('start.png', (x, y) => [x / 2, 90 + 60 * Math.sin(y / 20), 200 - y / 3]);
+  await drawImage('end.png', (x, y) =>
     Math.hypot(x - 180, y - 180) < 90 ? [240, 200, 60] : [60, 30 + y / 4, 40],
   );
-  await draw('mark.png', () => [255, 0, 255]);
+  await drawImage('mark.png', () => [255, 0, 255]);
 });
 
-async function draw(name: string, colour: (x: number, y: number) => number[]): Promise<void> {
+async function drawImage(name: string, colour: (x: number, y: number) => number[]): Promise<void> {
   const data = new Uint8ClampedArray(side * side * 3);
   for (let at = 0; at < side * side; at++) data.set(colour(at % side, Math.floor(at / side)), at * 3);
   const raw = { width: side, height: side, channels: 3 } as const;
-  await sharp(data, { raw }).png().toFile(path(name));
+  await sharp(data, { raw }).png().toFile(locateFile(name));
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -42,18 +42,18 @@ type Inputs = Job['images'];
 
 let jobs = 0;
 /** A job as the service creates it: validated, with paths of inputs. The smallest and shortest video. */
-function job(operation: VideoOperation, request: Fields, images: Inputs = {}, seed = 7): Job {
-  const own = path(`job-${jobs++}`);
+function createJob(operation: VideoOperation, request: Fields, images: Inputs = {}, seed = 7): Job {
+  const own = locateFile(`job-${jobs++}`);
   mkdirSync(own);
   const least = { model: 'vv2.0', duration: 1, resolution: '360p', aspect_ratio: '1:1', prompt: 'a boat' };
   return { id: own, operation, request: { ...least, ...request }, images, seed, folder: own };
 }
 
 const never = new AbortController().signal;
-const start = () => ({ 'images.0': path('start.png') });
+const getStartImages = () => ({ 'images.0': locateFile('start.png') });
 
 /** What a player reads from the file. */
-async function facts(file: string) {
+async function readFacts(file: string) {
   const input = new Input({ source: new FilePathSource(file), formats: [MP4] });
   const video = await input.getPrimaryVideoTrack();
   const audio = await input.getPrimaryAudioTrack();
@@ -64,9 +64,9 @@ async function facts(file: string) {
     seconds: await video?.computeDuration(),
     comment: (await input.getMetadataTags()).comment,
   };
-  const heard = await audio?.computeDuration();
+  const received = await audio?.computeDuration();
   input.dispose();
-  return { ...found, heard };
+  return { ...found, received };
 }
 
 /** Copies of the frames at these indexes; reads only as far as necessary. */
@@ -81,13 +81,13 @@ async function framesAt(film: Film, places: readonly number[]): Promise<Uint8Arr
   return found;
 }
 
-async function drawn(request: Fields, images: Inputs = {}, seed?: number): Promise<Uint8Array> {
-  const film = await createFilm(readShot(job('video.text2video', request, images, seed)), images);
+async function drawFirstFrame(request: Fields, images: Inputs = {}, seed?: number): Promise<Uint8Array> {
+  const film = await createFilm(readShot(createJob('video.text2video', request, images, seed)), images);
   return Buffer.concat(await framesAt(film, [0, 5]));
 }
 
 /** Mean absolute difference of bytes. */
-function difference(one: ArrayLike<number>, other: ArrayLike<number>): number {
+function measureDifference(one: ArrayLike<number>, other: ArrayLike<number>): number {
   expect(one.length).toBe(other.length);
   let sum = 0;
   for (let at = 0; at < one.length; at++) sum += Math.abs((one[at] as number) - (other[at] as number));
@@ -99,8 +99,8 @@ async function decodedFrames(file: string, places: readonly number[]): Promise<U
 }
 
 async function stillFrame(name: string): Promise<Uint8Array> {
-  const images = { 'images.0': path(name) };
-  const film = await createFilm(readShot(job('video.text2video', {}, images)), images);
+  const images = { 'images.0': locateFile(name) };
+  const film = await createFilm(readShot(createJob('video.text2video', {}, images)), images);
   return (await framesAt(film, [0]))[0] as Uint8Array;
 }
 
@@ -143,7 +143,7 @@ function readText(data: Uint8Array, size: { width: number; height: number }, top
 
 /** The text of a frame of a card, without its bars. */
 async function readCard(request: Fields, at = 3, seed?: number): Promise<string[]> {
-  const shot = readShot(job('video.text2video', request, {}, seed));
+  const shot = readShot(createJob('video.text2video', request, {}, seed));
   const film = await createFilm(shot, {});
   const [frame] = await framesAt(film, [at]);
   const lines = readText(frame as Uint8Array, film.size);
@@ -163,7 +163,7 @@ describe('a card', () => {
         const model = resolution === '720p' ? 'vvq2-pro' : 'vv2.0';
         const asked = { duration: 4, resolution, aspect_ratio, model, prompt: 'a boat in the harbour' };
         const lines = await readCard(asked, 12);
-        const { width, height } = computeShotSize(readShot(job('video.text2video', asked)));
+        const { width, height } = computeShotSize(readShot(createJob('video.text2video', asked)));
         const text = lines.join(' ');
         for (const part of [
           'local preview of text2video',
@@ -217,7 +217,7 @@ describe('a card', () => {
   });
 
   test('moves, and faster with more movement_amplitude', async () => {
-    const film = (request: Fields) => createFilm(readShot(job('video.text2video', request)), {});
+    const film = (request: Fields) => createFilm(readShot(createJob('video.text2video', request)), {});
     const bars = async (request: Fields) => {
       const { size, ...rest } = await film(request);
       const frames = await framesAt({ size, ...rest }, [0, 6]);
@@ -237,9 +237,13 @@ describe('a card', () => {
   });
 
   test('has another look with another seed, including negative ones', async () => {
-    const [one, other, negative] = [await drawn({}), await drawn({}, {}, 8), await drawn({}, {}, -7)];
-    expect(difference(one, other)).toBeGreaterThan(1);
-    expect(difference(one, negative)).toBeGreaterThan(1);
+    const [one, other, negative] = [
+      await drawFirstFrame({}),
+      await drawFirstFrame({}, {}, 8),
+      await drawFirstFrame({}, {}, -7),
+    ];
+    expect(measureDifference(one, other)).toBeGreaterThan(1);
+    expect(measureDifference(one, negative)).toBeGreaterThan(1);
     expect((await readCard({}, 3, -7)).join(' ')).toContain('seed -7');
   });
 
@@ -252,18 +256,20 @@ describe('a card', () => {
     ['movement_amplitude at vvq3-pro', { model: 'vvq3-pro' }, { movement_amplitude: 'large' }],
     ['sounds at vvq3-pro', { model: 'vvq3-pro' }, { audio_type: 'speech_only', bgm: true, voice_id: 'anna' }],
   ])('does not show %s', async (_, request, added) => {
-    expect(difference(await drawn(request), await drawn({ ...request, ...added }))).toBe(0);
+    expect(
+      measureDifference(await drawFirstFrame(request), await drawFirstFrame({ ...request, ...added })),
+    ).toBe(0);
   });
 });
 
 test('a picture that moves has a caption between its ends', async () => {
   const film = await createFilm(
-    readShot(job('video.text2video', { prompt: 'she smiles' }, start())),
-    start(),
+    readShot(createJob('video.text2video', { prompt: 'she smiles' }, getStartImages())),
+    getStartImages(),
   );
   const [first, later] = await framesAt(film, [0, 12]);
   const still = await stillFrame('start.png');
-  expect(difference(first as Uint8Array, still)).toBe(0);
+  expect(measureDifference(first as Uint8Array, still)).toBe(0);
   const { rowHeight } = computeGrid(film.size);
   const found = Array.from({ length: rowHeight }, (_, top) =>
     readText(later as Uint8Array, film.size, top).join(' '),
@@ -273,7 +279,7 @@ test('a picture that moves has a caption between its ends', async () => {
     expect(caption).toContain(part);
   // The upper half shows the picture, at another place.
   const upper = (frame: Uint8Array | undefined) => (frame as Uint8Array).subarray(0, (side * side) / 3);
-  expect(difference(upper(later), upper(first))).toBeGreaterThan(2);
+  expect(measureDifference(upper(later), upper(first))).toBeGreaterThan(2);
 });
 
 describe('the sound of a video', () => {
@@ -284,10 +290,10 @@ describe('the sound of a video', () => {
     ['a tone', { bgm: true }, 'aac'],
     ['a tone', { model: 'vvq2-pro', audio: true, audio_type: 'speech_only' }, 'aac'],
   ] as const)('is %s with %j', async (_, request, codec) => {
-    const { files } = await render(job('video.text2video', request), () => {});
-    const { codecs, heard } = await facts(files[0]?.path as string);
+    const { files } = await render(createJob('video.text2video', request), () => {});
+    const { codecs, received } = await readFacts(files[0]?.path as string);
     expect(codecs).toEqual(['avc', codec ?? undefined]);
-    if (codec) expect(Math.abs((heard as number) - 1)).toBeLessThan(0.022);
+    if (codec) expect(Math.abs((received as number) - 1)).toBeLessThan(0.022);
   });
 });
 
@@ -297,8 +303,8 @@ test.each([
   [3, 'bottom right', 'mark.png'],
   [4, 'bottom left', undefined],
 ] as const)('a watermark at position %i is in the corner %s only', async (corner, _, mark) => {
-  const film = await createFilm(readShot(job('video.text2video', {})), {});
-  const marked = await addWatermark(film, corner, mark && path(mark));
+  const film = await createFilm(readShot(createJob('video.text2video', {})), {});
+  const marked = await addWatermark(film, corner, mark && locateFile(mark));
   const [[plain], [shown]] = [await framesAt(film, [0]), await framesAt(marked, [0])];
   const changes = [0, 0, 0, 0];
   for (let at = 0; at < side * side; at++) {
@@ -314,13 +320,13 @@ describe('the process of a video preview', () => {
   test('makes a video of exactly the requested size and length, with sound and a cover', async () => {
     const parts: number[] = [];
     const request = { model: 'vvq3-pro', resolution: '360p', aspect_ratio: '9:16', meta_data: '{"a":1}' };
-    const making = job('video.text2video', request);
+    const making = createJob('video.text2video', request);
     const { files } = await createVideoPreviewEngine().run(making, never, (part) => parts.push(part));
     expect(files.map(({ role, contentType }) => [role, contentType])).toEqual([
       ['video', 'video/mp4'],
       ['cover', 'image/jpeg'],
     ]);
-    const { heard, ...found } = await facts(files[0]?.path as string);
+    const { received, ...found } = await readFacts(files[0]?.path as string);
     expect(found).toEqual({
       codecs: ['avc', 'aac'],
       size: [360, 640],
@@ -328,7 +334,7 @@ describe('the process of a video preview', () => {
       seconds: 1,
       comment: 'engine: local-preview\n{"a":1}',
     });
-    expect(Math.abs((heard as number) - 1)).toBeLessThan(0.022);
+    expect(Math.abs((received as number) - 1)).toBeLessThan(0.022);
     const { width, height, exif } = await sharp(files[1]?.path).metadata();
     expect([width, height]).toEqual([360, 640]);
     expect(exif?.toString('latin1')).toContain('engine: local-preview');
@@ -338,20 +344,20 @@ describe('the process of a video preview', () => {
   });
 
   test('fails the task of a corrupt video or image with a sentence', async () => {
-    writeFileSync(path('broken.mp4'), 'no video at all');
-    const video = { video: path('broken.mp4') };
+    writeFileSync(locateFile('broken.mp4'), 'no video at all');
+    const video = { video: locateFile('broken.mp4') };
     const run = (operation: VideoOperation, images: Inputs) =>
       createVideoPreviewEngine()
-        .run(job(operation, {}, images), never, () => {})
+        .run(createJob(operation, {}, images), never, () => {})
         .catch((error: unknown) => error);
     expect(await run('video.extend', video)).toEqual(new EngineFailure('The video cannot be decoded.'));
-    const picture = { 'images.0': path('broken.mp4') };
+    const picture = { 'images.0': locateFile('broken.mp4') };
     expect(await run('video.text2video', picture)).toEqual(new EngineFailure('The image cannot be decoded.'));
   });
 
   test('stops soon after it is aborted', async () => {
     const ending = new AbortController();
-    const long = job('video.text2video', { duration: 16 });
+    const long = createJob('video.text2video', { duration: 16 });
     const run = createVideoPreviewEngine().run(long, ending.signal, () =>
       ending.abort(new Error('The service ends.')),
     );
@@ -362,7 +368,7 @@ describe('the process of a video preview', () => {
 test('returns equal bytes for equal requests', async () => {
   const request = { model: 'vvq3-pro', watermark: true };
   const bytes = async () => {
-    const { files } = await render(job('video.text2video', request), () => {});
+    const { files } = await render(createJob('video.text2video', request), () => {});
     return files.map((file) => readFileSync(file.path));
   };
   const first = await bytes();
@@ -372,30 +378,30 @@ test('returns equal bytes for equal requests', async () => {
 });
 
 test('begins and ends with the given images, and extends a video from its last frame', async () => {
-  const images = { ...start(), 'images.1': path('end.png') };
-  const between = await render(job('video.startEnd2video', { bgm: true }, images), () => {});
+  const images = { ...getStartImages(), 'images.1': locateFile('end.png') };
+  const between = await render(createJob('video.startEnd2video', { bgm: true }, images), () => {});
   const [first, middle, last] = await decodedFrames(between.files[0]?.path as string, [0, 12, 23]);
   const [from, to] = [await stillFrame('start.png'), await stillFrame('end.png')];
-  expect(difference(first as Uint8Array, from)).toBeLessThan(2);
-  expect(difference(last as Uint8Array, to)).toBeLessThan(2);
-  expect(difference(middle as Uint8Array, from)).toBeGreaterThan(5);
-  expect(difference(middle as Uint8Array, to)).toBeGreaterThan(5);
+  expect(measureDifference(first as Uint8Array, from)).toBeLessThan(2);
+  expect(measureDifference(last as Uint8Array, to)).toBeLessThan(2);
+  expect(measureDifference(middle as Uint8Array, from)).toBeGreaterThan(5);
+  expect(measureDifference(middle as Uint8Array, to)).toBeGreaterThan(5);
 
-  const source = { video: between.files[0]?.path as string, 'images.0': path('start.png') };
-  const { files } = await render(job('video.extend', { duration: 2 }, source), () => {});
+  const source = { video: between.files[0]?.path as string, 'images.0': locateFile('start.png') };
+  const { files } = await render(createJob('video.extend', { duration: 2 }, source), () => {});
   const whole = files[0]?.path as string;
-  const { heard, ...found } = await facts(whole);
+  const { received, ...found } = await readFacts(whole);
   expect(found).toMatchObject({ size: [side, side], frames: 72, seconds: 3 });
   // The sound of the source is copied.
-  expect(Math.abs((heard as number) - 1)).toBeLessThan(0.022);
+  expect(Math.abs((received as number) - 1)).toBeLessThan(0.022);
   const sounds = [await openSource(source.video, '360p'), await openSource(whole, '360p')].map(({ sound }) =>
     sound?.packets.map(({ packet }) => [packet.timestamp, Buffer.from(packet.data).toString('base64')]),
   );
   expect(sounds[0]?.length).toBeGreaterThan(40);
   expect(sounds[1]).toEqual(sounds[0]);
   const [before, after, later, end] = await decodedFrames(whole, [23, 24, 48, 71]);
-  expect(difference(before as Uint8Array, to)).toBeLessThan(3);
-  expect(difference(after as Uint8Array, before as Uint8Array)).toBeLessThan(2);
-  expect(difference(later as Uint8Array, before as Uint8Array)).toBeGreaterThan(5);
-  expect(difference(end as Uint8Array, from)).toBeLessThan(2);
+  expect(measureDifference(before as Uint8Array, to)).toBeLessThan(3);
+  expect(measureDifference(after as Uint8Array, before as Uint8Array)).toBeLessThan(2);
+  expect(measureDifference(later as Uint8Array, before as Uint8Array)).toBeGreaterThan(5);
+  expect(measureDifference(end as Uint8Array, from)).toBeLessThan(2);
 });

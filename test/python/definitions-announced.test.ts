@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { codeOf } from './read-pack.js';
+import { readPackCode } from './read-pack.js';
 
-const node = (name: string) => `class ${name}:
+const formatNode = (name: string) => `class ${name}:
   @classmethod
   def INPUT_TYPES(s): return {}
 `;
@@ -9,7 +9,7 @@ const node = (name: string) => `class ${name}:
 it.each([
   [
     'a pack without __init__.py in its root',
-    { 'nodes/__init__.py': `${node('A')}NODE_CLASS_MAPPINGS = {"A": A}` },
+    { 'nodes/__init__.py': `${formatNode('A')}NODE_CLASS_MAPPINGS = {"A": A}` },
     ['the pack has no __init__.py in its root folder, so the host finds no nodes', /look like nodes/],
   ],
   [
@@ -20,7 +20,7 @@ it.each([
   [
     'a module that is not packed, such as a compiled one',
     {
-      '__init__.py': `${node('A')}NODE_CLASS_MAPPINGS = {"A": A}\ntry:\n  from .native import *\nexcept ImportError: pass`,
+      '__init__.py': `${formatNode('A')}NODE_CLASS_MAPPINGS = {"A": A}\ntry:\n  from .native import *\nexcept ImportError: pass`,
     },
     ['the module .native is imported, and is not among the Python files of the pack'],
   ],
@@ -28,7 +28,7 @@ it.each([
     'classes that nothing registers',
     {
       '__init__.py': 'from . import nodes\nNODE_CLASS_MAPPINGS = {}',
-      'nodes.py': `@elsewhere.register\n${node('A')}`,
+      'nodes.py': `@elsewhere.register\n${formatNode('A')}`,
     },
     [/^classes look like nodes and are not registered, .*: A \(nodes\.py:2\)$/],
   ],
@@ -43,7 +43,7 @@ it.each([
   [
     'a mapping that another package is given',
     {
-      '__init__.py': `from elsewhere import add_nodes\n${node('A')}NODE_CLASS_MAPPINGS = {"A": A}\nadd_nodes(NODE_CLASS_MAPPINGS)`,
+      '__init__.py': `from elsewhere import add_nodes\n${formatNode('A')}NODE_CLASS_MAPPINGS = {"A": A}\nadd_nodes(NODE_CLASS_MAPPINGS)`,
     },
     ['another package may register more nodes: add_nodes(NODE_CLASS_MAPPINGS)'],
   ],
@@ -57,20 +57,22 @@ it.each([
   ],
   [
     'names that are set in all of a module',
-    { '__init__.py': `${node('A')}NODE_CLASS_MAPPINGS = {"A": A}\nglobals().update(elsewhere.names())` },
+    {
+      '__init__.py': `${formatNode('A')}NODE_CLASS_MAPPINGS = {"A": A}\nglobals().update(elsewhere.names())`,
+    },
     [/^names are set at run time: /],
   ],
 ])('says that nodes may be lost in %s', async (_, files, lines) => {
-  const { unresolved } = await codeOf(files as Record<string, string>);
+  const { unresolved } = await readPackCode(files as Record<string, string>);
   expect(unresolved.map(({ what }) => what)).toEqual(
     lines.map((line) => (typeof line === 'string' ? line : expect.stringMatching(line))),
   );
 });
 
 it('says nothing of bases, of tests, and of a pack that has only a web folder', async () => {
-  const { unresolved } = await codeOf({
-    '__init__.py': `${node('Base')}class A(Base): pass\nNODE_CLASS_MAPPINGS = {"A": A}`,
-    'tests/test_nodes.py': node('Fake'),
+  const { unresolved } = await readPackCode({
+    '__init__.py': `${formatNode('Base')}class A(Base): pass\nNODE_CLASS_MAPPINGS = {"A": A}`,
+    'tests/test_nodes.py': formatNode('Fake'),
   });
   expect(unresolved).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, nodesOf } from './read-pack.js';
+import { readPackCode, readPackNodes } from './read-pack.js';
 
 const plain = '\nclass A:\n  CATEGORY = "x"\nNODE_CLASS_MAPPINGS = {"A": A}\n';
-const lines = (count: number, line: (index: number) => string) =>
+const repeatLine = (count: number, line: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => line(index)).join('');
 
 describe('comes to an end, and keeps what is plain, when a file', () => {
@@ -11,8 +11,8 @@ describe('comes to an end, and keeps what is plain, when a file', () => {
     ['nests calls', `${plain}x = ${'exec('.repeat(900)}${')'.repeat(900)}`],
     ['leaves brackets open', `${plain}x = ${'[{('.repeat(300)}`],
     ['chains attributes', `${plain}x = a${'.b'.repeat(100_000)}\nexec(x)`],
-    ['nests blocks', plain + lines(300, (index) => `${' '.repeat(index)}if x:\n`)],
-    ['nests functions', plain + lines(300, (index) => `${' '.repeat(index)}def f(x):\n`)],
+    ['nests blocks', plain + repeatLine(300, (index) => `${' '.repeat(index)}if x:\n`)],
+    ['nests functions', plain + repeatLine(300, (index) => `${' '.repeat(index)}def f(x):\n`)],
     ['loops for ever', `${plain}while True:\n  x = 1\n`],
     ['calls itself for ever', `def f(x):\n  return f(x) + f(x)\ny = f(1)\n${plain}`],
     ['loops for ever in a call', `def f():\n  while True:\n    x = [1] * 20000\nf()\n${plain}`],
@@ -30,13 +30,13 @@ describe('comes to an end, and keeps what is plain, when a file', () => {
       Buffer.concat([Buffer.from(plain), Buffer.from([0x23, 0xff, 0xfe, 0xc3, 0x28, 0x0a])]),
     ],
   ])('%s', async (_, source) => {
-    const { nodes } = await codeOf({ '__init__.py': source });
+    const { nodes } = await readPackCode({ '__init__.py': source });
     expect(nodes.map(({ definition }) => definition)).toEqual([{ host_node_name: 'A', category: 'x' }]);
   });
 });
 
 it('reads modules that import each other by star', async () => {
-  const nodes = await nodesOf({
+  const nodes = await readPackNodes({
     '__init__.py': 'from .a import *\nfrom .b import *',
     'a.py': 'from .b import *\nclass A: pass\nNODE_CLASS_MAPPINGS = {"A": A}',
     'b.py': 'from .a import *\nclass B: pass',
@@ -45,7 +45,7 @@ it('reads modules that import each other by star', async () => {
 });
 
 it('bounds a definition that grows without end or holds itself', async () => {
-  const { nodes } = await codeOf({
+  const { nodes } = await readPackCode({
     '__init__.py': `
 x = ["some text"]
 for i in range(40):
@@ -65,7 +65,7 @@ NODE_CLASS_MAPPINGS = {"A": A}
 });
 
 it("does not confuse a pack's words with the names of JavaScript's own properties", async () => {
-  const { A } = await nodesOf(`
+  const { A } = await readPackNodes(`
 class A:
     CATEGORY = "x".constructor("y")
     FUNCTION = {}.hasOwnProperty
@@ -76,7 +76,7 @@ NODE_CLASS_MAPPINGS = {"__proto__": A, "toString": A, "A": A}
 });
 
 it('says which files are not valid Python or too large, and reads the others', async () => {
-  const { unreadable, nodes } = await codeOf({ '__init__.py': plain, 'old.py': 'print "hello\nif :' });
+  const { unreadable, nodes } = await readPackCode({ '__init__.py': plain, 'old.py': 'print "hello\nif :' });
   expect(nodes).toHaveLength(1);
   expect(unreadable).toEqual([
     { file: 'old.py', line: 1, message: 'is not all valid Python; what could be read of it is used' },
@@ -84,7 +84,7 @@ it('says which files are not valid Python or too large, and reads the others', a
 });
 
 it('leaves the paths of a pack out of its definitions', async () => {
-  const { A } = await nodesOf(
+  const { A } = await readPackNodes(
     'import os\nclass A:\n  CATEGORY = os.path.dirname(__file__)\nNODE_CLASS_MAPPINGS = {"A": A}',
   );
   expect(A?.unknown).toEqual(['category']);

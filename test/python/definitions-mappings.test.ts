@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, nodesOf } from './read-pack.js';
+import { readPackCode, readPackNodes } from './read-pack.js';
 
-const module = (...names: string[]) =>
+const formatModule = (...names: string[]) =>
   `${names.map((name) => `class ${name}:\n    CATEGORY = "${name}"\n`).join('')}
 NODE_CLASS_MAPPINGS = {${names.map((name) => `"${name}": ${name}`).join(', ')}}\n`;
 
-async function namesOf(files: Readonly<Record<string, string>>) {
-  return Object.keys(await nodesOf(files));
+async function readNames(files: Readonly<Record<string, string>>) {
+  return Object.keys(await readPackNodes(files));
 }
 
-const two = { 'a.py': module('A'), 'b.py': module('B') };
+const two = { 'a.py': formatModule('A'), 'b.py': formatModule('B') };
 
 describe('finds the mapping', () => {
   it.each([
@@ -77,7 +77,7 @@ NODE_CLASS_MAPPINGS, NODE_DISPLAY_NAME_MAPPINGS = build(TABLE)`,
         'NODE_CLASS_MAPPINGS = {}\ndef node(name=None):\n  def add(cls):\n    nonlocal name\n    name = name or cls.__name__\n    NODE_CLASS_MAPPINGS[name] = cls\n    return cls\n  return add\n',
       'd.py': 'from .c import node\n@node()\nclass A: pass\n@node(name="B")\nclass Other: pass\n',
     };
-    const { nodes, unresolved } = await codeOf({ '__init__.py': root, ...two, ...registry });
+    const { nodes, unresolved } = await readPackCode({ '__init__.py': root, ...two, ...registry });
     expect(nodes.map(({ name }) => name).sort()).toEqual(['A', 'B']);
     // Mappings that are not found would be listed as their modules state them, and reported.
     expect(unresolved).toEqual([]);
@@ -93,8 +93,12 @@ NODE_CLASS_MAPPINGS, NODE_DISPLAY_NAME_MAPPINGS = build(TABLE)`,
     const load =
       '\nimport importlib\nNODE_CLASS_MAPPINGS = {}\nfor name in names:\n  if name == "__init__": continue\n  NODE_CLASS_MAPPINGS.update(importlib.import_module(".nodes." + name, __package__).NODE_CLASS_MAPPINGS)';
     for (const way of ways) {
-      const files = { '__init__.py': way + load, 'nodes/a.py': module('A'), 'nodes/b.py': module('B') };
-      expect(await namesOf(files)).toEqual(['A', 'B']);
+      const files = {
+        '__init__.py': way + load,
+        'nodes/a.py': formatModule('A'),
+        'nodes/b.py': formatModule('B'),
+      };
+      expect(await readNames(files)).toEqual(['A', 'B']);
     }
   });
 
@@ -106,12 +110,12 @@ NODE_CLASS_MAPPINGS, NODE_DISPLAY_NAME_MAPPINGS = build(TABLE)`,
       'lib/core/nodes.py': 'from . import other\nclass A: pass\nNODE_CLASS_MAPPINGS = {"A": A, "B": other.B}',
       'lib/core/other.py': 'from . import nodes\nclass B: pass',
     };
-    expect(await namesOf(files)).toEqual(['A', 'B']);
+    expect(await readNames(files)).toEqual(['A', 'B']);
   });
 });
 
 it('works out keys that are constants, attributes, or put together', async () => {
-  const names = await namesOf({
+  const names = await readNames({
     '__init__.py': `
 import re
 from .names import PREFIX
@@ -131,7 +135,7 @@ NODE_CLASS_MAPPINGS[" ".join(re.findall("(?:^|[A-Z])[a-z]*", MTB_LoadImage.__nam
 });
 
 it('reads names as Python does, to which styled letters are plain ones', async () => {
-  const names = await namesOf({
+  const names = await readNames({
     '__init__.py':
       'from .nodes import 𝐍𝐨𝐝𝐞\nclass 𝐎𝐭𝐡𝐞𝐫: NAME = "b"\nNODE_CLASS_MAPPINGS = {Node.NAME: Node, Other.NAME: Other}\n',
     'nodes.py': 'class 𝐍𝐨𝐝𝐞: NAME = "a"\n',
@@ -140,7 +144,7 @@ it('reads names as Python does, to which styled letters are plain ones', async (
 });
 
 it('reports with file and line what is registered at run time, and invents nothing', async () => {
-  const { nodes, unresolved } = await codeOf({
+  const { nodes, unresolved } = await readPackCode({
     '__init__.py': `
 import other
 class A: pass
@@ -164,16 +168,16 @@ NODE_CLASS_MAPPINGS[other.name()] = A
 });
 
 it('lists the mappings of the modules, and says so, where another package registers them', async () => {
-  const { nodes, unresolved } = await codeOf({
+  const { nodes, unresolved } = await readPackCode({
     '__init__.py': 'from elsewhere import register_nodes\nNODE_CLASS_MAPPINGS = register_nodes()',
-    'nodes/__init__.py': module('A'),
+    'nodes/__init__.py': formatModule('A'),
   });
   expect(nodes.map((node) => node.name)).toEqual(['A']);
   expect(unresolved.map((one) => one.file)).toEqual(['__init__.py', 'nodes/__init__.py']);
 });
 
 it('finds nothing in a pack that has only a web folder', async () => {
-  expect(await codeOf({ '__init__.py': 'WEB_DIRECTORY = "./js"\nNODE_CLASS_MAPPINGS = {}' })).toEqual({
+  expect(await readPackCode({ '__init__.py': 'WEB_DIRECTORY = "./js"\nNODE_CLASS_MAPPINGS = {}' })).toEqual({
     nodes: [],
     unresolved: [],
     followed: true,
@@ -183,7 +187,7 @@ it('finds nothing in a pack that has only a web folder', async () => {
 });
 
 it('takes lists apart into names, one of which takes what the others leave', async () => {
-  const names = await namesOf({
+  const names = await readNames({
     '__init__.py': `
 class A: pass
 words = ["one", "two", "three", "four", "five"]
@@ -204,6 +208,6 @@ class A: pass
 def count(n): return [] if n == 0 else ["x"] + count(n - 1)
 NODE_CLASS_MAPPINGS = {"A": A, "".join(count(${depth})): A}
 `;
-  expect(await namesOf({ '__init__.py': source(39) })).toEqual(['A', 'x'.repeat(39)]);
-  expect(await namesOf({ '__init__.py': source(40) })).toEqual(['A']);
+  expect(await readNames({ '__init__.py': source(39) })).toEqual(['A', 'x'.repeat(39)]);
+  expect(await readNames({ '__init__.py': source(40) })).toEqual(['A']);
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, nodesOf } from './read-pack.js';
+import { readPackCode, readPackNodes } from './read-pack.js';
 
 /* How packs register nodes while they are imported: in branches, by walking folders, and through functions of their own. */
 
-const module = (...names: string[]) =>
+const formatModule = (...names: string[]) =>
   `${names.map((name) => `class ${name}:\n  CATEGORY = "${name}"\n`).join('')}
 NODE_CLASS_MAPPINGS = {${names.map((name) => `"${name}": ${name}`).join(', ')}}\n`;
 
-const schema = (name: string) => `from comfy_api.latest import io
+const formatSchemaNode = (name: string) => `from comfy_api.latest import io
 class ${name}(io.ComfyNode):
   @classmethod
   def define_schema(cls): return io.Schema(node_id="${name}")
@@ -20,8 +20,8 @@ class Extension(ComfyExtension):
 async def comfy_entrypoint(): return Extension()
 `;
 
-async function namesOf(files: Readonly<Record<string, string>>) {
-  return Object.keys(await nodesOf(files)).sort();
+async function readNames(files: Readonly<Record<string, string>>) {
+  return Object.keys(await readPackNodes(files)).sort();
 }
 
 describe('under a condition that cannot be known', () => {
@@ -69,17 +69,17 @@ describe('under a condition that cannot be known', () => {
   ])('%s', async (_, root) => {
     const files = {
       '__init__.py': `import torch\n${root}`,
-      'a.py': module('A'),
-      'b.py': module('B'),
+      'a.py': formatModule('A'),
+      'b.py': formatModule('B'),
       'all.py': 'NODE_CLASS_MAPPINGS = {}',
       'use.py':
         'from . import a, b\nfrom .all import NODE_CLASS_MAPPINGS\nNODE_CLASS_MAPPINGS.update({**a.NODE_CLASS_MAPPINGS, **b.NODE_CLASS_MAPPINGS})',
     };
-    expect(await namesOf(files)).toEqual(['A', 'B']);
+    expect(await readNames(files)).toEqual(['A', 'B']);
   });
 
   it('takes a value for known that is the same whichever way is taken, and no other', async () => {
-    const { A } = await nodesOf(`
+    const { A } = await readPackNodes(`
 import torch
 def category():
     place = "one"
@@ -109,8 +109,8 @@ NODE_CLASS_MAPPINGS = {"A": A}
   });
 
   it('says with its line what may register more', async () => {
-    const { unresolved } = await codeOf({
-      '__init__.py': `import torch\n${module('A')}\nif torch.cuda.is_available():\n  NODE_CLASS_MAPPINGS = more()`,
+    const { unresolved } = await readPackCode({
+      '__init__.py': `import torch\n${formatModule('A')}\nif torch.cuda.is_available():\n  NODE_CLASS_MAPPINGS = more()`,
     });
     expect(unresolved).toEqual([
       { file: '__init__.py', line: 7, what: 'nodes are registered at run time: torch.cuda.is_available()' },
@@ -195,11 +195,11 @@ for name in ["a", "deep/b"]:
     const files = {
       '__init__.py': `import importlib.util\nNODE_CLASS_MAPPINGS = {}\n${root}`,
       'nodes/__init__.py': '',
-      'nodes/a.py': module('A'),
+      'nodes/a.py': formatModule('A'),
       'nodes/deep/__init__.py': '',
-      'nodes/deep/b.py': module('B'),
+      'nodes/deep/b.py': formatModule('B'),
     };
-    expect(await codeOf(files)).toMatchObject({
+    expect(await readPackCode(files)).toMatchObject({
       nodes: [{ name: 'A' }, { name: 'B' }],
       unresolved: [],
     });
@@ -275,7 +275,7 @@ class Other: pass
 NODE_CLASS_MAPPINGS = registry.classes`,
     ],
   ])('%s', async (_, root) => {
-    expect(await namesOf({ '__init__.py': root })).toEqual(['A', 'B']);
+    expect(await readNames({ '__init__.py': root })).toEqual(['A', 'B']);
   });
 
   it('an extension whose list is found in the folders of the pack', async () => {
@@ -301,11 +301,11 @@ def find():
   return _found
 ${extension}`,
       'nodes/__init__.py': '',
-      'nodes/a.py': `${schema('A')}class Helper: pass\n`,
+      'nodes/a.py': `${formatSchemaNode('A')}class Helper: pass\n`,
       'nodes/deep/__init__.py': '',
-      'nodes/deep/b.py': `import torch\n${schema('B')}class Model(torch.nn.Module): pass\n`,
+      'nodes/deep/b.py': `import torch\n${formatSchemaNode('B')}class Model(torch.nn.Module): pass\n`,
     };
-    expect(await namesOf(files)).toEqual(['A', 'B']);
+    expect(await readNames(files)).toEqual(['A', 'B']);
   });
 
   it('lists of modules that are kept, under a variable that hosts do not set', async () => {
@@ -322,10 +322,10 @@ def find():
   for module in modules: found.extend(module.NODES)
   return found
 ${extension}`,
-      'nodes_a.py': `${schema('A')}NODES = [A]`,
-      'nodes_b.py': `${schema('B')}NODES = [B]`,
-      'nodes_extra.py': `${schema('C')}NODES = [C]`,
+      'nodes_a.py': `${formatSchemaNode('A')}NODES = [A]`,
+      'nodes_b.py': `${formatSchemaNode('B')}NODES = [B]`,
+      'nodes_extra.py': `${formatSchemaNode('C')}NODES = [C]`,
     };
-    expect(await namesOf(files)).toEqual(['A', 'B']);
+    expect(await readNames(files)).toEqual(['A', 'B']);
   });
 });

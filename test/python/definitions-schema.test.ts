@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { codeOf, nodesOf } from './read-pack.js';
+import { readPackCode, readPackNodes } from './read-pack.js';
 
 const pack = `
 from typing_extensions import override
@@ -41,7 +41,7 @@ async def comfy_entrypoint() -> Extension:
 `;
 
 it('reads a schema into the same form as a class of attributes', async () => {
-  expect(await nodesOf(pack)).toEqual({
+  expect(await readPackNodes(pack)).toEqual({
     MixImages: {
       class: 'Mix',
       file: '__init__.py',
@@ -73,11 +73,13 @@ it('reads a schema into the same form as a class of attributes', async () => {
 });
 
 it('takes the name of the mapping where a schema is registered in one', async () => {
-  expect(Object.keys(await nodesOf(`${pack}\nNODE_CLASS_MAPPINGS = {"Other": Mix}`))).toEqual(['Other']);
+  expect(Object.keys(await readPackNodes(`${pack}\nNODE_CLASS_MAPPINGS = {"Other": Mix}`))).toEqual([
+    'Other',
+  ]);
 });
 
 it('follows a schema that is changed before it is returned', async () => {
-  const { Child } = await nodesOf(`
+  const { Child } = await readPackNodes(`
 from comfy_api.latest import io
 class Base(io.ComfyNode):
     @classmethod
@@ -97,7 +99,7 @@ it.each([
   ['schema.node_id = f"{schema.node_id}.{cls.__name__}"', 'Base.Child'],
   ['setattr(schema, "node_id", "Set")', 'Set'],
 ])('follows a schema of the base class that is changed with %s', async (change, name) => {
-  const nodes = await nodesOf(`
+  const nodes = await readPackNodes(`
 from comfy_api.latest import ComfyExtension, io
 class Base(io.ComfyNode):
     @classmethod
@@ -129,7 +131,7 @@ async def comfy_entrypoint():
 });
 
 it('reports a class that changes the name in a schema whose own name it cannot see', async () => {
-  const { nodes, unresolved } = await codeOf({
+  const { nodes, unresolved } = await readPackCode({
     '__init__.py': `
 from comfy_api.latest import io
 from elsewhere import Foreign
@@ -153,7 +155,7 @@ async def comfy_entrypoint():
 });
 
 it('marks what a schema computes, and reports nodes that are listed at run time', async () => {
-  const { nodes, unresolved } = await codeOf({
+  const { nodes, unresolved } = await readPackCode({
     '__init__.py': `
 from comfy_api.latest import io
 import folder_paths
@@ -180,7 +182,7 @@ async def comfy_entrypoint():
 });
 
 it('names outputs by their ids, and gives inputs the options that the host gives them', async () => {
-  const { A } = await nodesOf(`
+  const { A } = await readPackNodes(`
 from comfy_api.latest import io
 class A(io.ComfyNode):
     @classmethod

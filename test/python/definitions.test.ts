@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { codeOf, nodesOf } from './read-pack.js';
+import { readPackCode, readPackNodes } from './read-pack.js';
 
 const blur = `
 class Blur:
@@ -28,7 +28,7 @@ NODE_CLASS_MAPPINGS = {"Blur": Blur}
 `;
 
 it('reads every field that a class states in its attributes', async () => {
-  expect(await nodesOf(blur)).toEqual({
+  expect(await readPackNodes(blur)).toEqual({
     Blur: {
       class: 'Blur',
       file: '__init__.py',
@@ -57,13 +57,13 @@ it('reads every field that a class states in its attributes', async () => {
 });
 
 it('writes whole numbers with all their digits and floats as floats', async () => {
-  const [node] = (await codeOf({ '__init__.py': blur })).nodes;
+  const [node] = (await readPackCode({ '__init__.py': blur })).nodes;
   expect(node?.definition.input_types).toContain('"max":18446744073709551615');
   expect(node?.definition.input_types).toContain('{"default":1.0,"step":0.05}');
 });
 
 it('names outputs by their types, and takes none for a list, where the class says nothing else', async () => {
-  const { A } = await nodesOf(`
+  const { A } = await readPackNodes(`
 class A:
     RETURN_TYPES = ("IMAGE", "INT")
 NODE_CLASS_MAPPINGS = {"A": A}
@@ -72,7 +72,7 @@ NODE_CLASS_MAPPINGS = {"A": A}
 });
 
 it('finds what a class inherits, across modules, and what its parent computes with super()', async () => {
-  const { Child } = await nodesOf({
+  const { Child } = await readPackNodes({
     '__init__.py': 'from .nodes.child import Child\nNODE_CLASS_MAPPINGS = {"Child": Child}',
     'nodes/child.py': `
 from ..base import Base
@@ -106,7 +106,7 @@ class Base:
 });
 
 it('lists the inputs that are known and marks the values that are computed', async () => {
-  const { Loader } = await nodesOf(`
+  const { Loader } = await readPackNodes(`
 import folder_paths
 SIZES = [64 * n for n in range(1, 4)]
 class Loader:
@@ -131,7 +131,7 @@ NODE_CLASS_MAPPINGS = {"Loader": Loader}
 });
 
 it('never takes one of two possible values for the real one', async () => {
-  const { A, B } = await nodesOf(`
+  const { A, B } = await readPackNodes(`
 import os
 place = "one"
 if os.environ.get("X"):
@@ -154,7 +154,7 @@ NODE_CLASS_MAPPINGS = {"A": A, "B": B}
 });
 
 it('says which fields come from a class of another package', async () => {
-  const { Preview } = await nodesOf(`
+  const { Preview } = await readPackNodes(`
 import nodes
 class Preview(nodes.PreviewImage):
     CATEGORY = "mine"
@@ -165,7 +165,7 @@ NODE_CLASS_MAPPINGS = {"Preview": Preview}
 });
 
 it('takes the wildcard type for its text, however the class that makes it is written', async () => {
-  const { A } = await nodesOf(`
+  const { A } = await readPackNodes(`
 from comfy.comfy_types.node_typing import IO
 class AnyType(str):
     def __ne__(self, other):
@@ -179,7 +179,7 @@ NODE_CLASS_MAPPINGS = {"A": A}
 });
 
 it("runs a pack's helpers in thought: loops, formats, methods of texts, and enums", async () => {
-  const { A } = await nodesOf(`
+  const { A } = await readPackNodes(`
 from enum import Enum
 class Mode(Enum):
     FAST = "fast"
@@ -211,7 +211,7 @@ NODE_CLASS_MAPPINGS = {"A": A}
 });
 
 it('keeps None apart from what is unknown', async () => {
-  const { A } = await nodesOf(`
+  const { A } = await readPackNodes(`
 def category(sub=None):
     if sub is None:
         return "top"
@@ -226,7 +226,7 @@ NODE_CLASS_MAPPINGS = {"A": A}
 });
 
 it('marks outputs that a base class of the host or a call states, and reads those of a tuple of its own kind', async () => {
-  const { Inherits, Calls, Own } = await nodesOf(`
+  const { Inherits, Calls, Own } = await readPackNodes(`
 import nodes
 from elsewhere import make_types
 class Types(tuple):

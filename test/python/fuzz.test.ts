@@ -36,7 +36,7 @@ const forEver = (statement: string) => `def f():\n while True:\n  ${statement}\n
 const list = 'l = [0] * 20000\n';
 const text = 't = "a" * 100000\n';
 const many = 'm = []\nfor i in range(20000): m.extend(foo())\n';
-const deep = (name: string) =>
+const formatDeepValue = (name: string) =>
   `${name} = "${name}"\nfor i in range(8): ${name} = {j: ${name} for j in range(9)}\n`;
 
 it.each([
@@ -56,7 +56,7 @@ it.each([
   ['makes dicts of long pairs', `${list}${forEver('dict([l] * 20000)')}`],
   ['multiplies unknown items', `${many}x = [0 for a in range(20000) for b in m]`],
   ['asks for the truth of unknown items', `${many}${forEver('all([m] * 20000)')}`],
-  ['merges deep dicts', `${deep('a')}${deep('b')}x = a\nif foo(): x = b`],
+  ['merges deep dicts', `${formatDeepValue('a')}${formatDeepValue('b')}x = a\nif foo(): x = b`],
   [
     'takes attributes of attributes',
     `x = foo\n${forEver('while True:\n   x = foo\n   while True: x = x.a')}`,

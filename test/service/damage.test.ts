@@ -17,28 +17,28 @@ import { describe, expect, it } from 'vitest';
 import { DataUnusable } from '../../src/service/database/data-unusable.js';
 import { openSqlite } from '../../src/service/database/sqlite.js';
 import { startService } from '../../src/service/serve.js';
-import { zipOf } from '../support/create-zip.js';
+import { createZip } from '../support/create-zip.js';
 import {
   ask,
   folderForTest,
   publisherForTest,
-  register,
+  readVersion,
+  registerVersion,
   serviceForTest,
-  upload,
-  versionOf,
+  uploadArchive,
 } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
-const archive = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+const archive = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 const refusedStart = (data: string) => startService({ data }).catch((error) => error);
 
 /** A service with one archive. */
 async function serviceWithArchive(data: string) {
   const service = await serviceForTest({ data });
   const publisher = await publisherForTest(service);
-  const { signedUrl } = await register(publisher);
-  expect((await upload(signedUrl, archive)).status).toBe(200);
-  const { downloadUrl } = await versionOf(publisher);
+  const { signedUrl } = await registerVersion(publisher);
+  expect((await uploadArchive(signedUrl, archive)).status).toBe(200);
+  const { downloadUrl } = await readVersion(publisher);
   return { service, publisher, downloadUrl: downloadUrl as string };
 }
 
@@ -203,25 +203,25 @@ describe('the storage', () => {
     expect(missing.headers.get('etag')).toBeNull();
     const { status } = await ask(downloadUrl, { method: 'HEAD', token: publisher.ownerToken });
     expect(status).toBe(404);
-    const { signedUrl } = await register(publisher, '1.0.1');
-    expect((await upload(signedUrl, archive)).status).toBe(200);
+    const { signedUrl } = await registerVersion(publisher, '1.0.1');
+    expect((await uploadArchive(signedUrl, archive)).status).toBe(200);
   });
 
   it('answers 503 while it is gone as a whole, and does not begin a new one', async () => {
     const data = folderForTest();
     const { publisher, downloadUrl } = await serviceWithArchive(data);
-    const { signedUrl } = await register(publisher, '1.0.1');
+    const { signedUrl } = await registerVersion(publisher, '1.0.1');
     const objects = join(data, 'objects');
     const readReady = () => ask(`${publisher.url}/ready`);
     expect((await readReady()).status).toBe(200);
     renameSync(objects, `${objects}.away`);
     await waitFor(async () => expect((await readReady()).status).toBe(503));
     const token = publisher.ownerToken;
-    for (const answer of [await ask(downloadUrl, { token }), await upload(signedUrl, archive)])
+    for (const answer of [await ask(downloadUrl, { token }), await uploadArchive(signedUrl, archive)])
       expect([answer.status, answer.body.error]).toEqual([503, 'unavailable']);
     expect(readdirSync(data)).not.toContain('objects');
     renameSync(`${objects}.away`, objects);
-    expect((await upload(signedUrl, archive)).status).toBe(200);
+    expect((await uploadArchive(signedUrl, archive)).status).toBe(200);
     expect((await ask(downloadUrl, { token })).status).toBe(200);
   });
 });

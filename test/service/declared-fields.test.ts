@@ -6,26 +6,26 @@ import { authenticate } from '../../src/service/http/authenticate.js';
 import { handlers } from '../../src/service/http/handlers.js';
 import type { Handler, OperationCall } from '../../src/service/operation/call.js';
 import { createQueryReader, requireValid } from '../../src/service/operation/validation.js';
-import { copyingEngine } from '../support/copying-engine.js';
-import { filmingEngine } from '../support/filming-engine.js';
+import { createCopyingEngine } from '../support/copying-engine.js';
+import { createFilmingEngine } from '../support/filming-engine.js';
 import { observeReads } from '../support/observe-reads.js';
 import { registryForFile } from '../support/registry.js';
 import {
   buildRequest,
+  createStage,
   listTrials,
-  makeStage,
   type Stage,
   startTasks,
   type Trial,
 } from '../support/trials.js';
 
-const engines = { image: copyingEngine(), video: filmingEngine() };
+const engines = { image: createCopyingEngine(), video: createFilmingEngine() };
 const issuer = 'https://issuer.example.org';
 const registry = registryForFile({ issuers: [{ issuer }] }, { engines });
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await makeStage(registry(), await startTasks(registry()));
+  stage = await createStage(registry(), await startTasks(registry()));
 });
 
 /**

@@ -7,17 +7,17 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import yazl from 'yazl';
-import { zipOf } from '../support/create-zip.js';
+import { createZip } from '../support/create-zip.js';
 import { listFiles } from '../support/files.js';
 import {
   type Answered,
   ask,
   folderForTest,
   publisherForTest,
-  register,
+  readVersion,
+  registerVersion,
   type TestPublisher,
-  upload,
-  versionOf,
+  uploadArchive,
 } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -27,7 +27,7 @@ interface ServiceProcess {
   readonly url: string;
   readonly ownerToken: string;
   /** The next message that has this field. */
-  told(field: string): Promise<Answered>;
+  received(field: string): Promise<Answered>;
   ask(question: string): void;
   /** Kills it, as a power cut would. */
   kill(): Promise<void>;
@@ -56,19 +56,19 @@ async function serviceProcess(configuration: object, options: ProcessOptions = {
     await once(child, 'exit');
   };
   onTestFinished(kill);
-  const { url, ownerToken } = await message(child, 'url');
+  const { url, ownerToken } = await waitForMessage(child, 'url');
   return {
     url,
     ownerToken,
-    told: (field) => message(child, field),
+    received: (field) => waitForMessage(child, field),
     ask: (question) => child.send(question),
     kill,
   };
 }
 
-function message(child: ChildProcess, field: string): Promise<Answered> {
+function waitForMessage(child: ChildProcess, field: string): Promise<Answered> {
   return new Promise((resolve, reject) => {
-    child.on('message', (told: object) => field in told && resolve(told));
+    child.on('message', (received: object) => field in received && resolve(received));
     child.once('exit', (code) => reject(new Error(`The service's process ended with ${code}.`)));
   });
 }
@@ -79,23 +79,23 @@ function movedTo(url: string, signedUrl: string): string {
 }
 
 function becomesActive(publisher: TestPublisher): Promise<void> {
-  return waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'));
+  return waitFor(async () => expect((await readVersion(publisher)).status).toBe('NodeVersionStatusActive'));
 }
 
-const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+const zip = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 
 describe('a service that is killed', () => {
   it('loses nothing that it acknowledged, after a registration and half an upload', async () => {
     const data = folderForTest();
     const first = await serviceProcess({ data });
     const publisher = await publisherForTest(first);
-    const { signedUrl, node_version } = await register(publisher);
+    const { signedUrl, node_version } = await registerVersion(publisher);
     await first.kill();
 
     const second = await serviceProcess({ data });
     const after = { ...publisher, url: second.url };
     expect(second.ownerToken).toBe(first.ownerToken);
-    expect(await versionOf(after)).toMatchObject({
+    expect(await readVersion(after)).toMatchObject({
       id: node_version.id,
       status: 'NodeVersionStatusPending',
     });
@@ -111,9 +111,9 @@ describe('a service that is killed', () => {
     const third = await serviceProcess({ data });
     const last = { ...publisher, url: third.url };
     expect(listFiles(join(data, 'objects'))).toEqual([]);
-    expect(await versionOf(last)).toMatchObject({ status: 'NodeVersionStatusPending' });
-    expect((await ask((await versionOf(last)).downloadUrl, { token: last.ownerToken })).status).toBe(404);
-    expect((await upload(movedTo(third.url, signedUrl), zip)).status).toBe(200);
+    expect(await readVersion(last)).toMatchObject({ status: 'NodeVersionStatusPending' });
+    expect((await ask((await readVersion(last)).downloadUrl, { token: last.ownerToken })).status).toBe(404);
+    expect((await uploadArchive(movedTo(third.url, signedUrl), zip)).status).toBe(200);
     await becomesActive(last);
   });
 
@@ -121,9 +121,9 @@ describe('a service that is killed', () => {
     const data = folderForTest();
     const first = await serviceProcess({ data }, { holdCheck: true });
     const publisher = await publisherForTest(first);
-    const { signedUrl } = await register(publisher);
-    const checking = first.told('checking');
-    expect((await upload(signedUrl, zip)).status).toBe(200);
+    const { signedUrl } = await registerVersion(publisher);
+    const checking = first.received('checking');
+    expect((await uploadArchive(signedUrl, zip)).status).toBe(200);
     await checking;
     await first.kill();
 
@@ -135,14 +135,14 @@ describe('a service that is killed', () => {
     const data = folderForTest();
     const first = await serviceProcess({ data });
     const publisher = await publisherForTest(first);
-    const { signedUrl } = await register(publisher);
-    expect((await upload(signedUrl, zip)).status).toBe(200);
+    const { signedUrl } = await registerVersion(publisher);
+    expect((await uploadArchive(signedUrl, zip)).status).toBe(200);
     await first.kill();
 
     const second = await serviceProcess({ data });
     const after = { ...publisher, url: second.url };
     await becomesActive(after);
-    const { downloadUrl } = await versionOf(after);
+    const { downloadUrl } = await readVersion(after);
     expect(Buffer.from(await (await fetch(downloadUrl)).arrayBuffer())).toEqual(zip);
   });
 });
@@ -152,11 +152,11 @@ describe('a full disk', () => {
     const data = folderForTest();
     const service = await serviceProcess({ data }, { largestFile: 8 * 1024 ** 2 });
     const publisher = await publisherForTest(service);
-    const { signedUrl } = await register(publisher);
-    const answer = await upload(signedUrl, Buffer.alloc(20_000_000));
+    const { signedUrl } = await registerVersion(publisher);
+    const answer = await uploadArchive(signedUrl, Buffer.alloc(20_000_000));
     expect([answer.status, answer.body.error]).toEqual([503, 'unavailable']);
     expect(listFiles(join(data, 'objects'))).toEqual([]);
-    expect((await upload(signedUrl, zip)).status).toBe(200);
+    expect((await uploadArchive(signedUrl, zip)).status).toBe(200);
     await becomesActive(publisher);
   });
 });
@@ -165,13 +165,13 @@ describe('the memory of a service', () => {
   it('does not grow with an archive of 200 MB, received and checked', async () => {
     const service = await serviceProcess({ data: folderForTest() });
     const publisher = await publisherForTest(service);
-    const { signedUrl } = await register(publisher);
-    const before = service.told('maxRss');
+    const { signedUrl } = await registerVersion(publisher);
+    const before = service.received('maxRss');
     service.ask('memory');
     const { maxRss: atFirst } = await before;
 
     const archive = new yazl.ZipFile();
-    archive.addReadStream(Readable.from(megabytes(200)), 'weights.bin', { compress: false });
+    archive.addReadStream(Readable.from(createMegabytes(200)), 'weights.bin', { compress: false });
     archive.addBuffer(Buffer.from('NODE_CLASS_MAPPINGS = {}\n'), '__init__.py');
     archive.end();
     const path = join(folderForTest(), 'node.zip');
@@ -183,12 +183,12 @@ describe('the memory of a service', () => {
     expect((await answered)[0].statusCode).toBe(200);
     await becomesActive(publisher);
 
-    const after = service.told('maxRss');
+    const after = service.received('maxRss');
     service.ask('memory');
     expect((await after).maxRss - atFirst).toBeLessThan(200_000_000);
   });
 });
 
-function* megabytes(count: number): Generator<Buffer> {
+function* createMegabytes(count: number): Generator<Buffer> {
   for (let index = 0; index < count; index += 1) yield Buffer.alloc(1_000_000, index);
 }

@@ -16,21 +16,21 @@ import {
 import { startService } from '../../src/service/serve.js';
 import { readServiceFile } from '../../src/service/storage/data-folder.js';
 import { readBody } from '../../src/wire/read-body.js';
-import { zipOf } from '../support/create-zip.js';
-import { nextRequest } from '../support/next-request.js';
+import { createZip } from '../support/create-zip.js';
+import { waitForRequest } from '../support/next-request.js';
 import { receiverForTest } from '../support/receiver.js';
 import {
   ask,
   folderForTest,
   publisherForTest,
-  register,
+  readVersion,
+  registerVersion,
   serviceForTest,
-  upload,
-  versionOf,
+  uploadArchive,
 } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
-const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+const zip = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 
 describe('a start', () => {
   it('reports every problem of its configuration at once', async () => {
@@ -156,7 +156,7 @@ describe('the owner', () => {
   it('exchanges files over the socket, even if another program has the port of an earlier start', async () => {
     const data = folderForTest();
     const { url, ownerToken } = await serviceForTest({ data });
-    const { url: earlier, told } = await receiverForTest();
+    const { url: earlier, received: webhooks } = await receiverForTest();
     const socketPath = readServiceFile(data)?.socket as string;
     const client = createClient({ baseUrl: url, socketPath, token: ownerToken });
     onTestFinished(() => client.close());
@@ -169,7 +169,7 @@ describe('the owner', () => {
       size: 7,
     });
     await expect(upload).rejects.toMatchObject({ status: 404 });
-    expect(told).toEqual([]);
+    expect(webhooks).toEqual([]);
   });
 
   it('has a socket even if the path of the data folder is longer than that of a socket may be', async () => {
@@ -220,7 +220,7 @@ async function halfUpload(signedUrl: string) {
     sending.on('response', (answer) => resolve(answer.resume().statusCode ?? 0));
     sending.on('error', (error) => resolve(error.message));
   });
-  const received = nextRequest();
+  const received = waitForRequest();
   sending.write(zip.subarray(0, 50));
   await received;
   return { status, finish: () => sending.end(zip.subarray(50)) };
@@ -231,7 +231,7 @@ describe('a stop', () => {
     const data = folderForTest();
     const service = await serviceForTest({ data, graceMs: 20_000 });
     const publisher = await publisherForTest(service);
-    const upload = await halfUpload((await register(publisher)).signedUrl);
+    const upload = await halfUpload((await registerVersion(publisher)).signedUrl);
     const stopped = service.stop();
     await waitFor(() => expect(fetch(`${service.url}/ready`)).rejects.toThrow());
     upload.finish();
@@ -239,7 +239,7 @@ describe('a stop', () => {
     await stopped;
     const next = await serviceForTest({ data });
     await waitFor(async () =>
-      expect((await versionOf({ ...publisher, url: next.url })).status).toBe('NodeVersionStatusActive'),
+      expect((await readVersion({ ...publisher, url: next.url })).status).toBe('NodeVersionStatusActive'),
     );
   });
 
@@ -286,7 +286,7 @@ describe('a stop', () => {
         'content-length': body.length,
       },
     });
-    const received = nextRequest();
+    const received = waitForRequest();
     sending.write(body.slice(0, 5));
     await received;
     const stopped = service.stop();
@@ -302,15 +302,15 @@ describe('a stop', () => {
     const answer = await ask(`${full.url}/ready`);
     expect([answer.status, answer.body.message]).toEqual([503, 'The disk of the service is almost full.']);
     expect((await ask(`${full.url}/health`)).status).toBe(200);
-    const { signedUrl } = await register(await publisherForTest(full));
-    const refused = await upload(signedUrl, Buffer.from('archive'));
+    const { signedUrl } = await registerVersion(await publisherForTest(full));
+    const refused = await uploadArchive(signedUrl, Buffer.from('archive'));
     expect([refused.status, refused.body.message]).toEqual([503, answer.body.message]);
   });
 
   it('aborts requests and jobs that take longer than the grace period', async () => {
     const service = await serviceForTest({ graceMs: 100 });
     const publisher = await publisherForTest(service);
-    const upload = await halfUpload((await register(publisher)).signedUrl);
+    const upload = await halfUpload((await registerVersion(publisher)).signedUrl);
     await service.stop();
     expect(await upload.status).toMatch(/hang up|ECONNRESET/);
   });
@@ -360,7 +360,7 @@ describe('a service that stops when idle', () => {
       ended = true;
     });
     const publisher = await publisherForTest(service);
-    const upload = await halfUpload((await register(publisher)).signedUrl);
+    const upload = await halfUpload((await registerVersion(publisher)).signedUrl);
     clock.time += 10_000;
     await clock.isReadAgain();
     expect(ended).toBe(false);

@@ -2,16 +2,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contract, getOperation, type OperationName } from '../../src/contract/index.js';
 import { listOperations } from '../../src/contract/operation.js';
-import { type AsCaller, callersOf, invalidCredentials } from '../support/callers.js';
-import { copyingEngine } from '../support/copying-engine.js';
-import { filmingEngine } from '../support/filming-engine.js';
+import { type AsCaller, createCallers, createInvalidCredentials } from '../support/callers.js';
+import { createCopyingEngine } from '../support/copying-engine.js';
+import { createFilmingEngine } from '../support/filming-engine.js';
 import { startIssuer, type TestIssuer } from '../support/issuer.js';
 import { type Registry, startRegistry } from '../support/registry.js';
 import { ask } from '../support/service.js';
 import {
   buildRequest,
+  createStage,
   listTrials,
-  makeStage,
   type Stage,
   startTasks,
   type Trial,
@@ -34,13 +34,13 @@ const written = new Map<string, string>();
 
 beforeAll(async () => {
   issuer = await startIssuer();
-  const engines = { image: copyingEngine(), video: filmingEngine() };
+  const engines = { image: createCopyingEngine(), video: createFilmingEngine() };
   registry = await startRegistry(
     { issuers: [{ issuer: issuer.url }], quotas: { publishers: 1_000, invitationsPerDay: 10_000 } },
     { engines },
   );
-  callers = await callersOf(registry, issuer);
-  invalid = await invalidCredentials(registry, issuer);
+  callers = await createCallers(registry, issuer);
+  invalid = await createInvalidCredentials(registry, issuer);
   tasks = await startTasks(registry);
 });
 
@@ -100,7 +100,7 @@ async function tryOut(name: OperationName, trial: Trial): Promise<Map<string, st
 }
 
 function getStage(): Promise<Stage> {
-  stage ??= makeStage(registry, tasks);
+  stage ??= createStage(registry, tasks);
   return stage;
 }
 

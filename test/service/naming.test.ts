@@ -4,18 +4,18 @@ import { describe, expect, test } from 'vitest';
 import { refreshListing } from '../../src/service/registry/listed-host-nodes.js';
 import { serveRaw } from '../client/server.js';
 import { homeForTest, regen } from '../support/cli.js';
-import { zipOf } from '../support/create-zip.js';
-import { film, filmingEngine } from '../support/filming-engine.js';
+import { createZip } from '../support/create-zip.js';
+import { createFilmingEngine, film } from '../support/filming-engine.js';
 import { pixel } from '../support/generation.js';
 import { packForTest } from '../support/packs.js';
 import { registryForFile } from '../support/registry.js';
 import { type Answered, folderForTest, serviceForTest } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
-const registry = registryForFile({ naming: 'comfy' }, { engines: { video: filmingEngine() } });
+const registry = registryForFile({ naming: 'comfy' }, { engines: { video: createFilmingEngine() } });
 
 /** A request as a client of the other service sends it. */
-async function send(
+async function sendRequest(
   method: string,
   path: string,
   { token, json, headers = {} }: { token?: string | undefined; json?: unknown; headers?: object } = {},
@@ -33,11 +33,11 @@ async function send(
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
 }
 
-const ann = () => registry().tokens.ann;
+const getAnnToken = () => registry().tokens.ann;
 
 describe('a service with the naming comfy', () => {
   test('lets its clients publish with the token in the body alone, an empty name and a short version', async () => {
-    const { status, body } = await send('POST', '/publishers/acme/nodes/wild/versions', {
+    const { status, body } = await sendRequest('POST', '/publishers/acme/nodes/wild/versions', {
       json: {
         personal_access_token: registry().tokens.pat,
         node: { id: 'wild', name: '', supported_comfyui_version: '>=0.3' },
@@ -54,7 +54,7 @@ describe('a service with the naming comfy', () => {
         status_reason: '',
       },
     ]);
-    const node = await send('GET', '/nodes/wild');
+    const node = await sendRequest('GET', '/nodes/wild');
     expect(node.body).toMatchObject({
       name: 'wild',
       supported_comfyui_version: '>=0.3',
@@ -77,22 +77,25 @@ describe('a service with the naming comfy', () => {
       node_version: { version: '1.0.0', dependencies: ['numpy>=1'], ...empty, changelog: 'First: light' },
     };
     const path = '/publishers/acme/nodes/light-tools/versions';
-    const published = await send('POST', path, { json });
+    const published = await sendRequest('POST', path, { json });
     expect([published.status, published.body.node_version.changelog]).toEqual([201, 'First: light']);
     await registry().active('light-tools', '1.1.0');
 
-    const page = await send('GET', '/nodes?page=1&limit=30&comfyui_version=unknown&form_factor=git-linux');
+    const page = await sendRequest(
+      'GET',
+      '/nodes?page=1&limit=30&comfyui_version=unknown&form_factor=git-linux',
+    );
     expect(page.body.totalPages).toEqual(expect.any(Number));
-    const everywhere = [...page.body.nodes, ...(await send('GET', '/nodes')).body.nodes];
+    const everywhere = [...page.body.nodes, ...(await sendRequest('GET', '/nodes')).body.nodes];
     for (const node of everywhere)
       expect(node).toMatchObject({
         id: expect.any(String),
         name: expect.any(String),
         description: expect.any(String),
       });
-    const node = await send('GET', '/nodes/light-tools');
+    const node = await sendRequest('GET', '/nodes/light-tools');
     expect(node.body).toMatchObject({ latest_version: { version: '1.1.0' }, publisher: { name: 'Acme' } });
-    const versions = await send(
+    const versions = await sendRequest(
       'GET',
       '/nodes/light-tools/versions?statuses=NodeVersionStatusActive&statuses=NodeVersionStatusPending',
     );
@@ -100,7 +103,7 @@ describe('a service with the naming comfy', () => {
       [['1.1.0', false, 'string']],
     );
     for (const query of ['', '?version=1.1.0']) {
-      const { status, body } = await send('GET', `/nodes/light-tools/install${query}`);
+      const { status, body } = await sendRequest('GET', `/nodes/light-tools/install${query}`);
       expect([status, body.version, body.dependencies]).toEqual([200, '1.1.0', []]);
       expect(body.downloadUrl).toContain('/archives/acme/light-tools/1.1.0/');
     }
@@ -108,15 +111,15 @@ describe('a service with the naming comfy', () => {
 
   test('answers in both names where both have the path, and in its own where they differ', async () => {
     await registry().active('both', '1.0.0');
-    const { body } = await send('GET', '/nodes/both/versions/1.0.0');
+    const { body } = await sendRequest('GET', '/nodes/both/versions/1.0.0');
     expect(body.host_node_extract_status).toBe(body.comfy_node_extract_status);
-    const theirs = await send('GET', '/nodes/both/versions/1.0.0/comfy-nodes');
+    const theirs = await sendRequest('GET', '/nodes/both/versions/1.0.0/comfy-nodes');
     expect(theirs.body).toEqual({ comfy_nodes: [], totalNumberOfPages: 0 });
-    const ours = await send('GET', '/nodes/both/versions/1.0.0/host-nodes');
+    const ours = await sendRequest('GET', '/nodes/both/versions/1.0.0/host-nodes');
     expect(ours.body).toEqual({ host_nodes: [], totalNumberOfPages: 0 });
-    const filtered = await send('GET', '/comfy-nodes?comfy_node_name=Nothing');
+    const filtered = await sendRequest('GET', '/comfy-nodes?comfy_node_name=Nothing');
     expect(filtered.body).toEqual({ comfy_nodes: [], total: 0 });
-    expect((await send('GET', '/host-nodes?comfy_node_name=Nothing')).status).toBe(400);
+    expect((await sendRequest('GET', '/host-nodes?comfy_node_name=Nothing')).status).toBe(400);
   });
 
   test('says of each listed definition which node and version have it', async () => {
@@ -132,45 +135,47 @@ describe('a service with the naming comfy', () => {
     });
     const place = { node_id: 'listed', node_version: '1.2.0', category: 'image' };
     for (const query of ['comfy_node_name=Blur', 'node_id=listed', 'node_id=listed&node_version=1.2.0']) {
-      const { body } = await send('GET', `/comfy-nodes?${query}`);
+      const { body } = await sendRequest('GET', `/comfy-nodes?${query}`);
       expect(body.comfy_nodes, query).toMatchObject([{ comfy_node_name: 'Blur', ...place }]);
     }
-    const ours = await send('GET', '/host-nodes?host_node_name=Blur');
+    const ours = await sendRequest('GET', '/host-nodes?host_node_name=Blur');
     expect(ours.body.host_nodes).toMatchObject([{ host_node_name: 'Blur', ...place }]);
-    const one = await send('GET', '/nodes/listed/versions/1.2.0/comfy-nodes/Blur');
+    const one = await sendRequest('GET', '/nodes/listed/versions/1.2.0/comfy-nodes/Blur');
     expect(one.body).not.toHaveProperty('node_id');
   });
 
   test('takes the paths that only its clients know', async () => {
     await registry().active('aliased', '1.0.0');
-    const list = await send(
+    const list = await sendRequest(
       'GET',
       '/nodes?page=1&limit=30&comfyui_version=0.3&form_factor=git-linux&latest=true',
     );
     expect(list.body.nodes.map(({ id }: { id: string }) => id)).toContain('aliased');
-    const found = await send('GET', '/nodes/search?search=aliased');
+    const found = await sendRequest('GET', '/nodes/search?search=aliased');
     expect(found.body).toMatchObject({ total: 1, nodes: [{ id: 'aliased' }] });
-    const sorted = await send('GET', '/nodes?sort=create_time;desc&limit=1');
+    const sorted = await sendRequest('GET', '/nodes?sort=create_time;desc&limit=1');
     expect(sorted.body.nodes[0].id).toBe('aliased');
-    const free = await send('GET', '/publishers/validate?username=brand-new');
+    const free = await sendRequest('GET', '/publishers/validate?username=brand-new');
     expect(free.body).toEqual({ isAvailable: true });
-    const versions = await send('GET', '/nodes/aliased/versions?include_status_reason=true');
+    const versions = await sendRequest('GET', '/nodes/aliased/versions?include_status_reason=true');
     expect(versions.body).toMatchObject([{ version: '1.0.0', status_reason: '' }]);
-    expect((await send('GET', '/nodes/aliased/versions?reason=true')).status).toBe(400);
-    const mine = await send('GET', '/users/publishers/', { token: ann() });
+    expect((await sendRequest('GET', '/nodes/aliased/versions?reason=true')).status).toBe(400);
+    const mine = await sendRequest('GET', '/users/publishers/', { token: getAnnToken() });
     expect(mine.body).toMatchObject([{ id: 'acme' }]);
-    expect((await send('GET', '/publishers', { token: ann() })).body).toEqual(mine.body);
-    const me = await send('GET', '/users', { token: registry().tokens.admin });
+    expect((await sendRequest('GET', '/publishers', { token: getAnnToken() })).body).toEqual(mine.body);
+    const me = await sendRequest('GET', '/users', { token: registry().tokens.admin });
     expect(me.body).toMatchObject({ isAdmin: true });
-    const nodes = await send('GET', '/publishers/acme/nodes', { token: ann() });
+    const nodes = await sendRequest('GET', '/publishers/acme/nodes', { token: getAnnToken() });
     expect(nodes.body.map(({ id }: { id: string }) => id)).toContain('aliased');
     const admin = registry().tokens.admin;
-    expect((await send('POST', '/publishers/acme/nodes/aliased/ban', { token: ann() })).status).toBe(403);
-    const other = await send('POST', '/publishers/elsewhere/nodes/aliased/ban', { token: admin });
+    expect(
+      (await sendRequest('POST', '/publishers/acme/nodes/aliased/ban', { token: getAnnToken() })).status,
+    ).toBe(403);
+    const other = await sendRequest('POST', '/publishers/elsewhere/nodes/aliased/ban', { token: admin });
     expect(other.status).toBe(404);
-    const banned = await send('POST', '/publishers/acme/nodes/aliased/ban', { token: admin });
+    const banned = await sendRequest('POST', '/publishers/acme/nodes/aliased/ban', { token: admin });
     expect([banned.status, banned.body.status]).toEqual([200, 'NodeStatusBanned']);
-    expect((await send('GET', '/nodes/aliased')).status).toBe(403);
+    expect((await sendRequest('GET', '/nodes/aliased')).status).toBe(403);
   });
 
   test.each(['1.1', 'v1.1', '1.1-beta', '2'])(
@@ -183,13 +188,15 @@ describe('a service with the naming comfy', () => {
         node_version: { version: spelling },
         personal_access_token: registry().tokens.pat,
       };
-      const { status, body } = await send('POST', `/publishers/acme/nodes/${node}/versions`, { json });
+      const { status, body } = await sendRequest('POST', `/publishers/acme/nodes/${node}/versions`, { json });
       expect([status, body.node_version?.version]).toEqual([201, held]);
-      const pack = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+      const pack = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
       const headers = { 'content-type': 'application/zip' };
       const uploaded = await fetch(body.signedUrl, { method: 'PUT', headers, body: pack });
       expect(uploaded.status).toBe(200);
-      await waitFor(async () => expect((await send('GET', `/nodes/${node}/install`)).status).toBe(200));
+      await waitFor(async () =>
+        expect((await sendRequest('GET', `/nodes/${node}/install`)).status).toBe(200),
+      );
       const paths = [
         `install?version=${spelling}`,
         `install?version=${held}`,
@@ -197,47 +204,53 @@ describe('a service with the naming comfy', () => {
         `versions/${spelling}`,
       ];
       for (const path of paths)
-        expect([path, (await send('GET', `/nodes/${node}/${path}`)).body.version]).toEqual([path, held]);
-      const definitions = await send('GET', `/nodes/${node}/versions/${spelling}/comfy-nodes`);
+        expect([path, (await sendRequest('GET', `/nodes/${node}/${path}`)).body.version]).toEqual([
+          path,
+          held,
+        ]);
+      const definitions = await sendRequest('GET', `/nodes/${node}/versions/${spelling}/comfy-nodes`);
       expect(definitions.status).toBe(200);
       const pairs = [spelling, '9.9'].map((version) => ({ node_id: node, version }));
-      const bulk = await send('POST', '/bulk/nodes/versions', { json: { node_versions: pairs } });
+      const bulk = await sendRequest('POST', '/bulk/nodes/versions', { json: { node_versions: pairs } });
       expect(bulk.body.node_versions).toMatchObject([
         { identifier: { version: spelling }, status: 'success', node_version: { version: held } },
         { identifier: { version: '9.9' }, status: 'not_found' },
       ]);
-      expect((await send('GET', `/nodes/${node}/install?version=9.9`)).status).toBe(404);
+      expect((await sendRequest('GET', `/nodes/${node}/install?version=9.9`)).status).toBe(404);
     },
   );
 
   test('lists the nodes that its clients name, and no others', async () => {
     for (const id of ['named-one', 'named-two', 'named-three']) await registry().active(id, '1.0.0');
     const ids = (body: Answered) => body.nodes.map(({ id }: { id: string }) => id);
-    const two = await send('GET', '/nodes?node_id=named-two&node_id=Named-One&node_id=missing&limit=100');
+    const two = await sendRequest(
+      'GET',
+      '/nodes?node_id=named-two&node_id=Named-One&node_id=missing&limit=100',
+    );
     expect([two.body.total, ids(two.body).sort()]).toEqual([2, ['named-one', 'named-two']]);
-    expect(ids((await send('GET', '/nodes?node_id=named-three')).body)).toEqual(['named-three']);
-    const paged = await send('GET', '/nodes?node_id=named-one&node_id=named-two&limit=1&page=2');
+    expect(ids((await sendRequest('GET', '/nodes?node_id=named-three')).body)).toEqual(['named-three']);
+    const paged = await sendRequest('GET', '/nodes?node_id=named-one&node_id=named-two&limit=1&page=2');
     expect(paged.body).toMatchObject({ total: 2, totalPages: 2, nodes: [{}] });
-    const both = await send('GET', '/nodes/search?search=named&node_id=named-one');
+    const both = await sendRequest('GET', '/nodes/search?search=named&node_id=named-one');
     expect(ids(both.body)).toEqual(['named-one']);
     const many = Array.from({ length: 101 }, (_, number) => `node_id=n${number}`).join('&');
-    expect((await send('GET', `/nodes?${many}`)).status).toBe(400);
+    expect((await sendRequest('GET', `/nodes?${many}`)).status).toBe(400);
   });
 
   test('takes the key header of its clients as a credential, and never answers it for strangers', async () => {
     const token = registry().tokens.ann as string;
     await registry().publish('draft', '1.0.0');
     const path = '/nodes/draft/versions/1.0.0';
-    expect((await send('GET', path)).status).toBe(404);
-    expect((await send('GET', path, { headers: { 'x-api-key': token } })).status).toBe(200);
-    expect((await send('GET', '/nodes/both', { headers: { 'x-api-key': 'wrong' } })).status).toBe(401);
-    expect((await send('GET', '/nodes/draft')).headers.get('vary')).toContain('x-api-key');
+    expect((await sendRequest('GET', path)).status).toBe(404);
+    expect((await sendRequest('GET', path, { headers: { 'x-api-key': token } })).status).toBe(200);
+    expect((await sendRequest('GET', '/nodes/both', { headers: { 'x-api-key': 'wrong' } })).status).toBe(401);
+    expect((await sendRequest('GET', '/nodes/draft')).headers.get('vary')).toContain('x-api-key');
   });
 
   test('names what is wrong in the words of the request', async () => {
     const path = '/proxy/vidu/text2video';
-    const wrong = await send('POST', path, {
-      token: ann(),
+    const wrong = await sendRequest('POST', path, {
+      token: getAnnToken(),
       json: { prompt: 'x', model: 'viduq2-pro', duration: 12 },
     });
     expect([wrong.status, wrong.body]).toMatchObject([
@@ -248,7 +261,8 @@ describe('a service with the naming comfy', () => {
         details: [{ path: 'duration', message: 'must be 1 to 8 with viduq2-pro; 8 is the nearest' }],
       },
     ]);
-    const update = (json: object) => send('PUT', '/publishers/acme/nodes/both', { token: ann(), json });
+    const update = (json: object) =>
+      sendRequest('PUT', '/publishers/acme/nodes/both', { token: getAnnToken(), json });
     const long = 'x'.repeat(1001);
     expect((await update({ supported_comfyui_version: long })).body.message).toContain(
       'supported_comfyui_version',
@@ -261,13 +275,16 @@ describe('a service with the naming comfy', () => {
   test('extends a video by its URL or its creation id, and echoes only what was given', async () => {
     const source = `${await serveRaw((_, response) => response.end(film))}/a.mp4`;
     const json = { model: 'viduq2-turbo', video_url: source, prompt: 'on' };
-    const started = await send('POST', '/proxy/vidu/extend', { token: ann(), json });
+    const started = await sendRequest('POST', '/proxy/vidu/extend', { token: getAnnToken(), json });
     expect([started.status, started.body]).toMatchObject([200, { model: 'viduq2-turbo', video_url: source }]);
     expect(started.body).not.toHaveProperty('video_creation_id');
-    const neither = await send('POST', '/proxy/vidu/extend', { token: ann(), json: { prompt: 'on' } });
+    const neither = await sendRequest('POST', '/proxy/vidu/extend', {
+      token: getAnnToken(),
+      json: { prompt: 'on' },
+    });
     expect(neither.status).toBe(400);
-    const ours = await send('POST', '/proxy/videovendor/extend', {
-      token: ann(),
+    const ours = await sendRequest('POST', '/proxy/videovendor/extend', {
+      token: getAnnToken(),
       json: { video_url: source },
     });
     expect(ours.body.message).toContain('video_creation_id is required');
@@ -275,9 +292,14 @@ describe('a service with the naming comfy', () => {
 
   test('makes a video from an image at the path that its clients have for that', async () => {
     const json = { model: 'viduq2-pro', images: [pixel], duration: 2, resolution: '540p', prompt: 'a boat' };
-    const { status, body } = await send('POST', '/proxy/vidu/img2video', { token: ann(), json });
+    const { status, body } = await sendRequest('POST', '/proxy/vidu/img2video', {
+      token: getAnnToken(),
+      json,
+    });
     expect([status, body]).toMatchObject([200, { model: 'viduq2-pro', duration: 2 }]);
-    const creations = await send('GET', `/proxy/vidu/tasks/${body.task_id}/creations`, { token: ann() });
+    const creations = await sendRequest('GET', `/proxy/vidu/tasks/${body.task_id}/creations`, {
+      token: getAnnToken(),
+    });
     expect(creations.status).toBe(200);
   });
 
@@ -287,12 +309,15 @@ describe('a service with the naming comfy', () => {
     const build = { cloud_build_info: { build_id: 'b-1', location: 'global' }, status: 'success' };
     const nodes = { Bright: { comfy_node_name: 'Bright', category: 'light', function: 'run' } };
     const token = registry().tokens.admin;
-    const wrong = await send('POST', path, { token, json: { ...build, nodez: nodes } });
+    const wrong = await sendRequest('POST', path, { token, json: { ...build, nodez: nodes } });
     expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringContaining('nodez')]);
-    const ours = await send('POST', '/nodes/built/versions/1.0.0/host-nodes', { token, json: { nodes: {} } });
+    const ours = await sendRequest('POST', '/nodes/built/versions/1.0.0/host-nodes', {
+      token,
+      json: { nodes: {} },
+    });
     expect([ours.status, ours.body.message]).toEqual([400, expect.stringContaining('success is required')]);
-    expect((await send('POST', path, { token, json: { ...build, nodes } })).status).toBe(204);
-    const stored = await send('GET', path);
+    expect((await sendRequest('POST', path, { token, json: { ...build, nodes } })).status).toBe(204);
+    const stored = await sendRequest('GET', path);
     expect(stored.body.comfy_nodes).toMatchObject([{ comfy_node_name: 'Bright', category: 'light' }]);
   });
 
@@ -303,12 +328,12 @@ describe('a service with the naming comfy', () => {
     ['POST', '/customers/storage', 'Base64'],
     ['POST', '/proxy/vidu/multiframe', 'img2video'],
   ])('says why it does not answer %s %s', async (method, path, words) => {
-    const { status, body } = await send(method, path, {
-      token: ann(),
+    const { status, body } = await sendRequest(method, path, {
+      token: getAnnToken(),
       ...(method === 'POST' && { json: {} }),
     });
     expect([status, body]).toEqual([404, { error: 'not_found', message: expect.stringContaining(words) }]);
-    expect((await send('GET', '/nodes/both/reviews')).body.message).toBe(
+    expect((await sendRequest('GET', '/nodes/both/reviews')).body.message).toBe(
       'Nothing found at /nodes/both/reviews.',
     );
   });
@@ -316,17 +341,17 @@ describe('a service with the naming comfy', () => {
   test('wraps the status of a style transfer as that service does', async () => {
     const image = '/proxy/freepik/v1/ai/image-style-transfer';
     const json = { image: pixel, reference_image: pixel };
-    const { body } = await send('POST', image, { token: ann(), json });
-    const status = await send('GET', `${image}/${body.task_id}`, { token: ann() });
+    const { body } = await sendRequest('POST', image, { token: getAnnToken(), json });
+    const status = await sendRequest('GET', `${image}/${body.task_id}`, { token: getAnnToken() });
     expect(status.body.data.task_id).toBe(body.task_id);
-    const ours = await send('GET', `/proxy/imagevendor/v1/ai/image-style-transfer/${body.task_id}`, {
-      token: ann(),
+    const ours = await sendRequest('GET', `/proxy/imagevendor/v1/ai/image-style-transfer/${body.task_id}`, {
+      token: getAnnToken(),
     });
     expect(ours.body.task_id).toBe(body.task_id);
   });
 
   test('has an OpenAPI document in each spelling', async () => {
-    const { body: theirs } = await send('GET', '/openapi');
+    const { body: theirs } = await sendRequest('GET', '/openapi');
     const text = JSON.stringify(theirs);
     for (const word of [
       'comfy-nodes',
@@ -337,7 +362,7 @@ describe('a service with the naming comfy', () => {
       'ComfyNodePolicyBanned',
     ])
       expect(text).toContain(word);
-    const { body: ours } = await send('GET', '/openapi.json');
+    const { body: ours } = await sendRequest('GET', '/openapi.json');
     expect(Object.keys(ours.paths)).toContain('/host-nodes');
     expect(text).not.toMatch(
       /hostui|host_node_|"host_nodes|"\/host-nodes|HostNodePolicy|imagevendor|videovendor|repo_stars|vvq/,

@@ -8,15 +8,22 @@ import type { ConfigurationInput } from '../../src/service/configuration/configu
 import { EngineFailure, type Engines } from '../../src/service/operation/engine.js';
 import type { RunningService, ServiceParts } from '../../src/service/serve.js';
 import { regen } from '../support/cli.js';
-import { copyingEngine } from '../support/copying-engine.js';
-import { pixel, smallestBody, startedTask, startPaths, taskAt, taskIn } from '../support/generation.js';
-import { generationDouble } from '../support/generation-double.js';
+import { createCopyingEngine } from '../support/copying-engine.js';
+import {
+  createSmallestBody,
+  pixel,
+  startPaths,
+  startTask,
+  unwrapTask,
+  waitForTask,
+} from '../support/generation.js';
+import { generationDoubleForTest } from '../support/generation-double.js';
 import { listenOn } from '../support/listen.js';
 import { databaseForFolder, testDatabase } from '../support/postgres.js';
 import { createPostgresServer, explainMissingPostgres } from '../support/postgres-server.js';
-import { receiverForTest, statusesOf } from '../support/receiver.js';
-import { ask, folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
-import { vendorConfiguration } from '../support/vendor-service.js';
+import { listStatuses, receiverForTest } from '../support/receiver.js';
+import { ask, folderForTest, publisherForTest, registerVersion, serviceForTest } from '../support/service.js';
+import { createVendorConfiguration } from '../support/vendor-service.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** Services on one PostgreSQL database and one folder of objects. */
@@ -46,14 +53,14 @@ async function endLeases({ context, instance }: RunningService): Promise<void> {
     .execute();
 }
 
-const statusOf = async (answer: ReturnType<typeof ask>) => (await answer).status;
+const readStatus = async (answer: ReturnType<typeof ask>) => (await answer).status;
 
 describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
   it('have one signing key, although they started at once, and see at once that one of them rotated it', async () => {
     const [a, b, c] = (await servicesForTest(3)) as [RunningService, RunningService, RunningService];
-    const kidsOf = ({ context }: RunningService) => context.keys.token.map(({ kid }) => kid);
-    expect(kidsOf(a)).toHaveLength(1);
-    expect([kidsOf(b), kidsOf(c)]).toEqual([kidsOf(a), kidsOf(a)]);
+    const listKids = ({ context }: RunningService) => context.keys.token.map(({ kid }) => kid);
+    expect(listKids(a)).toHaveLength(1);
+    expect([listKids(b), listKids(c)]).toEqual([listKids(a), listKids(a)]);
     expect(b.context.keys.url).toEqual(a.context.keys.url);
     const rotated = await ask(`${a.url}/.well-known/regen-owner/rotate-key`, {
       method: 'POST',
@@ -61,9 +68,9 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     });
     expect(rotated.status).toBe(200);
     const token = await a.signFor({ sub: 'ann' });
-    expect(await statusOf(ask(`${b.url}/users/me`, { token }))).toBe(200);
-    await waitFor(() => expect(kidsOf(c)).toEqual(kidsOf(a)));
-    expect(await statusOf(ask(`${a.url}/users/me`, { token: await c.signFor({ sub: 'ann' }) }))).toBe(200);
+    expect(await readStatus(ask(`${b.url}/users/me`, { token }))).toBe(200);
+    await waitFor(() => expect(listKids(c)).toEqual(listKids(a)));
+    expect(await readStatus(ask(`${a.url}/users/me`, { token: await c.signFor({ sub: 'ann' }) }))).toBe(200);
   });
 
   it('have one owner: the token in the folder of each signs in at all, also of one with an earlier folder, and is rotated in all', async () => {
@@ -76,7 +83,7 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     const readToken = ({ context }: RunningService) =>
       readFileSync(join(context.configuration.data as string, 'owner.token'), 'utf8').trim();
     const askAll = (token: string) =>
-      Promise.all([a, b, c].map(({ url }) => statusOf(ask(`${url}/admin/tokens`, { token }))));
+      Promise.all([a, b, c].map(({ url }) => readStatus(ask(`${url}/admin/tokens`, { token }))));
     const token = readToken(a);
     expect([readToken(b), readToken(c), c.ownerToken]).toEqual([token, token, token]);
     expect(await askAll(token)).toEqual([200, 200, 200]);
@@ -118,11 +125,11 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
   it('lose no change of different fields that are written at the same time', async () => {
     const [a, b] = (await servicesForTest(2)) as [RunningService, RunningService];
     const publisher = await publisherForTest(a);
-    await register(publisher);
+    await registerVersion(publisher);
     const path = '/publishers/acme/nodes/pack';
     for (let round = 0; round < 5; round += 1) {
       const put = ({ url, ownerToken: token }: RunningService, json: object) =>
-        statusOf(ask(url + path, { method: 'PUT', token, json }));
+        readStatus(ask(url + path, { method: 'PUT', token, json }));
       const description = `round ${round}`;
       const author = `author ${round}`;
       expect(await Promise.all([put(a, { description }), put(b, { author })])).toEqual([200, 200]);
@@ -137,7 +144,7 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
       const json = { id: `acme${round}`, name: 'Acme' };
       const answers = await Promise.all(
         services.map(({ url, ownerToken: token }) =>
-          statusOf(ask(`${url}/publishers`, { method: 'POST', token, json })),
+          readStatus(ask(`${url}/publishers`, { method: 'POST', token, json })),
         ),
       );
       expect(answers.sort()).toEqual([201, 400]);
@@ -145,7 +152,7 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
   });
 
   it('answer 409 while a request with the same key runs in another of them, and then replay its answer', async () => {
-    const [a, b] = (await servicesForTest(2, {}, { engines: { image: copyingEngine() } })) as [
+    const [a, b] = (await servicesForTest(2, {}, { engines: { image: createCopyingEngine() } })) as [
       RunningService,
       RunningService,
     ];
@@ -156,7 +163,7 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     onTestFinished(() => void server.close());
     await once(server, 'listening');
     const image = `http://127.0.0.1:${(server.address() as AddressInfo).port}/image.png`;
-    const json = { ...smallestBody('image.upscaler'), image };
+    const json = { ...createSmallestBody('image.upscaler'), image };
     const headers = { 'idempotency-key': 'once' };
     const start = ({ url, ownerToken: token }: RunningService) =>
       ask(url + startPaths['image.upscaler'], { method: 'POST', token, json, headers });
@@ -172,16 +179,16 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
       200,
       'true',
     ]);
-    expect(taskIn(replayed.body).task_id).toBe(taskIn(body).task_id);
+    expect(unwrapTask(replayed.body).task_id).toBe(unwrapTask(body).task_id);
   });
 
   it('keep the limit of a vendor together, and look at the task that another of them started', async () => {
     const states = ['IN_PROGRESS'];
-    const vendor = await generationDouble({ states });
+    const vendor = await generationDoubleForTest({ states });
     const settings = { atOnce: 3, pollMs: 3_600_000 };
-    const configuration = vendorConfiguration({ url: vendor.url, key: 'sk-vendor', settings });
+    const configuration = createVendorConfiguration({ url: vendor.url, key: 'sk-vendor', settings });
     const [a, b] = (await servicesForTest(2, configuration)) as [RunningService, RunningService];
-    const starts = [a, b, a, b, a, b].map(({ url, ownerToken: token }) => startedTask({ url, token }));
+    const starts = [a, b, a, b, a, b].map(({ url, ownerToken: token }) => startTask({ url, token }));
     const ids = await Promise.all(starts);
     const { database } = a.context;
     const watched = database.selectFrom('jobs').select('key').where('kind', '=', 'watch-image-task');
@@ -189,13 +196,13 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     expect(vendor.asked).toHaveLength(3);
     states[0] = 'COMPLETED';
     await b.stop();
-    for (let told = 0; told < ids.length; told += 1) {
-      await waitFor(() => expect(vendor.asked.length).toBeGreaterThan(told));
-      const callback = new URL(vendor.asked[told]?.body.webhook_url);
+    for (let received = 0; received < ids.length; received += 1) {
+      await waitFor(() => expect(vendor.asked.length).toBeGreaterThan(received));
+      const callback = new URL(vendor.asked[received]?.body.webhook_url);
       const headers = { 'content-type': 'application/json' };
       await fetch(a.url + callback.pathname + callback.search, { method: 'POST', headers, body: '{}' });
     }
-    for (const id of ids) await taskAt({ url: a.url, token: a.ownerToken }, id);
+    for (const id of ids) await waitForTask({ url: a.url, token: a.ownerToken }, id);
     expect(vendor.asked).toHaveLength(6);
   });
 
@@ -203,11 +210,13 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     const ran: string[] = [];
     const folder = folderForTest();
     const { database } = await databaseForFolder(folder);
-    const engineOf = (name: string) => ({ engines: { image: copyingEngine(() => void ran.push(name)) } });
-    const web = await serviceForTest({ data: join(folder, 'web'), database, work: [] }, engineOf('web'));
+    const createEngine = (name: string) => ({
+      engines: { image: createCopyingEngine(() => void ran.push(name)) },
+    });
+    const web = await serviceForTest({ data: join(folder, 'web'), database, work: [] }, createEngine('web'));
     const asking = { url: web.url, token: web.ownerToken };
-    const id = await startedTask(asking);
-    const cancelled = await startedTask(asking);
+    const id = await startTask(asking);
+    const cancelled = await startTask(asking);
     const { url, ownerToken: token } = web;
     await fetch(`${url}/users/tasks/${cancelled}/cancel`, {
       method: 'POST',
@@ -216,8 +225,8 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     mkdirSync(join(folder, 'maker'), { mode: 0o700 });
     symlinkSync(join(folder, 'web', 'objects'), join(folder, 'maker', 'objects'));
     const work = ['run-image-task'] as const;
-    await serviceForTest({ data: join(folder, 'maker'), database, work: [...work] }, engineOf('maker'));
-    await taskAt(asking, id);
+    await serviceForTest({ data: join(folder, 'maker'), database, work: [...work] }, createEngine('maker'));
+    await waitForTask(asking, id);
     expect(ran).toEqual(['maker']);
     const left = web.context.database.selectFrom('jobs').select('kind').where('kind', '<>', 'prune');
     await waitFor(async () => expect(await left.execute()).toEqual([{ kind: 'forget-inputs' }]));
@@ -227,8 +236,8 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     const begun: string[] = [];
     const gates = new EventEmitter();
     const memories: (string | undefined)[] = [];
-    const engineOf = (name: 'a' | 'b'): Partial<Engines> => {
-      const engine = copyingEngine();
+    const createEngine = (name: 'a' | 'b'): Partial<Engines> => {
+      const engine = createCopyingEngine();
       const run: typeof engine.run = async (job, signal, progress, memory) => {
         begun.push(name);
         await once(gates, name);
@@ -245,12 +254,12 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     mkdirSync(storage);
     const a = await serviceForTest(
       { data: join(folder, 'a'), database, storage },
-      { engines: engineOf('a') },
+      { engines: createEngine('a') },
     );
     const asking = { url: a.url, token: a.ownerToken };
-    const id = await startedTask(asking);
+    const id = await startTask(asking);
     await waitFor(() => expect(begun).toEqual(['a']));
-    await serviceForTest({ data: join(folder, 'b'), database, storage }, { engines: engineOf('b') });
+    await serviceForTest({ data: join(folder, 'b'), database, storage }, { engines: createEngine('b') });
     await waitFor(async () => {
       await endLeases(a);
       expect(begun).toEqual(['a', 'b']);
@@ -258,7 +267,7 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     gates.emit('a');
     await waitFor(() => expect(memories).toEqual(['LeaseLost']));
     gates.emit('b');
-    expect((await taskAt(asking, id)).status).toBe('COMPLETED');
+    expect((await waitForTask(asking, id)).status).toBe('COMPLETED');
     expect(memories).toEqual(['LeaseLost', undefined]);
   });
 
@@ -273,14 +282,14 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     const { database } = await databaseForFolder(folder);
     const storage = join(folder, 'objects');
     mkdirSync(storage);
-    const engines = { image: copyingEngine() };
+    const engines = { image: createCopyingEngine() };
     const a = await serviceForTest(
       { data: join(folder, 'a'), database, storage, graceMs: 60_000 },
       { engines },
     );
     const asking = { url: a.url, token: a.ownerToken };
-    const id = await startedTask(asking, { webhook_url: receiver.url });
-    await taskAt(asking, id);
+    const id = await startTask(asking, { webhook_url: receiver.url });
+    await waitForTask(asking, id);
     await waitFor(() => expect(asked).toHaveLength(1));
     const b = await serviceForTest({ data: join(folder, 'b'), database, storage }, { engines });
     await waitFor(async () => {
@@ -302,21 +311,21 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
 
   it('run each task once, whichever of them took it, and deliver its changes in order', async () => {
     const ran: string[] = [];
-    const engine = copyingEngine(({ id }) => void ran.push(id));
+    const engine = createCopyingEngine(({ id }) => void ran.push(id));
     const services = await servicesForTest(3, {}, { engines: { image: engine } });
     const receiver = await receiverForTest();
     const [{ url, ownerToken: token }] = services as [RunningService];
     const starts = Array.from({ length: 12 }, (_, at) => {
       const by = services[at % 3] as RunningService;
-      return startedTask({ url: by.url, token: by.ownerToken }, { webhook_url: receiver.url });
+      return startTask({ url: by.url, token: by.ownerToken }, { webhook_url: receiver.url });
     });
     const ids = await Promise.all(starts);
-    for (const id of ids) await taskAt({ url, token }, id);
-    await waitFor(() => expect(receiver.told).toHaveLength(24));
+    for (const id of ids) await waitForTask({ url, token }, id);
+    await waitFor(() => expect(receiver.received).toHaveLength(24));
     expect(ran.sort()).toEqual([...ids].sort());
     for (const id of ids) {
-      const told = receiver.told.filter(({ body }) => body.task_id === id);
-      expect([id, ...statusesOf(told)]).toEqual([id, 'IN_PROGRESS', 'COMPLETED']);
+      const received = receiver.received.filter(({ body }) => body.task_id === id);
+      expect([id, ...listStatuses(received)]).toEqual([id, 'IN_PROGRESS', 'COMPLETED']);
     }
   });
 });
@@ -339,10 +348,10 @@ describe.skipIf(!testDatabase || explainMissingPostgres(false))(
           'unavailable',
         ]);
       }
-      expect(await statusOf(ask(`${service.url}/health`))).toBe(200);
+      expect(await readStatus(ask(`${service.url}/health`))).toBe(200);
       await server.start();
-      await waitFor(async () => expect(await statusOf(ask(`${service.url}/ready`))).toBe(200));
-      await register(publisher);
+      await waitFor(async () => expect(await readStatus(ask(`${service.url}/ready`))).toBe(200));
+      await registerVersion(publisher);
     });
   },
 );

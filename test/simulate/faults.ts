@@ -80,8 +80,8 @@ export async function openGate(name: string, faults: Faults): Promise<Gate> {
     if (fault === 'unavailable')
       return answer.writeHead(503, { 'content-type': 'text/html' }).end('Try later.');
     if (fault === 'delayed') await pause(20);
-    let reply = await forward(target, asked, body);
-    if (fault === 'doubled') reply = await forward(target, asked, body);
+    let reply = await forwardRequest(target, asked, body);
+    if (fault === 'doubled') reply = await forwardRequest(target, asked, body);
     if (fault === 'answer lost' || gate.target !== target) return answer.destroy();
     const { 'transfer-encoding': _, connection: __, ...headers } = reply.headers;
     return answer
@@ -91,7 +91,7 @@ export async function openGate(name: string, faults: Faults): Promise<Gate> {
   return gate;
 }
 
-async function forward(target: string, { method, url = '/', headers }: IncomingMessage, body: Buffer) {
+async function forwardRequest(target: string, { method, url = '/', headers }: IncomingMessage, body: Buffer) {
   const { host: _, ...passed } = headers;
   const onward = request(new URL(url, target), { method, headers: passed, agent: false });
   const answered = new Promise<IncomingMessage>((resolve, reject) => {

@@ -8,11 +8,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '../../src/library/index.js';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import { type RunningService, startService } from '../../src/service/serve.js';
-import { copyingEngine } from '../support/copying-engine.js';
-import { filmingEngine } from '../support/filming-engine.js';
+import { createCopyingEngine } from '../support/copying-engine.js';
+import { createFilmingEngine } from '../support/filming-engine.js';
 import { startIssuer } from '../support/issuer.js';
 import { findFreePort, listenOn } from '../support/listen.js';
-import type { Told } from '../support/receiver.js';
+import type { ReceivedWebhook } from '../support/receiver.js';
 import type { Faults } from './faults.js';
 
 /** A service in a process that is killed and started again, with its vendor, identity provider and receiver. */
@@ -24,7 +24,7 @@ export interface KilledWorld {
   readonly env: Record<string, string>;
   readonly configuration: ConfigurationInput;
   readonly vendor: RunningService;
-  readonly told: readonly Told[];
+  readonly received: readonly ReceivedWebhook[];
   /** How often the service was killed so far. */
   kills(): number;
   /** Kills the service a last time. */
@@ -42,15 +42,15 @@ export async function openKilledWorld(faults: Faults, maxKills: number): Promise
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary);
   const slowly = async () => void (await pause(faults.draw('engine') * 400));
-  const engines = { image: copyingEngine(slowly), video: filmingEngine(slowly) };
+  const engines = { image: createCopyingEngine(slowly), video: createFilmingEngine(slowly) };
   const vendor = await startService({ graceMs: 0 }, { engines, log: () => {} });
   const key = { file: join(folder, 'vendor.key') };
   writeFileSync(key.file, vendor.ownerToken);
   const issuer = await startIssuer();
-  const told: Told[] = [];
+  const received: ReceivedWebhook[] = [];
   const receiver = await listenOn(async (asked, answer) => {
     const text = (await buffer(asked)).toString();
-    told.push({ headers: asked.headers, text, body: JSON.parse(text) });
+    received.push({ headers: asked.headers, text, body: JSON.parse(text) });
     answer.writeHead(204).end();
   });
   const shared = { key, engine: 'upstream', honoursKeys: true, pollMs: 100 } as const;
@@ -116,7 +116,7 @@ export async function openKilledWorld(faults: Faults, maxKills: number): Promise
     env: { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken, REGEN_PUBLISH_TOKEN: token, TMPDIR: temporary },
     configuration,
     vendor,
-    told,
+    received,
     kills: () => kills,
     endService: async () => {
       await killing;

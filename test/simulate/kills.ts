@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_LIMITS } from '../../src/contract/schema/limits.js';
 import { inspectArchive } from '../../src/pack/read-archive.js';
 import { startService } from '../../src/service/serve.js';
-import { browse } from '../support/browser.js';
-import { type Ran, start } from '../support/cli.js';
+import { openInBrowser } from '../support/browser.js';
+import { type Ran, startRegen } from '../support/cli.js';
 import { film } from '../support/filming-engine.js';
 import { pixel } from '../support/generation.js';
 import { Faults } from './faults.js';
@@ -66,8 +66,8 @@ export async function runKills({ kills, seed, report = () => {} }: KillOptions):
       const run: Worker['run'] = async (argv, { env = world.env, cwd = home } = {}) => {
         for (let attempt = 1, wasKilled = false; ; attempt += 1) {
           runs += 1;
-          const { child, ended, said } = start(argv, { env, home, cwd });
-          const visiting = argv.includes('login') ? visit(said, ended) : undefined;
+          const { child, ended, said } = startRegen(argv, { env, home, cwd });
+          const visiting = argv.includes('login') ? visitSignIn(said, ended) : undefined;
           const begun = performance.now();
           const delayMs = faults.draw(`command ${at}`) * (lastMs.get(argv[1]) ?? FIRST_COMMAND_MS);
           const isDoomed = attempt <= MAX_KILLS && cliKills < kills && faults.draw(`doom ${at}`) < 0.85;
@@ -105,7 +105,7 @@ export async function runKills({ kills, seed, report = () => {} }: KillOptions):
     const { prompts, versions, signIns } = done;
     return (
       `${world.kills()} kills of the service, ${cliKills} of the command line in ${runs} runs; ` +
-      `${prompts.size} tasks, ${versions.size} versions, ${signIns} sign-ins, ${world.told.length} webhooks`
+      `${prompts.size} tasks, ${versions.size} versions, ${signIns} sign-ins, ${world.received.length} webhooks`
     );
   } finally {
     await world.close();
@@ -113,7 +113,7 @@ export async function runKills({ kills, seed, report = () => {} }: KillOptions):
 }
 
 /** Opens the address that a sign-in shows. */
-async function visit(said: () => string, ended: Promise<Ran>): Promise<void> {
+async function visitSignIn(said: () => string, ended: Promise<Ran>): Promise<void> {
   let isOver = false;
   ended.then(() => {
     isOver = true;
@@ -121,14 +121,14 @@ async function visit(said: () => string, ended: Promise<Ran>): Promise<void> {
   while (!isOver) {
     const [url] = /http:\S+\/auth\?\S+/.exec(said()) ?? [];
     // Who was killed does not listen any more.
-    if (url) return void (await browse(url).catch(() => {}));
+    if (url) return void (await openInBrowser(url).catch(() => {}));
     await pause(10);
   }
 }
 
-const JOBS = [publish, relight, generateVideo, batch, signIn] as const;
+const JOBS = [publishPack, relightPhoto, generateVideo, runBatch, signIn] as const;
 
-async function publish({ run, done, home, world }: Worker, number: number): Promise<void> {
+async function publishPack({ run, done, home, world }: Worker, number: number): Promise<void> {
   const folder = join(home, `pack-${number}`);
   mkdirSync(folder);
   const code = `VERSION = ${number}\nNODE_CLASS_MAPPINGS = {}\n`;
@@ -139,7 +139,7 @@ async function publish({ run, done, home, world }: Worker, number: number): Prom
   done.versions.set(`1.${number}.0`, code);
 }
 
-async function relight({ run, done, home, world }: Worker, number: number): Promise<void> {
+async function relightPhoto({ run, done, home, world }: Worker, number: number): Promise<void> {
   const prompt = `light ${number}`;
   const out = join(home, `${number}.png`);
   writeFileSync(join(home, 'photo.png'), Buffer.from(pixel, 'base64'));
@@ -156,7 +156,7 @@ async function generateVideo({ run, done, home, world }: Worker, number: number)
   done.files.set(out, film);
 }
 
-async function batch({ run, done, home, world }: Worker, number: number): Promise<void> {
+async function runBatch({ run, done, home, world }: Worker, number: number): Promise<void> {
   const cwd = join(home, `batch-${number}`);
   mkdirSync(cwd);
   writeFileSync(join(cwd, 'photo.png'), Buffer.from(pixel, 'base64'));
@@ -213,7 +213,7 @@ async function findViolations(world: KilledWorld, done: Done): Promise<string[]>
       expect(`task ${id}`, status, kind === 'image' ? 'COMPLETED' : 'success');
       const credits = await database.selectFrom('credits').select('kind').where('task_id', '=', id).execute();
       expect(`credits of ${id}`, credits, [{ kind: 'charge' }]);
-      const disorder = findDisorder(world.told, { id, kind, status });
+      const disorder = findDisorder(world.received, { id, kind, status });
       if (disorder) wrong.push(disorder);
     }
     const versions = await database

@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, ServiceError } from '../../src/library/index.js';
 import type { RunningService } from '../../src/service/serve.js';
-import { zipOf } from '../support/create-zip.js';
+import { createZip } from '../support/create-zip.js';
 import { film } from '../support/filming-engine.js';
 import { pixel } from '../support/generation.js';
 import { isSigned } from '../support/receiver.js';
@@ -35,13 +35,15 @@ export async function runSeed(
   try {
     const known: Acknowledged = { versions: new Map(), tasks: new Map() };
     const publisher = { id: 'acme', name: 'Acme' };
-    await insist(world, () => client.publisher.create({ body: publisher }, { idempotencyKey: 'publisher' }));
-    const personal = await insist(world, () =>
+    await repeatUntilAnswered(world, () =>
+      client.publisher.create({ body: publisher }, { idempotencyKey: 'publisher' }),
+    );
+    const personal = await repeatUntilAnswered(world, () =>
       client.publisher.token.create({ publisherId: 'acme', body: { name: 'ci' } }),
     );
     for (let number = 1; number <= 6; number += 1) {
       const drawn = world.faults.draw('action');
-      if (drawn < 0.4) await publish(world, client, known, { number, token: personal.token });
+      if (drawn < 0.4) await publishVersion(world, client, known, { number, token: personal.token });
       else await startTask(world, client, known, { number, kind: drawn < 0.75 ? 'image' : 'video' });
       if (world.faults.happens('clock jump', 0.3)) world.jump(world.faults.draw('jump') * 240_000 - 60_000);
     }
@@ -50,7 +52,7 @@ export async function runSeed(
     const violations = await findViolations(world, service, client, known);
     if (violations.length > 0) throw new Error(violations.join('\n'));
     const faults = [...world.faults.counts].map(([what, count]) => `${count} × ${what}`).join(', ');
-    return `${known.versions.size} versions, ${known.tasks.size} tasks, ${world.told.length} webhooks; ${faults || 'no faults'}`;
+    return `${known.versions.size} versions, ${known.tasks.size} tasks, ${world.received.length} webhooks; ${faults || 'no faults'}`;
   } finally {
     await client.close();
     await world.close();
@@ -58,7 +60,7 @@ export async function runSeed(
 }
 
 /** Repeats a request until it is answered, as a person would who runs the same command again. */
-async function insist<Result>(world: World, work: () => Promise<Result>): Promise<Result> {
+async function repeatUntilAnswered<Result>(world: World, work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
@@ -77,19 +79,26 @@ interface Publishing {
   readonly token: string;
 }
 
-async function publish(world: World, client: Client, known: Acknowledged, { number, token }: Publishing) {
+async function publishVersion(
+  world: World,
+  client: Client,
+  known: Acknowledged,
+  { number, token }: Publishing,
+) {
   const version = `1.${number}.0`;
-  const archive = await zipOf({ '__init__.py': `VERSION = ${number}\nNODE_CLASS_MAPPINGS = {}\n` });
+  const archive = await createZip({ '__init__.py': `VERSION = ${number}\nNODE_CLASS_MAPPINGS = {}\n` });
   const request = {
     publisherId: 'acme',
     nodeId: 'pack',
     body: { node: { name: 'Pack' }, node_version: { version }, personal_access_token: token },
   };
-  const { signedUrl } = await insist(world, () =>
+  const { signedUrl } = await repeatUntilAnswered(world, () =>
     client.version.publish(request, { idempotencyKey: `version-${number}` }),
   );
   const size = archive.length;
-  await insist(world, () => client.upload(signedUrl, { openStream: () => Readable.from([archive]), size }));
+  await repeatUntilAnswered(world, () =>
+    client.upload(signedUrl, { openStream: () => Readable.from([archive]), size }),
+  );
   known.versions.set(version, archive);
 }
 
@@ -109,7 +118,7 @@ async function startTask(world: World, client: Client, known: Acknowledged, { nu
     }
     return (await client.video.text2video({ body: { prompt, callback_url: world.hook } }, options)).task_id;
   };
-  const id = await insist(world, start);
+  const id = await repeatUntilAnswered(world, start);
   known.tasks.set(id, { kind, fails });
 }
 
@@ -128,7 +137,11 @@ async function findViolations(
     const { status, downloadUrl, archive_sha256 } = await client.version.get({ nodeId: 'pack', version });
     expect(`${version}`, status, 'NodeVersionStatusActive');
     expect(`digest of ${version}`, archive_sha256, createHash('sha256').update(archive).digest('hex'));
-    expect(`archive of ${version}`, (await download(client, downloadUrl as string)).equals(archive), true);
+    expect(
+      `archive of ${version}`,
+      (await downloadBytes(client, downloadUrl as string)).equals(archive),
+      true,
+    );
   }
   const ids = [...known.tasks.keys()].sort();
   const listed = await service.context.database.selectFrom('tasks').select('id').orderBy('id').execute();
@@ -140,7 +153,7 @@ async function findViolations(
   const vendors = await world.vendor.context.database.selectFrom('tasks').select('id').execute();
   expect('tasks of the vendor', vendors.length, ids.length);
   const secret = (await client.webhook.secret()).secret;
-  for (const told of world.told) expect('signature', isSigned(told, secret), true);
+  for (const received of world.received) expect('signature', isSigned(received, secret), true);
   for (const [id, { kind, fails }] of known.tasks) {
     const { status, files } = await readTask(client, kind, id);
     const end = kind === 'image' ? ['COMPLETED', 'FAILED'] : ['success', 'failed'];
@@ -159,9 +172,9 @@ async function findViolations(
     const results = [kind === 'image' ? Buffer.from(pixel, 'base64') : film];
     expect(`results of ${id}`, files.length, fails ? 0 : results.length);
     for (const [at, url] of files.entries()) {
-      expect(`result ${at} of ${id}`, (await download(client, url)).equals(results[at] as Buffer), true);
+      expect(`result ${at} of ${id}`, (await downloadBytes(client, url)).equals(results[at] as Buffer), true);
     }
-    const disorder = findDisorder(world.told, { id, kind, status: String(status) });
+    const disorder = findDisorder(world.received, { id, kind, status: String(status) });
     if (disorder) wrong.push(disorder);
   }
   return wrong;
@@ -177,7 +190,7 @@ async function readTask(client: Client, kind: 'image' | 'video', id: string) {
   return { status: state, files: creations.map(({ url }) => url as string) };
 }
 
-async function download(client: Client, url: string): Promise<Buffer> {
+async function downloadBytes(client: Client, url: string): Promise<Buffer> {
   const parts: Buffer[] = [];
   const to = new Writable({
     write: (part, _, done) => {

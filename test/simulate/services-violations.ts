@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../src/service/database/database.js';
-import type { Told } from '../support/receiver.js';
+import type { ReceivedWebhook } from '../support/receiver.js';
 import { findDisorder } from './webhook-order.js';
 
 interface Left {
   readonly ids: readonly string[];
   readonly versions: readonly string[];
   readonly nodes: readonly string[];
-  readonly told: readonly Told[];
+  readonly received: readonly ReceivedWebhook[];
   readonly vendor: { readonly started: ReadonlySet<string> };
 }
 
@@ -17,7 +17,7 @@ const MAX_WAIT_MS = 240_000;
 /** Waits for the jobs to end, and compares what is left with what was acknowledged. */
 export async function findViolations(
   database: Database,
-  { ids, versions, nodes, told, vendor }: Left,
+  { ids, versions, nodes, received, vendor }: Left,
 ): Promise<string[]> {
   const violations: string[] = [];
   const begun = performance.now();
@@ -42,7 +42,7 @@ export async function findViolations(
     if (status !== 'COMPLETED') violations.push(`task ${id} is ${status}`);
     const kinds = credits.filter(({ task_id }) => task_id === id).map(({ kind }) => kind);
     if (kinds.join() !== 'charge') violations.push(`credits of ${id}: ${kinds}`);
-    const disorder = findDisorder(told, { id, kind: 'image', status: 'COMPLETED' });
+    const disorder = findDisorder(received, { id, kind: 'image', status: 'COMPLETED' });
     if (disorder) violations.push(disorder);
   }
   const published = await database.selectFrom('versions').select(['version', 'status']).execute();

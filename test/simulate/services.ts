@@ -11,11 +11,11 @@ import type { Database } from '../../src/service/database/database.js';
 import { openPostgres } from '../../src/service/database/postgres.js';
 import { openSqlite } from '../../src/service/database/sqlite.js';
 import { backUpStore, checkServices, restoreFolder } from '../../src/service/maintenance/backup.js';
-import { zipOf } from '../support/create-zip.js';
+import { createZip } from '../support/create-zip.js';
 import { pixel } from '../support/generation.js';
 import { listenOn } from '../support/listen.js';
 import { createPostgresServer } from '../support/postgres-server.js';
-import type { Told } from '../support/receiver.js';
+import type { ReceivedWebhook } from '../support/receiver.js';
 import { Faults } from './faults.js';
 import { findViolations } from './services-violations.js';
 
@@ -55,12 +55,12 @@ export async function runServices(options: ServicesOptions): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'regen-services-'));
   const server = await createPostgresServer();
   const vendor = await startVendor(faults);
-  const told: Told[] = [];
+  const received: ReceivedWebhook[] = [];
   const receiver = await listenOn(async (asked, answer) => {
     const text = (await buffer(asked).catch(() => '')).toString();
     // Of a service that was killed while it sent it.
     if (text === '') return;
-    told.push({ headers: asked.headers, text, body: JSON.parse(text) });
+    received.push({ headers: asked.headers, text, body: JSON.parse(text) });
     answer.writeHead(faults.draw('receiver') < 0.1 ? 503 : 204).end();
   });
   const key = { file: join(folder, 'vendor.key') };
@@ -193,8 +193,8 @@ export async function runServices(options: ServicesOptions): Promise<string> {
       const json = { image: pixel, webhook_url: `${receiver.url}/hook`, prompt: `light ${number}` };
       const { body } = await send('/proxy/imagevendor/v1/ai/image-relight', { key: randomUUID(), json });
       ids.push(body.data.task_id);
-      if (number % 10 === 0) versions.push(await publish(send, number));
-      if (number % 10 === 5) nodes.push(await describe(send, number));
+      if (number % 10 === 0) versions.push(await publishVersion(send, number));
+      if (number % 10 === 5) nodes.push(await changeFields(send, number));
       report(`${number} of ${tasks}: ${JSON.stringify(happened)}`);
     }
   };
@@ -215,7 +215,7 @@ export async function runServices(options: ServicesOptions): Promise<string> {
     const database = await openPostgres({ url: server.url, onError: () => {} });
     try {
       await spoil?.(database);
-      violations.push(...(await findViolations(database, { ids, versions, nodes, told, vendor })));
+      violations.push(...(await findViolations(database, { ids, versions, nodes, received, vendor })));
     } finally {
       await database.destroy();
     }
@@ -223,7 +223,7 @@ export async function runServices(options: ServicesOptions): Promise<string> {
     const { kills, stops, losses, sends, refused } = happened;
     return (
       `${count} services, ${kills} killed, ${stops} stopped, the database lost ${losses} times; ${ids.length} tasks, ` +
-      `${versions.length} versions, ${told.length} webhooks; ${sends} requests, ${refused} of them to be repeated; ${backup}`
+      `${versions.length} versions, ${received.length} webhooks; ${sends} requests, ${refused} of them to be repeated; ${backup}`
     );
   } finally {
     isOver = true;
@@ -274,7 +274,7 @@ async function sendOnce(
 }
 
 /** @returns the number of the version */
-async function publish(send: Send, number: number): Promise<string> {
+async function publishVersion(send: Send, number: number): Promise<string> {
   const version = `1.${number}.0`;
   const { body } = await send('/publishers/acme/nodes/pack/versions', {
     key: randomUUID(),
@@ -284,13 +284,13 @@ async function publish(send: Send, number: number): Promise<string> {
       personal_access_token: tokens.get('acme'),
     },
   });
-  const bytes = await zipOf({ '__init__.py': `VERSION = ${number}\nNODE_CLASS_MAPPINGS = {}\n` });
+  const bytes = await createZip({ '__init__.py': `VERSION = ${number}\nNODE_CLASS_MAPPINGS = {}\n` });
   await send(body.signedUrl, { method: 'PUT', bytes });
   return version;
 }
 
 /** Changes two fields of a new node at the same time. @returns its id */
-async function describe(send: Send, number: number): Promise<string> {
+async function changeFields(send: Send, number: number): Promise<string> {
   const id = `node-${number}`;
   await send('/publishers/acme/nodes', { json: { id, name: id } });
   const put = (json: object) => send(`/publishers/acme/nodes/${id}`, { method: 'PUT', json });

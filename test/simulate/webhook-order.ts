@@ -1,4 +1,4 @@
-import type { Told } from '../support/receiver.js';
+import type { ReceivedWebhook } from '../support/receiver.js';
 
 const STATUSES = {
   image: ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'],
@@ -11,15 +11,15 @@ const STATUSES = {
  * @returns what is wrong, if anything is
  */
 export function findDisorder(
-  told: readonly Told[],
+  received: readonly ReceivedWebhook[],
   { id, kind, status }: { id: string; kind: 'image' | 'video'; status: string },
 ): string | undefined {
-  const heard = told
+  const changes = received
     .filter(({ body }) => (body.task_id ?? body.id) === id)
     .map(({ headers, body }) => `${headers['webhook-id']} ${body.status ?? body.state}`);
-  const inTurn = heard.filter((one, at) => one !== heard[at - 1]);
+  const inTurn = changes.filter((one, at) => one !== changes[at - 1]);
   const ranks = inTurn.map((one) => STATUSES[kind].indexOf(one.split(' ')[1] as string));
   const inOrder = ranks.every((rank, at) => at === 0 || rank > (ranks[at - 1] as number));
   const isWhole = inTurn.at(-1)?.endsWith(` ${status}`);
-  return inOrder && isWhole ? undefined : `webhooks of ${id}, ${status}: ${heard.join(', ')}`;
+  return inOrder && isWhole ? undefined : `webhooks of ${id}, ${status}: ${changes.join(', ')}`;
 }

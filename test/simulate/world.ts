@@ -5,10 +5,10 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EngineFailure } from '../../src/service/operation/engine.js';
 import { type RunningService, startService } from '../../src/service/serve.js';
-import { copyingEngine } from '../support/copying-engine.js';
-import { filmingEngine } from '../support/filming-engine.js';
+import { createCopyingEngine } from '../support/copying-engine.js';
+import { createFilmingEngine } from '../support/filming-engine.js';
 import { listenOn } from '../support/listen.js';
-import type { Told } from '../support/receiver.js';
+import type { ReceivedWebhook } from '../support/receiver.js';
 import { watchWrites } from '../support/watch-writes.js';
 import { Faults, openGate } from './faults.js';
 
@@ -22,7 +22,7 @@ export interface World {
   /** Where webhooks go. */
   readonly hook: string;
   /** The webhooks that the receiver answered with success. */
-  readonly told: readonly Told[];
+  readonly received: readonly ReceivedWebhook[];
   readonly vendor: RunningService;
   /** The service, once it runs. */
   service(): Promise<RunningService>;
@@ -46,7 +46,7 @@ export async function createWorld(seed: number): Promise<World> {
   const fail = (job: { request: object }) => {
     if ('prompt' in job.request && job.request.prompt === DARK) throw new EngineFailure('It is too dark.');
   };
-  const engines = { image: copyingEngine(fail), video: filmingEngine(fail) };
+  const engines = { image: createCopyingEngine(fail), video: createFilmingEngine(fail) };
   const vendor = await startService({ prices, graceMs: 0 }, { engines, log: () => {} });
   const vendorGate = await openGate('vendor', faults);
   const gate = await openGate('service', faults);
@@ -55,13 +55,13 @@ export async function createWorld(seed: number): Promise<World> {
 
   let aheadMs = 0;
   let isDead = false;
-  const told: Told[] = [];
+  const received: ReceivedWebhook[] = [];
   const receiver = await listenOn(async (asked, answer) => {
     const text = (await buffer(asked)).toString();
     // What a service sends that is dead in the simulation never left it.
     if (isDead) return void answer.destroy();
     if (faults.happens('webhook refused', 0.2)) return void answer.writeHead(500).end();
-    told.push({ headers: asked.headers, text, body: JSON.parse(text) });
+    received.push({ headers: asked.headers, text, body: JSON.parse(text) });
     if (faults.happens('webhook answer lost', 0.2)) return void answer.destroy();
     answer.writeHead(204).end();
   });
@@ -143,7 +143,17 @@ export async function createWorld(seed: number): Promise<World> {
   const jump = (ms: number) => {
     aheadMs += ms;
   };
-  return { faults, url: gate.url, hook: `${receiver.url}/hook`, told, vendor, service, jump, settle, close };
+  return {
+    faults,
+    url: gate.url,
+    hook: `${receiver.url}/hook`,
+    received,
+    vendor,
+    service,
+    jump,
+    settle,
+    close,
+  };
 }
 
 /** Copies the data of a service. Its threads go on, and may remove files that were about to be copied. */

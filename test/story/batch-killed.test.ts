@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { expect, test } from 'vitest';
-import { homeWithService, type Ran, start, stopEmbedded } from '../support/cli.js';
+import { homeWithService, type Ran, startRegen, stopEmbedded } from '../support/cli.js';
 import { pixel } from '../support/generation.js';
 import { folderForTest } from '../support/service.js';
 
@@ -11,7 +11,7 @@ const jobs = 16;
 const kills = 3;
 
 /** Waits until a batch has told some more results, or ended. */
-function results(child: ChildProcess, count: number): Promise<void> {
+function waitForResults(child: ChildProcess, count: number): Promise<void> {
   return new Promise((enough) => {
     let left = count;
     child.stdout?.on('data', (part: Buffer) => {
@@ -35,14 +35,14 @@ test(`${jobs} jobs whose client and service are killed ${kills} times each are $
     output: 'out/{line}.png',
   }));
   writeFileSync(join(cwd, 'jobs.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  const batch = () => start(['batch', 'jobs.jsonl', '--ndjson'], { cwd, home });
+  const batch = () => startRegen(['batch', 'jobs.jsonl', '--ndjson'], { cwd, home });
   const some = () => 1 + Math.floor((Math.random() * jobs) / (3 * kills));
 
   for (let round = 0; round < kills; round++) {
     const { child, ended } = batch();
-    await results(child, some());
+    await waitForResults(child, some());
     process.kill(JSON.parse(readFileSync(join(data, 'service.json'), 'utf8')).pid, 'SIGKILL');
-    await results(child, some());
+    await waitForResults(child, some());
     child.kill('SIGKILL');
     await ended;
   }

@@ -14,7 +14,7 @@ async function signedIn(): Promise<(argv: readonly string[], more?: Surroundings
   return (argv, more = {}) => regen(argv, { ...more, env: { ...env, ...more.env } });
 }
 
-const json = ({ stdout }: Ran) => JSON.parse(stdout);
+const parseOutput = ({ stdout }: Ran) => JSON.parse(stdout);
 
 test('a publisher is created, shown, listed and updated', async () => {
   const run = await signedIn();
@@ -23,7 +23,9 @@ test('a publisher is created, shown, listed and updated', async () => {
   ).toMatchObject({
     exit: 0,
   });
-  expect(json(await run(['publisher', 'update', 'light', '--support', 'mail', '--json']))).toMatchObject({
+  expect(
+    parseOutput(await run(['publisher', 'update', 'light', '--support', 'mail', '--json'])),
+  ).toMatchObject({
     id: 'light',
     name: 'Light',
     website: 'https://light.example',
@@ -39,14 +41,14 @@ test('a token is shown once, masked in the list, and revoked', async () => {
   const run = await signedIn();
   const { stdout: token } = await run(['publisher', 'token', 'create', 'acme', 'release']);
   expect(token).toMatch(/^regen_pat_\S{43}\n$/);
-  const tokens = json(await run(['publisher', 'token', 'list', 'acme', '--json'])) as {
+  const tokens = parseOutput(await run(['publisher', 'token', 'list', 'acme', '--json'])) as {
     id: string;
     name: string;
   }[];
   const made = tokens.find(({ name }) => name === 'release');
   expect(JSON.stringify(tokens)).not.toContain(token.trim());
   expect(
-    json(await run(['publisher', 'token', 'revoke', 'acme', made?.id as string, '--yes', '--json'])),
+    parseOutput(await run(['publisher', 'token', 'revoke', 'acme', made?.id as string, '--yes', '--json'])),
   ).toEqual({});
   const { exit } = await run(['node', 'list', 'acme'], { env: { REGEN_TOKEN: token.trim() } });
   expect(exit).toBe(4);
@@ -72,7 +74,7 @@ test('nodes are created, changed, searched, listed page by page and all at once,
   const run = await signedIn();
   for (const id of ['a1', 'b2', 'c3'])
     await run(['node', 'create', 'acme', '--id', id, '--name', `Node ${id}`, '--tags', 'x', '--tags', 'y']);
-  expect(json(await run(['node', 'list', 'acme', '--limit', '2', '--json']))).toMatchObject({
+  expect(parseOutput(await run(['node', 'list', 'acme', '--limit', '2', '--json']))).toMatchObject({
     total: 3,
     totalPages: 2,
     page: 1,
@@ -80,7 +82,7 @@ test('nodes are created, changed, searched, listed page by page and all at once,
   expect((await run(['node', 'list', 'acme', '--limit', '2', '--page', '2'])).stdout).toBe(
     'c3\tNode c3\t\t0\tNodeStatusActive\t\n',
   );
-  const all = json(await run(['node', 'list', 'acme', '--limit', '2', '--all', '--json']));
+  const all = parseOutput(await run(['node', 'list', 'acme', '--limit', '2', '--all', '--json']));
   expect(all).toMatchObject({ total: 3, totalPages: 1, limit: 3, page: 1 });
   expect(all.nodes.map(({ id }: { id: string }) => id)).toEqual(['a1', 'b2', 'c3']);
   const lines = (await run(['node', 'list', 'acme', '--limit', '1', '--all', '--ndjson'])).stdout
@@ -88,7 +90,7 @@ test('nodes are created, changed, searched, listed page by page and all at once,
     .split('\n');
   expect(lines.map((line) => JSON.parse(line).id)).toEqual(['a1', 'b2', 'c3']);
   expect(
-    json(await run(['node', 'update', 'acme', 'a1', '--description', 'Lights', '--json'])),
+    parseOutput(await run(['node', 'update', 'acme', 'a1', '--description', 'Lights', '--json'])),
   ).toMatchObject({
     description: 'Lights',
     tags: ['x', 'y'],
@@ -104,7 +106,7 @@ test('a version is updated, listed, shown with its history, and deleted', async 
   const run = await signedIn();
   await run(['version', 'publish', packForTest()]);
   expect(
-    json(
+    parseOutput(
       await run([
         'version',
         'update',
@@ -122,7 +124,7 @@ test('a version is updated, listed, shown with its history, and deleted', async 
     changelog: 'Old',
   });
   expect(
-    json(await run(['version', 'update', 'acme', 'pack', '1.0.0', '--no-deprecated', '--json'])),
+    parseOutput(await run(['version', 'update', 'acme', 'pack', '1.0.0', '--no-deprecated', '--json'])),
   ).toMatchObject({
     deprecated: false,
     changelog: 'Old',
@@ -130,7 +132,7 @@ test('a version is updated, listed, shown with its history, and deleted', async 
   expect((await run(['version', 'list', 'pack'])).stdout).toMatch(
     /^1\.0\.0\tNodeVersionStatusActive\tfalse\t/,
   );
-  const history = json(await run(['version', 'history', 'acme', 'pack', '1.0.0', '--json'])) as {
+  const history = parseOutput(await run(['version', 'history', 'acme', 'pack', '1.0.0', '--json'])) as {
     status: string;
   }[];
   expect(history.map(({ status }) => status)).toEqual([
@@ -151,7 +153,7 @@ test('bulk reads arguments and standard input, keeps order and duplicates, split
   );
   const pairs = Array.from({ length: 2_300 }, (_, index) => (index % 2 ? 'pack@1.0.0' : `gone@1.0.${index}`));
   const many = await run(['version', 'bulk', '--json'], { stdin: `${pairs.join('\n')}\n` });
-  const items = json(many).node_versions as { identifier: { node_id: string; version: string } }[];
+  const items = parseOutput(many).node_versions as { identifier: { node_id: string; version: string } }[];
   expect(items.map(({ identifier }) => `${identifier.node_id}@${identifier.version}`)).toEqual(pairs);
   expect((await run(['version', 'bulk', 'pack@1.0.0'])).exit).toBe(0);
   const wrong = await run(['version', 'bulk', 'pack', '@1']);
@@ -167,11 +169,11 @@ test('host nodes are listed of one version, of all nodes, and by the three filte
   for (const filters of [[], ['--node-id', 'pack', '--host-node-name', 'Greet']])
     expect((await run(['host-nodes', 'list', ...filters])).stdout).toBe(`${row}\tpack\t1.0.0\n`);
   expect((await run(['host-nodes', 'list', '--host-node-name', 'Other'])).stdout).toBe('');
-  expect(json(await run(['host-nodes', 'list', 'pack', '1.0.0', '--json']))).toMatchObject({
+  expect(parseOutput(await run(['host-nodes', 'list', 'pack', '1.0.0', '--json']))).toMatchObject({
     totalNumberOfPages: 1,
   });
-  expect(json(await run(['host-nodes', 'list', '--json']))).toMatchObject({ total: 1 });
-  expect(json(await run(['host-nodes', 'get', 'pack', '1.0.0', 'Greet', '--json']))).toMatchObject({
+  expect(parseOutput(await run(['host-nodes', 'list', '--json']))).toMatchObject({ total: 1 });
+  expect(parseOutput(await run(['host-nodes', 'get', 'pack', '1.0.0', 'Greet', '--json']))).toMatchObject({
     input_types: '{"required":{"name":["STRING",{"default":"you"}]}}',
     return_types: '["STRING"]',
   });
@@ -192,7 +194,7 @@ test('a whole body replaces its flags, warns of what the service ignores, and ex
   const run = await signedIn();
   const body = JSON.stringify({ id: 'whole', name: 'Whole', rating: 5, frob: true });
   const made = await run(['node', 'create', 'acme', '--body', '-', '--json'], { stdin: body });
-  expect(json(made)).toMatchObject({ id: 'whole' });
+  expect(parseOutput(made)).toMatchObject({ id: 'whole' });
   expect(made.stderr).toContain("'rating'");
   expect(made.stderr).toContain("'frob'");
   const both = await run(['node', 'create', 'acme', '--body', body, '--name', 'x']);
@@ -225,5 +227,5 @@ test('text of others reaches a terminal without its control characters', async (
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
   expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   expect(stdout).toContain('red  bell \\u0007 title  back \\u202e end');
-  expect(json(await run(['node', 'get', 'evil', '--json'])).description).toBe(hostile);
+  expect(parseOutput(await run(['node', 'get', 'evil', '--json'])).description).toBe(hostile);
 });

@@ -4,9 +4,9 @@ import { setPriority } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { entry, homeForTest, regen, start } from '../support/cli.js';
+import { entry, homeForTest, regen, startRegen } from '../support/cli.js';
 import { png } from '../support/generation-double.js';
-import { receiverForTest, statusesOf } from '../support/receiver.js';
+import { listStatuses, receiverForTest } from '../support/receiver.js';
 import { folderForTest } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -110,11 +110,11 @@ test.skipIf(!isPossible())(
     expect(await run('host-nodes', 'list', 'hello-nodes', '1.0.0')).toContain('HelloGreeting');
     await run('version', 'download', 'hello-nodes', '1.0.0', '-o', 'pack.zip');
     writeFileSync(join(cwd, 'photo.png'), png);
-    const { url: hook, told } = await receiverForTest();
+    const { url: hook, received } = await receiverForTest();
     await run('image', 'relight', 'photo.png', '--webhook-url', hook, '-o', 'relit.png');
     await within(
       'webhook',
-      waitFor(() => expect(statusesOf(told)).toEqual(['IN_PROGRESS', 'COMPLETED'])),
+      waitFor(() => expect(listStatuses(received)).toEqual(['IN_PROGRESS', 'COMPLETED'])),
     );
     // A manager of services may have started it so, and without rights it cannot take that back.
     setPriority(child.pid as number, 11);
@@ -135,7 +135,7 @@ test.skipIf(!isPossible())(
     const problems = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info');
     expect(problems).toEqual([]);
     expect(log).not.toContain('metrics-token');
-    const check = start(['serve', 'check', '--data', data]);
+    const check = startRegen(['serve', 'check', '--data', data]);
     onTestFinished(() => void check.child.kill('SIGKILL'));
     expect((await within('serve check', check.ended)).exit).toBe(0);
   },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { homeWithService, start } from '../support/cli.js';
+import { homeWithService, startRegen } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
 
 // What regen left in a HOME on 2026-11-21: a registry with three versions, tasks, a batch, settings and credentials.
@@ -22,7 +22,7 @@ test('data, settings, credentials and ledger of an earlier commit are opened as 
   const home = earlierHome();
   const env = { REGEN_CREDENTIAL_STORE: 'file' };
   const run = async (...words: string[]) => {
-    const { exit, stdout, stderr } = await start(words, { home, cwd: home, env }).ended;
+    const { exit, stdout, stderr } = await startRegen(words, { home, cwd: home, env }).ended;
     return { exit, stdout, stderr };
   };
   const json = async (...words: string[]) => JSON.parse((await run(...words, '--json')).stdout);

@@ -14,29 +14,31 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { entry, homeForTest, homeWithService, start, stopEmbedded } from '../support/cli.js';
+import { entry, homeForTest, homeWithService, startRegen, stopEmbedded } from '../support/cli.js';
 import { pixel } from '../support/generation.js';
 import { serviceForTest } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
-const folderOf = (home: string) => join(home, '.local', 'share', 'regen');
-const recordOf = (home: string) => JSON.parse(readFileSync(join(folderOf(home), 'service.json'), 'utf8'));
-const ownerOf = (home: string) => readFileSync(join(folderOf(home), 'owner.token'), 'utf8').trim();
+const getDataFolder = (home: string) => join(home, '.local', 'share', 'regen');
+const readRecord = (home: string) =>
+  JSON.parse(readFileSync(join(getDataFolder(home), 'service.json'), 'utf8'));
+const readOwnerToken = (home: string) =>
+  readFileSync(join(getDataFolder(home), 'owner.token'), 'utf8').trim();
 
-async function run(home: string, argv: readonly string[], env: Record<string, string> = {}) {
-  return start(argv, { home, env }).ended;
+async function runInHome(home: string, argv: readonly string[], env: Record<string, string> = {}) {
+  return startRegen(argv, { home, env }).ended;
 }
 
 test('the first command starts the service, says so in one line, and answers', async () => {
   const home = homeWithService();
-  const first = await run(home, ['publisher', 'list', '--json']);
+  const first = await runInHome(home, ['publisher', 'list', '--json']);
   expect(first).toMatchObject({ exit: 0, stdout: '[]\n' });
   expect(first.stderr).toMatch(
     /^Started the embedded service at http:\/\/127\.0\.0\.1:\d+, with its data in .*\n$/,
   );
-  const second = await run(home, ['publisher', 'list', '--json']);
+  const second = await runInHome(home, ['publisher', 'list', '--json']);
   expect(second).toEqual({ exit: 0, stdout: '[]\n', stderr: '' });
-  expect(Object.keys(recordOf(home)).sort()).toEqual([
+  expect(Object.keys(readRecord(home)).sort()).toEqual([
     'instance',
     'pid',
     'previews',
@@ -45,7 +47,7 @@ test('the first command starts the service, says so in one line, and answers', a
     'version',
   ]);
   for (const name of ['service.json', 'owner.token']) {
-    expect(statSync(join(folderOf(home), name)).mode & 0o777).toBe(0o600);
+    expect(statSync(join(getDataFolder(home), name)).mode & 0o777).toBe(0o600);
   }
 });
 
@@ -53,8 +55,8 @@ test('a service keeps its compiled code, which the next one takes and makes imag
   const home = homeWithService();
   const code = join(home, '.local/state/regen/code');
   const startAndStop = async (argv: readonly string[]) => {
-    expect(await run(home, argv)).toMatchObject({ exit: 0 });
-    await run(home, ['serve', 'stop']);
+    expect(await runInHome(home, argv)).toMatchObject({ exit: 0 });
+    await runInHome(home, ['serve', 'stop']);
   };
   // An image task starts a thread, after which the engine would refuse code that is kept, and loads parts late.
   const upscale = ['image', 'upscaler', `base64:${pixel}`, '-o', `${home}/out/`];
@@ -73,28 +75,28 @@ test('a service keeps its compiled code, which the next one takes and makes imag
 test('ten first commands of each of two people at once: one service each, and neither person can use the other one', async () => {
   const homes = [homeWithService(), homeWithService()] as const;
   const commands = homes.flatMap((home) =>
-    Array.from({ length: 10 }, () => run(home, ['auth', 'status', '--json'])),
+    Array.from({ length: 10 }, () => runInHome(home, ['auth', 'status', '--json'])),
   );
   const all = await Promise.all(commands);
   expect(all.map(({ exit, stderr }) => ({ exit, error: /error:.*/.exec(stderr)?.[0] }))).toEqual(
     Array(20).fill({ exit: 0, error: undefined }),
   );
   const services = all.map(({ stdout }) => JSON.parse(stdout).service);
-  const [first, second] = homes.map((home) => recordOf(home));
+  const [first, second] = homes.map((home) => readRecord(home));
   expect(new Set(services.slice(0, 10))).toEqual(new Set([first.url]));
   expect(new Set(services.slice(10))).toEqual(new Set([second.url]));
   expect(first.url).not.toBe(second.url);
   const foreign = await fetch(`${first.url}/users/me`, {
-    headers: { authorization: `Bearer ${ownerOf(homes[1])}` },
+    headers: { authorization: `Bearer ${readOwnerToken(homes[1])}` },
   });
   expect(foreign.status).toBe(401);
 });
 
 test('a program that takes the port of a service that was killed receives nothing', async () => {
   const home = homeWithService();
-  await run(home, ['publisher', 'list']);
-  const { url, pid } = recordOf(home);
-  const waiting = start(['video', 'text2video', 'a boat', '-o', join(home, 'boat.mp4')], { home });
+  await runInHome(home, ['publisher', 'list']);
+  const { url, pid } = readRecord(home);
+  const waiting = startRegen(['video', 'text2video', 'a boat', '-o', join(home, 'boat.mp4')], { home });
   await expect.poll(waiting.said).toMatch(/Rendering/);
   process.kill(pid, 'SIGKILL');
   const seen: string[] = [];
@@ -115,13 +117,13 @@ test('a program that takes the port of a service that was killed receives nothin
     .toBe('listening');
   expect(await waiting.ended).toMatchObject({ exit: 0 });
   expect(existsSync(join(home, 'boat.mp4'))).toBe(true);
-  expect((await run(home, ['auth', 'status', '--json'])).exit).toBe(0);
+  expect((await runInHome(home, ['auth', 'status', '--json'])).exit).toBe(0);
   expect(seen).toEqual([]);
 });
 
 test('an address in service.json without a working socket is not trusted', async () => {
   const home = homeWithService();
-  await run(home, ['publisher', 'list']);
+  await runInHome(home, ['publisher', 'list']);
   await stopEmbedded(home);
   const record = {
     url: 'http://127.0.0.1:1',
@@ -130,8 +132,8 @@ test('an address in service.json without a working socket is not trusted', async
     version: '0.1.0',
     instance: 'x',
   };
-  writeFileSync(join(folderOf(home), 'service.json'), JSON.stringify(record), { mode: 0o600 });
-  const { exit, stdout } = await run(home, ['auth', 'status', '--json']);
+  writeFileSync(join(getDataFolder(home), 'service.json'), JSON.stringify(record), { mode: 0o600 });
+  const { exit, stdout } = await runInHome(home, ['auth', 'status', '--json']);
   expect(exit).toBe(0);
   expect(JSON.parse(stdout).service).not.toBe(record.url);
 });
@@ -142,68 +144,70 @@ test('something else on the port: a free one is taken, unless the port was asked
   onTestFinished(() => void other.close());
   const port = String((other.address() as AddressInfo).port);
   const home = homeWithService();
-  const { exit, stdout, stderr } = await run(home, ['publisher', 'list'], { REGEN_LOCAL_PORT: port });
+  const { exit, stdout, stderr } = await runInHome(home, ['publisher', 'list'], { REGEN_LOCAL_PORT: port });
   expect({ exit, stdout }).toEqual({ exit: 7, stdout: '' });
   expect(stderr).toContain(`cannot use port ${port}`);
-  expect((await run(home, ['serve', '--port', port])).exit).toBe(7);
+  expect((await runInHome(home, ['serve', '--port', port])).exit).toBe(7);
 });
 
 test('a service of another version is drained and replaced', async () => {
   const home = homeWithService();
-  const old = await serviceForTest({ data: folderOf(home), version: '0.0.1' });
-  const { exit, stderr } = await run(home, ['publisher', 'list']);
+  const old = await serviceForTest({ data: getDataFolder(home), version: '0.0.1' });
+  const { exit, stderr } = await runInHome(home, ['publisher', 'list']);
   expect(exit).toBe(0);
   expect(stderr).toContain('Started the embedded service');
   await old.ended;
-  expect(recordOf(home)).not.toMatchObject({ version: '0.0.1' });
+  expect(readRecord(home)).not.toMatchObject({ version: '0.0.1' });
 });
 
 test('a service killed with SIGKILL is started again, with everything it acknowledged', async () => {
   const home = homeWithService();
-  await run(home, ['publisher', 'create', '--id', 'kept', '--name', 'Kept']);
-  process.kill(recordOf(home).pid, 'SIGKILL');
-  const { exit, stdout } = await run(home, ['publisher', 'get', 'kept', '--json']);
+  await runInHome(home, ['publisher', 'create', '--id', 'kept', '--name', 'Kept']);
+  process.kill(readRecord(home).pid, 'SIGKILL');
+  const { exit, stdout } = await runInHome(home, ['publisher', 'get', 'kept', '--json']);
   expect(exit).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ id: 'kept' });
 });
 
 test('a service that is paused costs one timeout, and is said to run but not to answer', async () => {
   const home = homeWithService();
-  await run(home, ['publisher', 'list']);
-  const { pid } = recordOf(home);
+  await runInHome(home, ['publisher', 'list']);
+  const { pid } = readRecord(home);
   process.kill(pid, 'SIGSTOP');
   onTestFinished(() => void process.kill(pid, 'SIGCONT'));
   for (const argv of [['publisher', 'list'], ['serve', 'stop'], ['doctor']]) {
-    const { exit, stdout, stderr } = await run(home, argv, { REGEN_TIMEOUT: '1s' });
+    const { exit, stdout, stderr } = await runInHome(home, argv, { REGEN_TIMEOUT: '1s' });
     expect(exit).toBe(7);
     expect(stdout + stderr).toContain(`(process ${pid}) is running but does not answer`);
   }
   process.kill(pid, 'SIGCONT');
-  expect((await run(home, ['publisher', 'list', '--json'])).stdout).toBe('[]\n');
-  expect(recordOf(home).pid).toBe(pid);
+  expect((await runInHome(home, ['publisher', 'list', '--json'])).stdout).toBe('[]\n');
+  expect(readRecord(home).pid).toBe(pid);
 });
 
 test('a service whose record was lost or spoilt is found again', async () => {
   const home = homeWithService();
-  await run(home, ['publisher', 'list']);
-  const { url } = recordOf(home);
-  rmSync(join(folderOf(home), 'service.json'));
-  expect(JSON.parse((await run(home, ['serve', 'status', '--json'])).stdout)).toMatchObject({ url });
-  writeFileSync(join(folderOf(home), 'service.json'), '{"url": "http');
-  expect(JSON.parse((await run(home, ['auth', 'status', '--json'])).stdout)).toMatchObject({ service: url });
+  await runInHome(home, ['publisher', 'list']);
+  const { url } = readRecord(home);
+  rmSync(join(getDataFolder(home), 'service.json'));
+  expect(JSON.parse((await runInHome(home, ['serve', 'status', '--json'])).stdout)).toMatchObject({ url });
+  writeFileSync(join(getDataFolder(home), 'service.json'), '{"url": "http');
+  expect(JSON.parse((await runInHome(home, ['auth', 'status', '--json'])).stdout)).toMatchObject({
+    service: url,
+  });
 });
 
 test('a data folder that was lost is created again, publisher and token with it', async () => {
   const home = homeWithService();
-  expect((await run(home, ['version', 'publish', 'examples/hello-nodes'])).exit).toBe(0);
+  expect((await runInHome(home, ['version', 'publish', 'examples/hello-nodes'])).exit).toBe(0);
   await stopEmbedded(home);
-  rmSync(folderOf(home), { recursive: true });
-  expect((await run(home, ['version', 'publish', 'examples/hello-nodes'])).exit).toBe(0);
+  rmSync(getDataFolder(home), { recursive: true });
+  expect((await runInHome(home, ['version', 'publish', 'examples/hello-nodes'])).exit).toBe(0);
 });
 
 test('a listener that answers without end on the recorded port does not delay a command', async () => {
   const home = homeWithService();
-  await run(home, ['publisher', 'list']);
+  await runInHome(home, ['publisher', 'list']);
   await stopEmbedded(home);
   const endless = createServer((_, answer) => {
     answer.writeHead(200, { 'content-type': 'application/json' });
@@ -220,18 +224,18 @@ test('a listener that answers without end on the recorded port does not delay a 
   });
   const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
   const record = { url, pid: process.pid, version: '0.1.0', instance: 'x' };
-  writeFileSync(join(folderOf(home), 'service.json'), JSON.stringify(record), { mode: 0o600 });
-  expect(await run(home, ['publisher', 'list', '--json'])).toMatchObject({ exit: 0, stdout: '[]\n' });
+  writeFileSync(join(getDataFolder(home), 'service.json'), JSON.stringify(record), { mode: 0o600 });
+  expect(await runInHome(home, ['publisher', 'list', '--json'])).toMatchObject({ exit: 0, stdout: '[]\n' });
 });
 
 test('its environment holds no secrets of the command that started it', async () => {
   if (!existsSync('/proc/self/environ')) return;
   const home = homeWithService();
-  await run(home, ['node', 'search'], {
+  await runInHome(home, ['node', 'search'], {
     REGEN_TOKEN: 'planted-secret',
     AWS_SECRET_ACCESS_KEY: 'planted-secret',
   });
-  const environment = readFileSync(`/proc/${recordOf(home).pid}/environ`, 'utf8');
+  const environment = readFileSync(`/proc/${readRecord(home).pid}/environ`, 'utf8');
   expect(environment).toContain('PATH=');
   expect(environment).not.toContain('planted-secret');
 });
@@ -242,38 +246,38 @@ test('autostart can be turned off by flag, by variable and by setting', async ()
     [['publisher', 'list', '--no-autostart'], {}],
     [['publisher', 'list'], { REGEN_NO_AUTOSTART: '1' }],
   ] as const) {
-    const { exit, stderr } = await run(home, argv, env);
+    const { exit, stderr } = await runInHome(home, argv, env);
     expect(exit).toBe(7);
     expect(stderr).toContain('regen serve --detach');
   }
-  await run(home, ['config', 'set', 'autostart', 'false']);
-  expect((await run(home, ['publisher', 'list'])).exit).toBe(7);
+  await runInHome(home, ['config', 'set', 'autostart', 'false']);
+  expect((await runInHome(home, ['publisher', 'list'])).exit).toBe(7);
 });
 
 test('serve prints its URL alone, is found by other commands, and ends well when told to', async () => {
   const home = homeForTest();
-  const server = start(['serve', '--port', '0'], { home });
+  const server = startRegen(['serve', '--port', '0'], { home });
   const url = await new Promise<string>((done) =>
     server.child.stdout?.once('data', (text) => done(String(text).trim())),
   );
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect(JSON.parse((await run(home, ['serve', 'status', '--json'])).stdout)).toMatchObject({ url });
-  const second = await run(home, ['serve', '--port', '0']);
+  expect(JSON.parse((await runInHome(home, ['serve', 'status', '--json'])).stdout)).toMatchObject({ url });
+  const second = await runInHome(home, ['serve', '--port', '0']);
   expect(second.exit).toBe(5);
   expect(second.stderr).toContain('serve stop');
-  expect((await run(home, ['serve', 'stop'])).exit).toBe(0);
+  expect((await runInHome(home, ['serve', 'stop'])).exit).toBe(0);
   expect(await server.ended).toMatchObject({ exit: 0, stdout: `${url}\n` });
-  expect((await run(home, ['serve', 'status'])).exit).toBe(7);
+  expect((await runInHome(home, ['serve', 'status'])).exit).toBe(7);
 });
 
 test('a detached service goes on by itself; SIGTERM ends it and frees its port', async () => {
   const home = homeWithService();
-  const { exit, stdout } = await run(home, ['serve', '--detach', '--port', '0']);
+  const { exit, stdout } = await runInHome(home, ['serve', '--detach', '--port', '0']);
   expect(exit).toBe(0);
-  expect(stdout.trim()).toBe(recordOf(home).url);
-  const { pid, url } = recordOf(home);
+  expect(stdout.trim()).toBe(readRecord(home).url);
+  const { pid, url } = readRecord(home);
   process.kill(pid, 'SIGTERM');
-  await expect.poll(() => existsSync(join(folderOf(home), 'service.json'))).toBe(false);
+  await expect.poll(() => existsSync(join(getDataFolder(home), 'service.json'))).toBe(false);
   const refused = await new Promise((done) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => done(false));
     socket.once('error', () => done(true));
@@ -283,7 +287,7 @@ test('a detached service goes on by itself; SIGTERM ends it and frees its port',
 
 test('a service started on the way ends by itself when there is nothing to do', async () => {
   const home = homeForTest();
-  const server = start(['serve', '--port', '0', '--until-idle', '500ms'], { home });
+  const server = startRegen(['serve', '--port', '0', '--until-idle', '500ms'], { home });
   expect((await server.ended).exit).toBe(0);
 });
 
@@ -292,12 +296,12 @@ test('serve says what is wrong with its folder, and exits with 2, not as a bug',
   const data = join(home, 'data');
   mkdirSync(data);
   chmodSync(data, 0o777);
-  const shared = await run(home, ['serve', '--port', '0', '--data', data]);
+  const shared = await runInHome(home, ['serve', '--port', '0', '--data', data]);
   expect([shared.exit, shared.stdout]).toEqual([2, '']);
   expect(shared.stderr).toContain(`Every user of this machine may change ${data} (mode 777).`);
   chmodSync(data, 0o700);
   writeFileSync(join(data, 'regen.db'), 'this is not a database '.repeat(100));
-  const damaged = await run(home, ['serve', '--port', '0', '--data', data]);
+  const damaged = await runInHome(home, ['serve', '--port', '0', '--data', data]);
   expect(damaged.exit).toBe(2);
   expect(damaged.stderr).toContain('Restore the data folder from a copy.');
   expect(damaged.stderr).not.toContain('bug');

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { homeWithService, start } from '../support/cli.js';
+import { homeWithService, startRegen } from '../support/cli.js';
 import { serviceForTest } from '../support/service.js';
 
 /** They run until they are stopped. */
@@ -21,7 +21,7 @@ test('every command of the built program loads what it runs, each file once, and
     REGEN_CREDENTIAL_STORE: 'file',
     REGEN_NO_AUTOSTART: '1',
   };
-  const run = (...argv: string[]) => start(argv, { home, cwd: home, env }).ended;
+  const run = (...argv: string[]) => startRegen(argv, { home, cwd: home, env }).ended;
   const { commands } = JSON.parse((await run('--help', '--json')).stdout) as { commands: Described[] };
   const left = commands.filter(({ command }) => !ENDLESS.includes(command));
   expect(left.length).toBeGreaterThan(100);

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import { homeWithService, regen, start } from '../support/cli.js';
+import { homeWithService, regen, startRegen } from '../support/cli.js';
 import { folderForTest } from '../support/service.js';
 
 /** Something with shapes, as a photograph has. */
-async function photo(path: string, width: number, height: number): Promise<void> {
+async function createPhoto(path: string, width: number, height: number): Promise<void> {
   const pixels = Buffer.alloc(width * height * 3);
   for (let at = 0; at < pixels.length; at += 3) {
     const x = (at / 3) % width;
@@ -21,14 +21,14 @@ async function photo(path: string, width: number, height: number): Promise<void>
 }
 
 /** Bright on the left, dark on the right. */
-async function lightmap(path: string): Promise<void> {
+async function createLightmap(path: string): Promise<void> {
   const row = Buffer.from([...new Array(32).fill(240), ...new Array(32).fill(15)]);
   await sharp(Buffer.concat(new Array(64).fill(row)), { raw: { width: 64, height: 64, channels: 1 } })
     .png()
     .toFile(path);
 }
 
-async function brightness(path: string, half: 'left' | 'right'): Promise<number> {
+async function measureBrightness(path: string, half: 'left' | 'right'): Promise<number> {
   const { width = 0, height = 0 } = await sharp(path).metadata();
   const area = { left: half === 'left' ? 0 : width / 2, top: 0, width: width / 2, height };
   const { channels } = await sharp(await sharp(path).extract(area).png().toBuffer()).stats();
@@ -38,25 +38,27 @@ async function brightness(path: string, half: 'left' | 'right'): Promise<number>
 test('with nothing configured, the light in a relit photo follows the map', async () => {
   const home = homeWithService();
   const cwd = folderForTest();
-  await photo(join(cwd, 'photo.jpg'), 320, 240);
-  await lightmap(join(cwd, 'map.png'));
+  await createPhoto(join(cwd, 'photo.jpg'), 320, 240);
+  await createLightmap(join(cwd, 'map.png'));
   const argv = ['image', 'relight', 'photo.jpg', '--prompt', '(warm evening:1.2)', '--style', 'brighter'];
-  const { exit, stdout, stderr } = await start(
+  const { exit, stdout, stderr } = await startRegen(
     [...argv, '--transfer-light-from-lightmap', 'map.png', '-o', 'out.png'],
     { cwd, home },
   ).ended;
   expect({ exit, stdout }, stderr).toEqual({ exit: 0, stdout: `${join(cwd, 'out.png')}\n` });
   const before =
-    (await brightness(join(cwd, 'photo.jpg'), 'left')) - (await brightness(join(cwd, 'photo.jpg'), 'right'));
+    (await measureBrightness(join(cwd, 'photo.jpg'), 'left')) -
+    (await measureBrightness(join(cwd, 'photo.jpg'), 'right'));
   const after =
-    (await brightness(join(cwd, 'out.png'), 'left')) - (await brightness(join(cwd, 'out.png'), 'right'));
+    (await measureBrightness(join(cwd, 'out.png'), 'left')) -
+    (await measureBrightness(join(cwd, 'out.png'), 'right'));
   expect(after - before).toBeGreaterThan(20);
 });
 
 test('an embedded service that dies on the way is started again, and there is one result', async () => {
   const home = homeWithService();
   const cwd = folderForTest();
-  await photo(join(cwd, 'photo.jpg'), 1600, 1200);
+  await createPhoto(join(cwd, 'photo.jpg'), 1600, 1200);
   const argv = [
     'image',
     'upscaler',
@@ -69,7 +71,7 @@ test('an embedded service that dies on the way is started again, and there is on
     '300ms',
   ];
   let killed = false;
-  const waiting = start(argv, { cwd, home });
+  const waiting = startRegen(argv, { cwd, home });
   waiting.child.stderr?.on('data', () => {
     if (!killed && waiting.said().includes('Task ')) kill();
   });

@@ -1,15 +1,15 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { homeForTest, type Ran, regen, type Started, start } from '../support/cli.js';
+import { homeForTest, type Ran, regen, type Started, startRegen } from '../support/cli.js';
 import {
   type DoubleOptions,
   type GenerationDouble,
-  generationDouble,
+  generationDoubleForTest,
   mp4,
   png,
 } from '../support/generation-double.js';
-import { beforeWrites } from '../support/intercept-writes.js';
+import { interceptWrites } from '../support/intercept-writes.js';
 import { folderForTest } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -33,7 +33,7 @@ const cases = {
 test.each(Object.entries(cases))(
   '%s, killed before any of its writes and run again, leads to one task and one result',
   async (_, { argv, output, made }) => {
-    const double = await generationDouble();
+    const double = await generationDoubleForTest();
     const folders = { home: homeForTest(), cwd: folderForTest() };
     writeFileSync(join(folders.cwd, 'photo.png'), png);
     const save = ['-o', output, '--receipt'];
@@ -44,7 +44,7 @@ test.each(Object.entries(cases))(
 
     // The disk of a killed process holds what another reads there at that moment: one run tells of all its deaths.
     const deaths: (() => void)[] = [];
-    const end = beforeWrites(Object.values(folders), () => deaths.push(remember(folders, double)));
+    const end = interceptWrites(Object.values(folders), () => deaths.push(snapshotFolders(folders, double)));
     const first = await run([...argv, ...save]);
     end();
     expect(first.exit, first.stderr).toBe(0);
@@ -65,7 +65,7 @@ test.each(Object.entries(cases))(
 );
 
 /** Keeps what lies in folders and what a service knows; @returns what brings that back. */
-function remember(folders: Readonly<Record<string, string>>, double: GenerationDouble): () => void {
+function snapshotFolders(folders: Readonly<Record<string, string>>, double: GenerationDouble): () => void {
   const copy = folderForTest();
   for (const [name, folder] of Object.entries(folders)) cpSync(folder, join(copy, name), { recursive: true });
   const forget = double.remember();
@@ -79,14 +79,14 @@ function remember(folders: Readonly<Record<string, string>>, double: GenerationD
 }
 
 /** The same HOME, folder and service for each process. */
-async function desk(options: DoubleOptions = {}) {
-  const double = await generationDouble(options);
+async function createDesk(options: DoubleOptions = {}) {
+  const double = await generationDoubleForTest(options);
   const folders = { home: homeForTest(), cwd: folderForTest() };
   for (const name of ['a.png', 'b.png', 'c.png']) {
     writeFileSync(join(folders.cwd, name), Buffer.concat([png, Buffer.from(name)]));
   }
   const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret', REGEN_NO_AUTOSTART: '1' };
-  const begin = (...words: string[]): Started => start(words, { ...folders, env });
+  const begin = (...words: string[]): Started => startRegen(words, { ...folders, env });
   const run = (...words: string[]): Promise<Ran> => begin(...words).ended;
   return { double, cwd: folders.cwd, begin, run };
 }
@@ -102,7 +102,7 @@ const relight = ['image', 'relight', 'a.png', '--prompt', 'x'];
 const waiting = { states: ['CREATED', 'IN_PROGRESS'] };
 
 test('a command that is killed while it waits goes on with its task when it is run again, and pays once', async () => {
-  const { double, cwd, begin, run } = await desk(waiting);
+  const { double, cwd, begin, run } = await createDesk(waiting);
   for (let round = 0; round < 3; round += 1)
     await killAfter(begin(...relight, '-o', 'r.png'), 'Relighting the image');
   double.endAll();
@@ -116,7 +116,7 @@ test('a command that is killed while it waits goes on with its task when it is r
 });
 
 test('--again starts a new task beside the unfinished one', async () => {
-  const { double, begin, run } = await desk(waiting);
+  const { double, begin, run } = await createDesk(waiting);
   await killAfter(begin(...relight), 'Relighting the image');
   double.endAll();
   expect((await run(...relight, '--again')).exit).toBe(0);
@@ -124,7 +124,7 @@ test('--again starts a new task beside the unfinished one', async () => {
 });
 
 test('a command that gave up waiting is taken up by the same command, under another output', async () => {
-  const { double, cwd, run } = await desk(waiting);
+  const { double, cwd, run } = await createDesk(waiting);
   expect((await run(...relight, '--timeout', '1s')).exit).toBe(8);
   double.endAll();
   expect(await run(...relight, '-o', 'late.png')).toMatchObject({
@@ -135,7 +135,7 @@ test('a command that gave up waiting is taken up by the same command, under anot
 });
 
 test('of several images none is paid for again, the finished ones neither, when their command was killed', async () => {
-  const { double, cwd, begin, run } = await desk({ stuck: (_, count) => count === 2 });
+  const { double, cwd, begin, run } = await createDesk({ stuck: (_, count) => count === 2 });
   const all = ['image', 'relight', 'a.png', 'b.png', 'c.png', '-o', 'out/'];
   const first = begin(...all);
   await waitFor(() => expect(first.said().match(/Saved /g)).toHaveLength(2));
@@ -147,7 +147,7 @@ test('of several images none is paid for again, the finished ones neither, when 
 });
 
 test('identical commands at the same time are different jobs, and so are those that follow --no-wait', async () => {
-  const { double, run } = await desk();
+  const { double, run } = await createDesk();
   const boat = ['video', 'text2video', 'a paper boat', '--no-wait'];
   const ids = await Promise.all(Array.from({ length: 8 }, () => run(...boat)));
   expect(ids.map(({ exit }) => exit)).toEqual(Array(8).fill(0));
@@ -158,7 +158,7 @@ test('identical commands at the same time are different jobs, and so are those t
 });
 
 test('each of several killed commands is taken up once by as many that run at the same time', async () => {
-  const { double, begin, run } = await desk(waiting);
+  const { double, begin, run } = await createDesk(waiting);
   const first = [1, 2, 3].map(() => begin(...relight));
   await Promise.all(first.map((one) => killAfter(one, 'Relighting the image')));
   double.endAll();

@@ -6,32 +6,32 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import { EngineFailure } from '../../src/service/operation/engine.js';
-import { entry, homeForTest, start } from '../support/cli.js';
-import { copyingEngine } from '../support/copying-engine.js';
+import { entry, homeForTest, startRegen } from '../support/cli.js';
+import { createCopyingEngine } from '../support/copying-engine.js';
 import { pixel } from '../support/generation.js';
-import { generationDouble, png } from '../support/generation-double.js';
+import { generationDoubleForTest, png } from '../support/generation-double.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
-import { regenInTerminal } from '../support/terminal.js';
+import { startRegenInTerminal } from '../support/terminal.js';
 import { watchWrites } from '../support/watch-writes.js';
 
 const image = Buffer.from(pixel, 'base64');
 
-function photos(...names: string[]): string {
+function createPhotos(...names: string[]): string {
   const cwd = folderForTest();
   for (const name of names) writeFileSync(join(cwd, name), image);
   return cwd;
 }
 
 /** A service that gives images back as they are, and what a command needs to reach it. */
-async function copying(input: ConfigurationInput = {}, engine = copyingEngine()) {
+async function startCopyingService(input: ConfigurationInput = {}, engine = createCopyingEngine()) {
   const service = await serviceForTest(input, { engines: { image: engine } });
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   return { service, home: homeForTest(), env };
 }
 
 test('every image command brings home what the service made', async () => {
-  const { home, env } = await copying();
-  const cwd = photos('photo.png');
+  const { home, env } = await startCopyingService();
+  const cwd = createPhotos('photo.png');
   const commands = [
     ['relight', 'photo.png', '--prompt', '(warm evening:1.2)', '--transfer-light-from-lightmap', 'photo.png'],
     ['style-transfer', 'photo.png', 'photo.png'],
@@ -40,31 +40,31 @@ test('every image command brings home what the service made', async () => {
   ];
   for (const [name = '', ...rest] of commands) {
     const argv = ['image', name, ...rest, '-o', `${name}.png`, '--interval', '200ms'];
-    const { exit, stdout, stderr } = await start(argv, { cwd, home, env }).ended;
+    const { exit, stdout, stderr } = await startRegen(argv, { cwd, home, env }).ended;
     expect({ exit, stdout }, stderr).toEqual({ exit: 0, stdout: `${join(cwd, `${name}.png`)}\n` });
     expect(readFileSync(join(cwd, `${name}.png`)).equals(image)).toBe(true);
   }
 });
 
 test('a receipt tells the seed and the credits, a failed task its reason', async () => {
-  const engine = copyingEngine(({ request }) => {
+  const engine = createCopyingEngine(({ request }) => {
     if (request.style === 'clean') throw new EngineFailure('The image has no light.');
   });
-  const { home, env } = await copying({ prices: { image: { relight: 3 } } }, engine);
-  const cwd = photos('photo.png');
+  const { home, env } = await startCopyingService({ prices: { image: { relight: 3 } } }, engine);
+  const cwd = createPhotos('photo.png');
   const relight = ['image', 'relight', 'photo.png', '-o', 'out.png', '--interval', '200ms', '--receipt'];
-  const done = await start(relight, { cwd, home, env }).ended;
+  const done = await startRegen(relight, { cwd, home, env }).ended;
   expect(done.exit, done.stderr).toBe(0);
   const receipt = JSON.parse(readFileSync(join(cwd, 'out.png.receipt.json'), 'utf8'));
   expect(receipt).toMatchObject({ credits: 3, seed: expect.any(Number) });
-  const failed = await start([...relight, '--style', 'clean', '--force'], { cwd, home, env }).ended;
+  const failed = await startRegen([...relight, '--style', 'clean', '--force'], { cwd, home, env }).ended;
   expect(failed.exit).toBe(6);
   expect(failed.stderr).toContain('failed: The image has no light.');
 });
 
 test('a loop without waiting, piped into task wait, leaves nothing but ids and URLs on stdout', async () => {
-  const { home, env } = await copying();
-  const cwd = photos('a.png', 'b.png', 'c.png');
+  const { home, env } = await startCopyingService();
+  const cwd = createPhotos('a.png', 'b.png', 'c.png');
   const regen = `"${process.execPath}" "${entry}"`;
   const script = `for f in *.png; do ${regen} image relight "$f" --no-wait || exit; done | tee ids | xargs ${regen} task wait`;
   const run = promisify(execFile);
@@ -80,10 +80,10 @@ test('a loop without waiting, piped into task wait, leaves nothing but ids and U
 });
 
 test('the first Ctrl-C leaves the task running and prints the command that resumes, with its flags', async () => {
-  const double = await generationDouble({ states: ['CREATED', 'IN_PROGRESS'] });
-  const cwd = photos('photo.png');
+  const double = await generationDoubleForTest({ states: ['CREATED', 'IN_PROGRESS'] });
+  const cwd = createPhotos('photo.png');
   const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
-  const terminal = regenInTerminal(['image', 'relight', 'photo.png', '-o', 'my out/', '--receipt'], {
+  const terminal = startRegenInTerminal(['image', 'relight', 'photo.png', '-o', 'my out/', '--receipt'], {
     cwd,
     env,
   });
@@ -97,27 +97,27 @@ test('the first Ctrl-C leaves the task running and prints the command that resum
 });
 
 test('a command that was killed before it heard the answer is repeated under the same key', async () => {
-  let heard = () => {};
+  let received = () => {};
   const arrived = new Promise<void>((done) => {
-    heard = done;
+    received = done;
   });
-  const double = await generationDouble({
+  const double = await generationDoubleForTest({
     onStart: async (_, count) => {
-      heard();
+      received();
       // The first one is never answered.
       if (count === 1) await new Promise(() => {});
       return true;
     },
   });
-  const cwd = photos('photo.png');
+  const cwd = createPhotos('photo.png');
   const home = homeForTest();
   const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
   const argv = ['image', 'relight', 'photo.png', '-o', 'out.png'];
-  const first = start(argv, { cwd, home, env });
+  const first = startRegen(argv, { cwd, home, env });
   await arrived;
   first.child.kill('SIGKILL');
   await first.ended;
-  const { exit, stderr } = await start(argv, { cwd, home, env }).ended;
+  const { exit, stderr } = await startRegen(argv, { cwd, home, env }).ended;
   expect(exit, stderr).toBe(0);
   expect(double.tasks.size).toBe(1);
   expect(readFileSync(join(cwd, 'out.png')).equals(png)).toBe(true);
@@ -125,7 +125,7 @@ test('a command that was killed before it heard the answer is repeated under the
 });
 
 test('a job keeps its key if its answer is lost and then the service cannot be reached', async () => {
-  const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
+  const service = await serviceForTest({}, { engines: { image: createCopyingEngine() } });
   const sockets = new Set<Socket>();
   // The way to the service, at an address that stays the same.
   const way = createServer((socket) => {
@@ -146,12 +146,12 @@ test('a job keeps its key if its answer is lost and then the service cannot be r
   await listen(0);
   onTestFinished(() => void way.close());
   const { port } = way.address() as AddressInfo;
-  const cwd = photos('photo.png');
+  const cwd = createPhotos('photo.png');
   const line = (prompt: string) => JSON.stringify({ command: 'image relight', image: 'photo.png', prompt });
   writeFileSync(join(cwd, 'jobs.jsonl'), `${line('one')}\n${line('two')}\n`);
   const env = { REGEN_BASE_URL: `http://127.0.0.1:${port}`, REGEN_TOKEN: service.ownerToken };
   const surroundings = { cwd, home: homeForTest(), env };
-  const batch = () => start(['batch', 'jobs.jsonl', '--concurrency', '1'], surroundings).ended;
+  const batch = () => startRegen(['batch', 'jobs.jsonl', '--concurrency', '1'], surroundings).ended;
   expect((await batch()).exit).not.toBe(0);
   await listen(port);
   const { exit, stderr } = await batch();
@@ -160,8 +160,8 @@ test('a job keeps its key if its answer is lost and then the service cannot be r
 });
 
 test('many images are done side by side, a failed one apart from the others', async () => {
-  const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
-  const cwd = photos('a.png', 'b.png');
+  const service = await serviceForTest({}, { engines: { image: createCopyingEngine() } });
+  const cwd = createPhotos('a.png', 'b.png');
   writeFileSync(join(cwd, 'broken.png'), 'no image');
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   const argv = [
@@ -175,7 +175,7 @@ test('many images are done side by side, a failed one apart from the others', as
     '--interval',
     '200ms',
   ];
-  const { exit, stdout, stderr } = await start(argv, { cwd, env }).ended;
+  const { exit, stdout, stderr } = await startRegen(argv, { cwd, env }).ended;
   expect(exit).toBe(9);
   expect(stdout).toBe(`${join(cwd, 'a-large.png')}\n${join(cwd, 'b-large.png')}\n`);
   expect(stderr).toContain('2 of 3 saved');

@@ -9,12 +9,12 @@ import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } f
 import { findSecrets } from '../../src/pack/secrets.js';
 import { homeForTest, type Ran } from '../support/cli.js';
 import {
-  install,
+  explainMissingNetwork,
+  installPackages,
+  listPackages,
   type Packed,
-  packagesBelow,
   packRepository,
-  ran,
-  whyUnreachable,
+  runProgram,
 } from '../support/installation.js';
 import { moveStore } from '../support/moved-store.js';
 import { openSharedPlaces } from '../support/shared-places.js';
@@ -42,20 +42,23 @@ let nodes: Ran[];
 beforeAll(async () => {
   for (const made of [prefix, project, ...majors.map(folderOfNode)]) mkdirSync(made);
   writeFileSync(join(project, 'package.json'), '{ "type": "module", "private": true }');
-  [packed, offline] = await Promise.all([packRepository(join(folder, 'repository')), whyUnreachable()]);
+  [packed, offline] = await Promise.all([
+    packRepository(join(folder, 'repository')),
+    explainMissingNetwork(),
+  ]);
   if (offline) return;
   // All at once: npm mostly waits.
   [globally, inProject, ...nodes] = await Promise.all([
-    install([packed.tarball], prefix, '--global'),
-    install([packed.tarball], project),
-    ...brought.map((major) => install([`${binaries}@${major}`], folderOfNode(major))),
+    installPackages([packed.tarball], prefix, '--global'),
+    installPackages([packed.tarball], project),
+    ...brought.map((major) => installPackages([`${binaries}@${major}`], folderOfNode(major))),
   ]);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 const needsInstall = ({ skip }: TestContext) => skip(offline !== undefined, offline);
-const text = (path: string) => readFileSync(join(packed.folder, path), 'utf8');
+const readPackedText = (path: string) => readFileSync(join(packed.folder, path), 'utf8');
 
 test('publint has nothing to say about the tarball', async () => {
   const { buffer: tarball } = new Uint8Array(readFileSync(packed.tarball));
@@ -85,13 +88,13 @@ test('the tarball holds the program, its types and what people read, and is smal
 });
 
 /** Paths of the files in `dist` whose names end so. */
-const published = (ending: string) =>
+const listPublished = (ending: string) =>
   packed.files.map(({ path }) => path).filter((path) => path.startsWith('dist/') && path.endsWith(ending));
 
 test('no program has a line that would fill a terminal above the trace of an error, workers included', () => {
-  const paths = [...published('.js'), ...published('.cjs')];
+  const paths = [...listPublished('.js'), ...listPublished('.cjs')];
   expect(paths).toEqual(expect.arrayContaining(['dist/video-worker.js', 'dist/pack-reader.cjs']));
-  const lengths = paths.flatMap((path) => text(path).split('\n')).map((line) => line.length);
+  const lengths = paths.flatMap((path) => readPackedText(path).split('\n')).map((line) => line.length);
   expect(Math.max(...lengths)).toBeLessThan(2_000);
 });
 
@@ -99,11 +102,11 @@ test('no program has a line that would fill a terminal above the trace of an err
 const toPackage = (name: string) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] as string;
 
 test('what the program imports is in the tarball, in node or among the dependencies', () => {
-  const scripts = [...published('.js'), ...published('.cjs')];
+  const scripts = [...listPublished('.js'), ...listPublished('.cjs')];
   const imported = scripts.flatMap((path) =>
     [
       // Comments name types.
-      ...text(path)
+      ...readPackedText(path)
         .replace(/\/\*[\s\S]*?\*\/|^\s*(?:\/\/|\*).*$/gm, '')
         .matchAll(
           /^(?:import|(?:import|export|\}) .*?from) "([^"]+)";$|\b(?:import|require)\(["'`]([\w@./:-]+)["'`]\)/gm,
@@ -125,9 +128,9 @@ test('what the program imports is in the tarball, in node or among the dependenc
 });
 
 test('what its types import is in the tarball, in node or among the dependencies', () => {
-  const imported = published('.d.ts').flatMap((path) =>
+  const imported = listPublished('.d.ts').flatMap((path) =>
     Array.from(
-      text(path).matchAll(/(?:\bfrom |\bimport\()["']([^"'.][^"']*)["']/g),
+      readPackedText(path).matchAll(/(?:\bfrom |\bimport\()["']([^"'.][^"']*)["']/g),
       ([, name]) => name as string,
     ),
   );
@@ -137,7 +140,7 @@ test('what its types import is in the tarball, in node or among the dependencies
 });
 
 test('its types carry the descriptions of the contract, and the library needs no types of zod', () => {
-  const types = text('dist/types/library/api.generated.d.ts');
+  const types = readPackedText('dist/types/library/api.generated.d.ts');
   expect(types).toMatch(
     /\* Start a relight task\.\n[^/]*`POST \S+image-relight`\n +\*\/\n +readonly relight: /,
   );
@@ -146,7 +149,7 @@ test('its types carry the descriptions of the contract, and the library needs no
   const reach = (path: string) => {
     if (reached.has(path)) return;
     reached.add(path);
-    for (const [, from] of text(path).matchAll(/(?:from |import\()["'](\.[^"']+)\.js["']/g))
+    for (const [, from] of readPackedText(path).matchAll(/(?:from |import\()["'](\.[^"']+)\.js["']/g))
       reach(join(dirname(path), `${from}.d.ts`));
   };
   reach('dist/types/library/index.d.ts');
@@ -155,7 +158,7 @@ test('its types carry the descriptions of the contract, and the library needs no
 });
 
 test('each package is either bundled, with its licence, or installed', () => {
-  const licenses = text('dist/THIRD-PARTY-LICENSES');
+  const licenses = readPackedText('dist/THIRD-PARTY-LICENSES');
   const licensed = new Set(
     Array.from(licenses.matchAll(/^(\S+) \d[\d.]+ \(/gm), ([, name]) => name as string),
   );
@@ -176,7 +179,7 @@ test('npm installs the tarball globally, and each package in it accepts the olde
   expect(globally).toMatchObject({ exit: 0 });
   expect(globally.stderr).not.toMatch(/EBADENGINE|deprecated/);
   const oldest = semver.minVersion(manifest.engines.node) as semver.SemVer;
-  const refusing = packagesBelow(join(own, 'node_modules'))
+  const refusing = listPackages(join(own, 'node_modules'))
     .map((path) => JSON.parse(readFileSync(path, 'utf8')))
     .filter(({ engines }) => engines?.node && !semver.satisfies(oldest, engines.node));
   expect(refusing.map(({ name, version, engines }) => `${name} ${version}: ${engines.node}`)).toEqual([]);
@@ -186,12 +189,12 @@ test.for(majors)(
   'under Node %i the installed program publishes a pack as its first command',
   async (major, context) => {
     needsInstall(context);
-    const PATH = [join(prefix, 'bin'), folderOf(major, context), process.env.PATH].join(delimiter);
+    const PATH = [join(prefix, 'bin'), findNodeFolder(major, context), process.env.PATH].join(delimiter);
     const home = homeForTest();
-    const regen = (...argv: string[]) => ran('regen', argv, { cwd: home, env: { PATH, HOME: home } });
+    const regen = (...argv: string[]) => runProgram('regen', argv, { cwd: home, env: { PATH, HOME: home } });
     onTestFinished(async () => void (await regen('serve', 'stop')));
 
-    expect((await ran('node', ['--version'], { env: { PATH } })).stdout).toMatch(`v${major}.`);
+    expect((await runProgram('node', ['--version'], { env: { PATH } })).stdout).toMatch(`v${major}.`);
     expect(await regen('--version')).toEqual({ exit: 0, stdout: `${manifest.version}\n`, stderr: '' });
     cpSync(join(own, 'examples', 'hello-nodes'), join(home, 'hello-nodes'), { recursive: true });
     const { exit, stdout, stderr } = await regen('version', 'publish', 'hello-nodes', '--json');
@@ -215,12 +218,12 @@ test('the installed program backs up, copies, serves, checks and restores data o
   onTestFinished(places.remove);
   const PATH = [join(prefix, 'bin'), process.env.PATH].join(delimiter);
   await moveStore(places, (argv, home, env) =>
-    ran('regen', argv, { cwd: home, env: { ...env, PATH, HOME: home } }),
+    runProgram('regen', argv, { cwd: home, env: { ...env, PATH, HOME: home } }),
   );
 });
 
 /** Where `node` of a major version lies: the one that runs this, or the one that npm brought. */
-function folderOf(major: number, context: TestContext): string {
+function findNodeFolder(major: number, context: TestContext): string {
   if (!brought.includes(major)) return dirname(process.execPath);
   const { exit, stderr } = nodes[brought.indexOf(major)] as Ran;
   context.skip(exit !== 0, `npm does not bring Node ${major}: ${stderr.trim()}`);
@@ -239,8 +242,8 @@ await service.stop();
   cpSync(join(own, 'examples', 'hello-nodes'), join(project, 'hello-nodes'), { recursive: true });
   const picture = { width: 64, height: 64, channels: 3, background: '#a86' } as const;
   await sharp({ create: picture }).png().toFile(join(project, 'portrait.png'));
-  writeFileSync(join(project, 'program.js'), stripTypes(program() + rest));
-  const end = await ran(process.execPath, ['program.js'], { cwd: project });
+  writeFileSync(join(project, 'program.js'), stripTypes(readProgram() + rest));
+  const end = await runProgram(process.execPath, ['program.js'], { cwd: project });
   expect(end).toMatchObject({ exit: 0, stdout: 'My team NodeVersionStatusActive\ntrue true\n' });
   // What `onStatus` was told.
   expect(end.stderr).toMatch(/^(CREATED\n|IN_PROGRESS\n)*COMPLETED\n$/);
@@ -278,10 +281,10 @@ await startService({ port: 'any' });
       noEmit: true,
       skipLibCheck: false,
     };
-    writeFileSync(join(project, 'program.ts'), program() + rest);
+    writeFileSync(join(project, 'program.ts'), readProgram() + rest);
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
     const compiler = resolve('node_modules/typescript/bin/tsc');
-    const end = await ran(process.execPath, [compiler], { cwd: project });
+    const end = await runProgram(process.execPath, [compiler], { cwd: project });
     expect(end).toEqual({ exit: 0, stdout: '', stderr: '' });
   },
 );
@@ -290,6 +293,6 @@ await startService({ port: 'any' });
 const stripTypes = (text: string) => text.replace(/\btype \w+, /g, '').replace(/(const \w+): \w+/g, '$1');
 
 /** What the guide to the library shows. */
-function program(): string {
+function readProgram(): string {
   return /```ts\n([\s\S]*?)```/.exec(readFileSync('docs/library.md', 'utf8'))?.[1] as string;
 }

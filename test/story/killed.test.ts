@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { homeForTest, regen, start } from '../support/cli.js';
+import { homeForTest, regen, startRegen } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
 import { publisherForTest, serviceForTest } from '../support/service.js';
-import { gateForTest, type Moment } from '../support/stepping-proxy.js';
+import { type ProxyStep, steppingProxyForTest } from '../support/stepping-proxy.js';
 
-const isUpload = ({ path }: Moment) => path.startsWith('/uploads/');
-const isRegistration = ({ method, path }: Moment) =>
+const isUpload = ({ path }: ProxyStep) => path.startsWith('/uploads/');
+const isRegistration = ({ method, path }: ProxyStep) =>
   method === 'POST' && path.endsWith('/versions') && !path.startsWith('/bulk');
 
 /** Each step of publishing at which a client may die. */
-const deaths: Record<string, () => (moment: Moment) => boolean> = {
+const deaths: Record<string, () => (moment: ProxyStep) => boolean> = {
   'before it registers': () => (moment) => isRegistration(moment) && moment.at === 'asked',
   'after it registered, before it hears so': () => (moment) =>
     isRegistration(moment) && moment.at === 'answered',
@@ -29,9 +29,9 @@ const deaths: Record<string, () => (moment: Moment) => boolean> = {
 test.each(Object.keys(deaths))(
   'a publish killed %s and run again ends with one Active version of the same files',
   async (when) => {
-    let moment = (_: Moment) => {};
+    let moment = (_: ProxyStep) => {};
     let target = '';
-    const gate = await gateForTest(
+    const gate = await steppingProxyForTest(
       () => target,
       (now) => moment(now),
     );
@@ -46,8 +46,8 @@ test.each(Object.keys(deaths))(
     };
     const pack = packForTest({ files: { 'weights.bin': randomBytes(3_000_000) } });
 
-    const dies = deaths[when]?.() as (moment: Moment) => boolean;
-    const first = start(['version', 'publish', pack], { home, env });
+    const dies = deaths[when]?.() as (moment: ProxyStep) => boolean;
+    const first = startRegen(['version', 'publish', pack], { home, env });
     moment = (now) => {
       if (dies(now)) first.child.kill('SIGKILL');
     };
@@ -55,7 +55,8 @@ test.each(Object.keys(deaths))(
     moment = () => {};
     expect(killed.exit).toBe(137);
 
-    const again = await start(['version', 'publish', pack, '--skip-existing', '--json'], { home, env }).ended;
+    const again = await startRegen(['version', 'publish', pack, '--skip-existing', '--json'], { home, env })
+      .ended;
     expect(again.exit, again.stderr).toBe(0);
     expect(JSON.parse(again.stdout)).toMatchObject({
       status: 'NodeVersionStatusActive',
@@ -72,7 +73,7 @@ test.each(Object.keys(deaths))(
 test('a lost answer to the registration is read back before anything is repeated', async () => {
   let target = '';
   let lost = 0;
-  const gate = await gateForTest(
+  const gate = await steppingProxyForTest(
     () => target,
     (moment) => {
       if (isRegistration(moment) && moment.at === 'answered' && lost++ === 0)

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { homeForTest, start } from '../support/cli.js';
+import { homeForTest, startRegen } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
 import { folderForTest } from '../support/service.js';
 
@@ -28,21 +28,21 @@ async function measureMemory(pack: string): Promise<{ client: number; service: n
   const home = homeForTest();
   const reports = folderForTest();
   const remembering = (name: string) => ({ NODE_OPTIONS: preload, MEMORY_REPORT: join(reports, name) });
-  const memoryOf = (name: string) => Number(readFileSync(join(reports, name), 'utf8'));
+  const readMemory = (name: string) => Number(readFileSync(join(reports, name), 'utf8'));
 
-  const service = start(['serve', '--port', '0'], { home, env: remembering('service') });
+  const service = startRegen(['serve', '--port', '0'], { home, env: remembering('service') });
   await new Promise((ready) => service.child.stdout?.once('data', ready));
-  const published = await start(['version', 'publish', pack, '--json'], {
+  const published = await startRegen(['version', 'publish', pack, '--json'], {
     home,
     env: remembering('client'),
   }).ended;
   expect(published).toMatchObject({ exit: 0 });
   expect(JSON.parse(published.stdout)).toMatchObject({ status: 'NodeVersionStatusActive' });
   expect(published.stderr).toContain('2002 files');
-  await start(['serve', 'stop'], { home }).ended;
+  await startRegen(['serve', 'stop'], { home }).ended;
   await service.ended;
 
-  return { client: memoryOf('client'), service: memoryOf('service') };
+  return { client: readMemory('client'), service: readMemory('service') };
 }
 
 test('200 MB in 2,000 files are published with less than 200 MB of memory on each side', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, type TestContext, test } from 'vitest';
-import { start } from '../support/cli.js';
+import { startRegen } from '../support/cli.js';
 import { moveStore } from '../support/moved-store.js';
 import { openSharedPlaces, type SharedPlaces } from '../support/shared-places.js';
 
@@ -15,5 +15,8 @@ const requirePlaces = ({ skip }: TestContext): SharedPlaces =>
   typeof places === 'string' ? skip(places) : places;
 
 test('the built program backs up, copies, serves, checks and restores data on disk, in PostgreSQL and in S3', async (context) => {
-  await moveStore(requirePlaces(context), (argv, home, env) => start(argv, { home, cwd: home, env }).ended);
+  await moveStore(
+    requirePlaces(context),
+    (argv, home, env) => startRegen(argv, { home, cwd: home, env }).ended,
+  );
 });

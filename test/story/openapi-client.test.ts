@@ -5,8 +5,8 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { type RunningService, startService } from '../../src/service/index.js';
 import type { Ran } from '../support/cli.js';
-import { zipOf } from '../support/create-zip.js';
-import { install, ran, whyUnreachable } from '../support/installation.js';
+import { createZip } from '../support/create-zip.js';
+import { explainMissingNetwork, installPackages, runProgram } from '../support/installation.js';
 
 const project = mkdtempSync(join(tmpdir(), 'regen-openapi-'));
 const bin = join(project, 'node_modules', '.bin');
@@ -15,7 +15,7 @@ let installed: Ran;
 let service: RunningService;
 
 beforeAll(async () => {
-  offline = await whyUnreachable();
+  offline = await explainMissingNetwork();
   if (offline) return;
   writeFileSync(join(project, 'package.json'), '{ "type": "module", "private": true }');
   // openapi-typescript writes with the API of TypeScript 5.
@@ -26,7 +26,7 @@ beforeAll(async () => {
     'typescript@5',
     '@types/node@20',
   ];
-  installed = await install(tools, project);
+  installed = await installPackages(tools, project);
   service = await startService();
 });
 
@@ -35,8 +35,8 @@ afterAll(async () => {
   rmSync(project, { recursive: true, force: true, maxRetries: 5 });
 });
 
-const run = (name: string, ...argv: string[]) =>
-  ran(join(bin, name), argv, { cwd: project, env: { ...process.env, REDOCLY_TELEMETRY: 'off' } });
+const runTool = (name: string, ...argv: string[]) =>
+  runProgram(join(bin, name), argv, { cwd: project, env: { ...process.env, REDOCLY_TELEMETRY: 'off' } });
 const needsInstall = ({ skip }: TestContext) => {
   skip(offline !== undefined, offline);
   expect(installed).toMatchObject({ exit: 0 });
@@ -46,14 +46,16 @@ test('Redocly finds nothing in the OpenAPI document with its recommended rules',
   needsInstall(context);
   cpSync('docs/openapi.json', join(project, 'openapi.json'));
   const argv = ['openapi.json', '--extends', 'recommended', '--format', 'json'];
-  const { exit, stdout } = await run('redocly', 'lint', ...argv);
+  const { exit, stdout } = await runTool('redocly', 'lint', ...argv);
   expect(exit).toBe(0);
   expect(JSON.parse(stdout).totals).toMatchObject({ errors: 0, warnings: 0 });
 });
 
 test('a client that openapi-typescript generates with its defaults publishes a version and starts a relight', async (context) => {
   needsInstall(context);
-  expect(await run('openapi-typescript', `${service.url}/openapi.json`, '-o', 'service.ts')).toMatchObject({
+  expect(
+    await runTool('openapi-typescript', `${service.url}/openapi.json`, '-o', 'service.ts'),
+  ).toMatchObject({
     exit: 0,
   });
   writeFileSync(join(project, 'program.ts'), PROGRAM);
@@ -62,9 +64,9 @@ test('a client that openapi-typescript generates with its defaults publishes a v
     ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
   };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
-  expect(await run('tsc')).toEqual({ exit: 0, stdout: '', stderr: '' });
+  expect(await runTool('tsc')).toEqual({ exit: 0, stdout: '', stderr: '' });
 
-  const pack = await zipOf({
+  const pack = await createZip({
     'pyproject.toml': '[project]\nname = "hello"\nversion = "1.0.0"\n',
     '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
   });
@@ -74,7 +76,7 @@ test('a client that openapi-typescript generates with its defaults publishes a v
     .toBuffer();
   writeFileSync(join(project, 'image.png'), image);
   const env = { ...process.env, SERVICE: service.url, TOKEN: service.ownerToken };
-  expect(await ran(process.execPath, ['program.js'], { cwd: project, env })).toEqual({
+  expect(await runProgram(process.execPath, ['program.js'], { cwd: project, env })).toEqual({
     exit: 0,
     stdout: 'NodeVersionStatusActive COMPLETED not_found\n',
     stderr: '',

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { homeWithService, regen, start } from '../support/cli.js';
+import { homeWithService, regen, startRegen } from '../support/cli.js';
 import { folderForTest } from '../support/service.js';
 
 /** A folder of packs, by name and node id; one without an id has no manifest. */
@@ -21,7 +21,7 @@ test('of several packs all that can be are published, in one report, under one p
   const home = homeWithService();
   const cwd = packsForTest({ one: 'pack-one', two: 'pack-two', three: 'pack-three', none: undefined });
   const dirs = ['one', 'two', 'three', 'none'].map((name) => `packs/${name}`);
-  const mixed = await start(['version', 'publish', ...dirs, './packs/one/', '--concurrency', '4'], {
+  const mixed = await startRegen(['version', 'publish', ...dirs, './packs/one/', '--concurrency', '4'], {
     cwd,
     home,
   }).ended;

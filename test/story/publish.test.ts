@@ -6,7 +6,7 @@ import { filesForTest, packForTest } from '../support/packs.js';
 import { publisherForTest, serviceForTest } from '../support/service.js';
 
 /** A service with the publisher acme, and the environment of somebody who publishes there. */
-async function author() {
+async function createAuthor() {
   const service = await serviceForTest();
   const { personalAccessToken } = await publisherForTest(service);
   const env = {
@@ -18,7 +18,7 @@ async function author() {
 }
 
 test('a folder is published in one go, and the answer is the Active version', async () => {
-  const { env } = await author();
+  const { env } = await createAuthor();
   const { exit, stdout, stderr } = await regen(['version', 'publish', packForTest(), '--json'], { env });
   expect(stderr).toContain('2 files');
   expect(stderr).toContain(`Done on ${env.REGEN_BASE_URL}.`);
@@ -36,13 +36,13 @@ test('a folder is published in one go, and the answer is the Active version', as
 });
 
 test('the personal access token alone publishes, as from CI', async () => {
-  const { env } = await author();
+  const { env } = await createAuthor();
   const { REGEN_TOKEN: _, ...only } = env;
   expect((await regen(['version', 'publish', packForTest()], { env: only })).exit).toBe(0);
 });
 
 test('the same files again are exit 5, or 0 with --skip-existing; other files are exit 5 always', async () => {
-  const { env } = await author();
+  const { env } = await createAuthor();
   const pack = packForTest();
   await regen(['version', 'publish', pack], { env });
   const again = await regen(['version', 'publish', pack, '--json'], { env });
@@ -59,7 +59,7 @@ test('the same files again are exit 5, or 0 with --skip-existing; other files ar
 });
 
 test('a deleted number is exit 5 and names the next one', async () => {
-  const { env } = await author();
+  const { env } = await createAuthor();
   await regen(['version', 'publish', packForTest()], { env });
   expect((await regen(['version', 'delete', 'acme', 'pack', '1.0.0', '--yes'], { env })).exit).toBe(0);
   const { exit, stderr } = await regen(['version', 'publish', packForTest()], { env });
@@ -92,7 +92,7 @@ test('secrets are refused by name and place, and never shown', async () => {
 });
 
 test('a token of another publisher is exit 4', async () => {
-  const { env } = await author();
+  const { env } = await createAuthor();
   await regen(['publisher', 'create', '--id', 'other', '--name', 'Other'], { env });
   const { stdout: token } = await regen(['publisher', 'token', 'create', 'other', 'x'], { env });
   const { exit, stderr } = await regen(['version', 'publish', packForTest(), '--json'], {
@@ -105,7 +105,7 @@ test('a token of another publisher is exit 4', async () => {
 });
 
 test('--dry-run shows the request with its secret masked and sends nothing', async () => {
-  const { env } = await author();
+  const { env } = await createAuthor();
   const { exit, stdout } = await regen(['version', 'publish', packForTest(), '--dry-run', '--json'], { env });
   expect(exit).toBe(0);
   const request = JSON.parse(stdout);
@@ -115,7 +115,7 @@ test('--dry-run shows the request with its secret masked and sends nothing', asy
 });
 
 test('a changelog comes from a flag, a file or standard input', async () => {
-  const { env } = await author();
+  const { env } = await createAuthor();
   const folder = filesForTest({ 'CHANGES.md': 'From a file\n' });
   const publish = (version: string, flags: string[], stdin?: string) =>
     regen(['version', 'publish', packForTest({ version }), ...flags, '--json'], {
@@ -128,7 +128,7 @@ test('a changelog comes from a flag, a file or standard input', async () => {
 });
 
 test('an archive that the registry turns down is exit 6 with its reason', async () => {
-  const { env } = await author();
+  const { env } = await createAuthor();
   const pack = packForTest({
     files: {
       'loader.py':

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandTree } from '../../src/cli/command-tree.js';
 import { entry, homeWithService, regen } from '../support/cli.js';
-import { type Scene, scenesOf, seen, settled, withScenes } from '../support/transcript.js';
+import { normalizeOutput, readScenes, replaceScenes, runInShell, type Scene } from '../support/transcript.js';
 
 const readme = readFileSync('README.md', 'utf8');
 const path = 'docs/publishing.md';
@@ -13,14 +13,14 @@ const page = readFileSync(path, 'utf8');
 test('the transcript in the guide to publishing is what happens', async () => {
   const home = homeWithService();
   const env = { PATH: process.env.PATH, HOME: home };
-  const scenes = scenesOf(page);
+  const scenes = readScenes(page);
   expect(scenes.length).toBeGreaterThan(2);
   const now: Scene[] = [];
   for (const { command } of scenes) {
-    const { exit, text } = await seen(`${process.execPath} ${entry} ${command}`, env);
-    now.push({ command, exit, shows: settled(text, home) });
+    const { exit, text } = await runInShell(`${process.execPath} ${entry} ${command}`, env);
+    now.push({ command, exit, shows: normalizeOutput(text, home) });
   }
-  if (process.env.UPDATE_TRANSCRIPT) writeFileSync(path, withScenes(page, now));
+  if (process.env.UPDATE_TRANSCRIPT) writeFileSync(path, replaceScenes(page, now));
   else expect(now).toEqual(scenes);
 });
 

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { homeWithService, type Ran, regen, start } from '../support/cli.js';
+import { homeWithService, type Ran, regen, startRegen } from '../support/cli.js';
 import { pixel } from '../support/generation.js';
 import { filesForTest } from '../support/packs.js';
 
-const planted = (name: string) => `planted${name}${'x'.repeat(24)}`;
+const plantSecret = (name: string) => `planted${name}${'x'.repeat(24)}`;
 
 const manifest = `[project]
 name = "pack"
@@ -27,38 +27,40 @@ test('a tour of the commands leaves no secret where others could read it', async
   const home = homeWithService();
   const data = join(home, '.local', 'share', 'regen');
   const env: Record<string, string> = {
-    REGEN_TOKEN: planted('Bearer'),
-    REGEN_PUBLISH_TOKEN: planted('Publish'),
-    REGEN_WEBHOOK_SECRET: planted('Webhook'),
-    REGEN_ADMIN_TOKEN: planted('Admin'),
-    AWS_SECRET_ACCESS_KEY: planted('Cloud'),
-    GITHUB_TOKEN: planted('Forge'),
-    NPM_TOKEN: planted('Packages'),
-    DATABASE_PASSWORD: planted('Database'),
-    HTTPS_PROXY: `http://user:${planted('Proxy')}@127.0.0.1:9`,
+    REGEN_TOKEN: plantSecret('Bearer'),
+    REGEN_PUBLISH_TOKEN: plantSecret('Publish'),
+    REGEN_WEBHOOK_SECRET: plantSecret('Webhook'),
+    REGEN_ADMIN_TOKEN: plantSecret('Admin'),
+    AWS_SECRET_ACCESS_KEY: plantSecret('Cloud'),
+    GITHUB_TOKEN: plantSecret('Forge'),
+    NPM_TOKEN: plantSecret('Packages'),
+    DATABASE_PASSWORD: plantSecret('Database'),
+    HTTPS_PROXY: `http://user:${plantSecret('Proxy')}@127.0.0.1:9`,
   };
   const secrets = new Map(Object.entries(env).map(([name, value]) => [name, value.match(/planted\w+/)?.[0]]));
   // The embedded service is started by a command that knows them all.
-  const first = await start(['node', 'search', '--profile', 'local'], { home, env }).ended;
+  const first = await startRegen(['node', 'search', '--profile', 'local'], { home, env }).ended;
   const { url, pid } = JSON.parse(readFileSync(join(data, 'service.json'), 'utf8'));
   const owner = readFileSync(join(data, 'owner.token'), 'utf8').trim();
   secrets.set('the owner', owner);
 
   const cwd = filesForTest({
     'owner.txt': owner,
-    'wrong.txt': planted('TokenFile'),
+    'wrong.txt': plantSecret('TokenFile'),
     'pack/pyproject.toml': manifest,
     'pack/__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
-    'pack/.env': `KEY=${planted('InPack')}\n`,
+    'pack/.env': `KEY=${plantSecret('InPack')}\n`,
     'clean/pyproject.toml': manifest,
     'clean/__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
-    'clean/.env': `KEY=${planted('InPack')}\n`,
-    'clean/deploy.pem': `-----BEGIN PRIVATE KEY-----\n${planted('Pem')}\n-----END PRIVATE KEY-----\n`,
+    'clean/.env': `KEY=${plantSecret('InPack')}\n`,
+    'clean/deploy.pem': `-----BEGIN PRIVATE KEY-----\n${plantSecret('Pem')}\n-----END PRIVATE KEY-----\n`,
     'clean/.regenignore': '.env\n*.pem\n',
     'jobs.jsonl': `${JSON.stringify({ command: 'image skin-enhancer', image: `base64:${pixel}` })}\n`,
   });
-  secrets.set('a wrong token file', planted('TokenFile')).set('a secret of the pack', planted('InPack'));
-  secrets.set('a key of the pack', planted('Pem'));
+  secrets
+    .set('a wrong token file', plantSecret('TokenFile'))
+    .set('a secret of the pack', plantSecret('InPack'));
+  secrets.set('a key of the pack', plantSecret('Pem'));
 
   const ran: [argv: readonly string[], ran: Ran][] = [[['node', 'search'], first]];
   const tour = async (argv: string[], more: Record<string, string> = {}, stdin = '') => {
@@ -85,8 +87,14 @@ test('a tour of the commands leaves no secret where others could read it', async
   await tour(['node', 'search', '--verbose', '--base-url', 'https://registry.example'], {
     REGEN_BASE_URL: '',
   });
-  await tour(['node', 'search', '--base-url', url.replace('//', `//me:${planted('Address')}@`), '--verbose']);
-  secrets.set('a password in an address', planted('Address'));
+  await tour([
+    'node',
+    'search',
+    '--base-url',
+    url.replace('//', `//me:${plantSecret('Address')}@`),
+    '--verbose',
+  ]);
+  secrets.set('a password in an address', plantSecret('Address'));
   await tour(['admin', 'generate-token', '--output-file', 'admin.txt', ...asOwner]);
   secrets.set('an admin token', readFileSync(join(cwd, 'admin.txt'), 'utf8').trim());
   await tour(['admin', 'audit', '--json', '--verbose', '--token-file', 'admin.txt']);
@@ -116,7 +124,7 @@ test('a tour of the commands leaves no secret where others could read it', async
   const [file] = readdirSync(folder).filter((name) => name.endsWith('.json'));
   const sign_in = {
     ...{ issuer: 'http://127.0.0.1:9', client_id: 'cli', expires_at: '2020-01-01T00:00:00Z' },
-    ...{ access_token: planted('Access'), refresh_token: planted('Refresh') },
+    ...{ access_token: plantSecret('Access'), refresh_token: plantSecret('Refresh') },
   };
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, file as string), JSON.stringify({ sign_in }), { mode: 0o600 });
@@ -144,8 +152,8 @@ test('a tour of the commands leaves no secret where others could read it', async
   expect(found).toEqual([]);
   // What signs an address is masked as well, but for those of results, which are what was asked for.
   const signed = /\S+[?&](?:sig|signature|token)=(?!\*|%2A)\S*/gi;
-  const told = places.flatMap(([, text]) => text.match(signed) ?? []);
-  expect(told.filter((address) => !address.includes('/results/'))).toEqual([]);
+  const received = places.flatMap(([, text]) => text.match(signed) ?? []);
+  expect(received.filter((address) => !address.includes('/results/'))).toEqual([]);
   expect(ran.filter(([, { exit }]) => exit === 1)).toEqual([]);
   expect(ran.filter(([, { exit }]) => exit === 0).length).toBeGreaterThan(10);
 });

@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { start } from '../support/cli.js';
+import { startRegen } from '../support/cli.js';
 import { folderForTest } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -43,7 +43,7 @@ async function runClient(url: string, name: string, agent: Agent): Promise<Sent[
 
 test('a service that is stopped fails no request while it drains, and none that reached it afterwards', async () => {
   const env = { REGEN_SERVE_DRAIN_MS: `${DRAIN_MS}`, REGEN_SERVE_LOG_LEVEL: 'info' };
-  const service = start(['serve', '--port', '0', '--data', folderForTest()], { env });
+  const service = startRegen(['serve', '--port', '0', '--data', folderForTest()], { env });
   onTestFinished(() => void service.child.kill('SIGKILL'));
   let out = '';
   service.child.stdout?.on('data', (chunk) => {
@@ -56,7 +56,7 @@ test('a service that is stopped fails no request while it drains, and none that 
   const clients = agents.map((agent, at) => runClient(url, `client-${at}`, agent));
   await waitFor(() => expect(service.said()).toContain('client-15-9'));
 
-  const told = performance.now();
+  const received = performance.now();
   service.child.kill('SIGTERM');
   let notReady = Number.POSITIVE_INFINITY;
   const askReady = async () => (await fetch(`${url}/ready`).catch(() => undefined))?.status;
@@ -68,7 +68,7 @@ test('a service that is stopped fails no request while it drains, and none that 
   expect((await service.ended).exit, service.said()).toBe(0);
 
   const failed = sent.filter(({ outcome }) => outcome !== 200);
-  const early = failed.filter(({ ended }) => (ended as number) < told + DRAIN_MS);
+  const early = failed.filter(({ ended }) => (ended as number) < received + DRAIN_MS);
   expect(early).toEqual([]);
   // Keep-alive clients leave by themselves, so that none of their connections is cut under a request.
   expect(sent.filter(({ begun, closes, outcome }) => outcome === 200 && begun > notReady && !closes)).toEqual(

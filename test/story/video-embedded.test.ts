@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { homeWithService, start } from '../support/cli.js';
+import { homeWithService, startRegen } from '../support/cli.js';
 import { folderForTest } from '../support/service.js';
 
 /** The width and height that an MP4's first track says it has. */
-function sizeOf(path: string): [width: number, height: number] {
+function readSize(path: string): [width: number, height: number] {
   const bytes = readFileSync(path);
   const box = bytes.indexOf('tkhd');
   const end = box - 4 + bytes.readUInt32BE(box - 4);
@@ -15,7 +15,8 @@ function sizeOf(path: string): [width: number, height: number] {
 test('with nothing configured, a video is made of a prompt, and made longer', async () => {
   const home = homeWithService();
   const cwd = folderForTest();
-  const run = (...argv: string[]) => start(['video', ...argv, '--interval', '300ms'], { cwd, home }).ended;
+  const run = (...argv: string[]) =>
+    startRegen(['video', ...argv, '--interval', '300ms'], { cwd, home }).ended;
   const size = ['--resolution', '540p', '--duration', '1', '--receipt'];
   const made = await run('text2video', 'a paper boat', '--aspect-ratio', '9:16', ...size, '-o', 'boat.mp4');
   expect({ exit: made.exit, stdout: made.stdout }, made.stderr).toEqual({
@@ -23,7 +24,7 @@ test('with nothing configured, a video is made of a prompt, and made longer', as
     stdout: `${join(cwd, 'boat.mp4')}\n`,
   });
   expect(made.stderr).toMatch(/Costs \d+ credits for a preview made on this machine; nothing is billed\./);
-  expect(sizeOf(join(cwd, 'boat.mp4'))).toEqual([540, 960]);
+  expect(readSize(join(cwd, 'boat.mp4'))).toEqual([540, 960]);
   const receipt = JSON.parse(readFileSync(join(cwd, 'boat.mp4.receipt.json'), 'utf8'));
   expect(receipt).toMatchObject({ seed: expect.any(Number), credits: expect.any(Number) });
 

@@ -9,7 +9,7 @@ export interface Page {
  * The least of a browser: opens a URL, follows redirects, keeps cookies, and sends each form it meets as it
  * is filled in, as a page's own script or a person in a hurry would.
  */
-export async function browse(url: string): Promise<Page> {
+export async function openInBrowser(url: string): Promise<Page> {
   const cookies = new Map<string, string>();
   let next: { url: string; body?: URLSearchParams } | undefined = { url };
   for (let steps = 0; next && steps < 20; steps++) {
@@ -27,13 +27,13 @@ export async function browse(url: string): Promise<Page> {
     const location = answer.headers.get('location');
     const text = await answer.text();
     const at: string = next.url;
-    next = location ? { url: new URL(location, at).href } : formOf(text, at);
+    next = location ? { url: new URL(location, at).href } : findForm(text, at);
     if (!next) return { url: at, status: answer.status, text };
   }
   throw new Error(`${url} leads nowhere.`);
 }
 
-function formOf(text: string, at: string): { url: string; body: URLSearchParams } | undefined {
+function findForm(text: string, at: string): { url: string; body: URLSearchParams } | undefined {
   const action = /<form[^>]*method="post"[^>]*action="([^"]+)"/i.exec(text)?.[1];
   if (!action) return undefined;
   const attribute = (input: string, name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(input)?.[1];

@@ -3,7 +3,7 @@ import { generateKeyPair, SignJWT } from 'jose';
 import { sql } from 'kysely';
 import { createAdminToken } from '../../src/service/auth/admin-tokens.js';
 import { createRandomToken } from '../../src/service/auth/random-tokens.js';
-import { personNamed, type TestIssuer } from './issuer.js';
+import { createPerson, type TestIssuer } from './issuer.js';
 import type { Registry } from './registry.js';
 
 /** The publisher that callers may belong to, and a personal access token for it. */
@@ -21,11 +21,11 @@ export interface AsCaller {
 }
 
 /** Each kind of caller with a valid credential or none. Those that change the publisher come last. */
-export async function callersOf(here: Registry, issuer: TestIssuer): Promise<Record<string, AsCaller>> {
+export async function createCallers(here: Registry, issuer: TestIssuer): Promise<Record<string, AsCaller>> {
   const { tokens, ok, url } = here;
-  const { valid } = await adminTokens(here);
-  const user = await issuer.signIn(personNamed('una'), url);
-  const admin = await issuer.signIn(personNamed('ada', { roles: ['admin'] }), url);
+  const { valid } = await createAdminTokens(here);
+  const user = await issuer.signIn(createPerson('una'), url);
+  const admin = await issuer.signIn(createPerson('ada', { roles: ['admin'] }), url);
   const { token: key } = await ok('ann', 'POST', '/users/keys', { name: 'script' });
   const before = ({ publisher }: Own) =>
     ok('admin', 'PUT', `/admin/publishers/${publisher}`, { status: 'PublisherStatusBanned' });
@@ -48,31 +48,31 @@ export async function callersOf(here: Registry, issuer: TestIssuer): Promise<Rec
 }
 
 /** Each kind of invalid credential. */
-export async function invalidCredentials(
+export async function createInvalidCredentials(
   here: Registry,
   issuer: TestIssuer,
 ): Promise<Record<string, string>> {
   const { service, url } = here;
-  const { revoked, expired } = await adminTokens(here);
+  const { revoked, expired } = await createAdminTokens(here);
   const now = Math.floor(service.context.now() / 1000);
   const ofIssuer = (claims: object) => issuer.sign({ sub: 'ada', aud: url, roles: ['admin'], ...claims });
   return {
     malformed: 'malformed',
     expired: await service.signFor({ sub: 'ann', expiresInSeconds: -60 }),
-    'expired token': await expiredToken(here),
-    'revoked token': await revokedToken(here),
-    ...(await deadKeys(here)),
+    'expired token': await createExpiredToken(here),
+    'revoked token': await createRevokedToken(here),
+    ...(await createDeadKeys(here)),
     'expired admin token': expired,
     'revoked admin token': revoked,
     "identity provider's, for another audience": await ofIssuer({ aud: 'https://other.example.org' }),
     "identity provider's, expired": await ofIssuer({ exp: now - 120 }),
     "identity provider's, not yet valid": await ofIssuer({ nbf: now + 86_400, exp: now + 90_000 }),
     "another issuer's": await ofIssuer({ iss: 'https://other.example.org' }),
-    "another's in the identity provider's name": await forged(issuer, url),
+    "another's in the identity provider's name": await forgeToken(issuer, url),
   };
 }
 
-async function forged(issuer: TestIssuer, aud: string): Promise<string> {
+async function forgeToken(issuer: TestIssuer, aud: string): Promise<string> {
   const { privateKey } = await generateKeyPair('ES256');
   const { kid } = JSON.parse(
     Buffer.from((await issuer.sign({})).split('.')[0] as string, 'base64url').toString(),
@@ -83,7 +83,7 @@ async function forged(issuer: TestIssuer, aud: string): Promise<string> {
     .sign(privateKey);
 }
 
-async function expiredToken({ change, service }: Registry): Promise<string> {
+async function createExpiredToken({ change, service }: Registry): Promise<string> {
   const { token, prefix, hash } = createRandomToken('personal_access_tokens');
   const created_at = new Date(service.context.now()).toISOString();
   await change(async (tx) => {
@@ -99,14 +99,14 @@ async function expiredToken({ change, service }: Registry): Promise<string> {
   return token;
 }
 
-async function revokedToken({ ok }: Registry): Promise<string> {
+async function createRevokedToken({ ok }: Registry): Promise<string> {
   const { id, token } = await ok('ann', 'POST', '/publishers/acme/tokens', { name: 'revoked' });
   await ok('ann', 'DELETE', `/publishers/acme/tokens/${id}`);
   return token;
 }
 
 /** API keys that have expired or are revoked. */
-async function deadKeys({ change, ok }: Registry): Promise<Record<string, string>> {
+async function createDeadKeys({ change, ok }: Registry): Promise<Record<string, string>> {
   const make = () => ok('ann', 'POST', '/users/keys', { name: 'dead' });
   const [expired, revoked] = [await make(), await make()];
   await ok('ann', 'DELETE', `/users/keys/${revoked.id}`);
@@ -118,7 +118,7 @@ async function deadKeys({ change, ok }: Registry): Promise<Record<string, string
 }
 
 /** Admin tokens of an admin: a valid, a revoked and an expired one. */
-async function adminTokens({
+async function createAdminTokens({
   change,
   ok,
   service,

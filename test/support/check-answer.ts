@@ -35,7 +35,8 @@ const routes = Array.from(listOperations(contract), ([name, { method, path, stat
   name,
   method,
   status,
-  schema: response && `document#/paths/${pointer(path)}/${method.toLowerCase()}/responses/${status}/${json}`,
+  schema:
+    response && `document#/paths/${formatPointer(path)}/${method.toLowerCase()}/responses/${status}/${json}`,
   form: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
   parameters: path.split('{').length,
 })).sort((one, other) => one.parameters - other.parameters);
@@ -46,7 +47,7 @@ const routes = Array.from(listOperations(contract), ([name, { method, path, stat
  * @throws Error listing all problems
  */
 export function checkAnswer(answer: GivenAnswer): void {
-  const wrong = answer.status >= 400 ? refusalProblems(answer) : successProblems(answer);
+  const wrong = answer.status >= 400 ? listRefusalProblems(answer) : listSuccessProblems(answer);
   if (wrong.length === 0) return;
   const { method, url, status, text } = answer;
   throw new Error(
@@ -54,7 +55,7 @@ export function checkAnswer(answer: GivenAnswer): void {
   );
 }
 
-function successProblems({ method, url, status, type, text }: GivenAnswer): string[] {
+function listSuccessProblems({ method, url, status, type, text }: GivenAnswer): string[] {
   // Redirects and answers to HEAD have no body.
   if (status >= 300 || method === 'HEAD') return [];
   const path = new URL(url).pathname;
@@ -62,12 +63,12 @@ function successProblems({ method, url, status, type, text }: GivenAnswer): stri
   if (!route) return [];
   if (status !== route.status) return [`${route.name} succeeds with ${route.status}`];
   if (!route.schema) return text === '' ? [] : [`${route.name} answers without a body`];
-  return jsonProblems(route.schema, type, text);
+  return listJsonProblems(route.schema, type, text);
 }
 
-function refusalProblems({ method, status, type, text }: GivenAnswer): string[] {
+function listRefusalProblems({ method, status, type, text }: GivenAnswer): string[] {
   if (method === 'HEAD') return text === '' ? [] : ['a HEAD is answered without a body'];
-  const problems = jsonProblems(errorSchema, type, text);
+  const problems = listJsonProblems(errorSchema, type, text);
   if (problems.length > 0) return problems;
   const { error } = JSON.parse(text) as { error: string };
   if (!Object.hasOwn(errorCodes, error)) return [`${error} is not a code of the contract`];
@@ -75,17 +76,17 @@ function refusalProblems({ method, status, type, text }: GivenAnswer): string[] 
   return declared === status ? [] : [`the code ${error} belongs to the status ${declared}`];
 }
 
-function jsonProblems(schema: string, type: string | null, text: string): string[] {
+function listJsonProblems(schema: string, type: string | null, text: string): string[] {
   if (!/^application\/json(?:;|$)/.test(type ?? '')) return [`the body is ${type}, not application/json`];
   const validate = ajv.getSchema(schema);
   if (!validate) return [`the document has nothing at ${schema}`];
-  if (validate(parsed(text))) return [];
+  if (validate(parseJson(text))) return [];
   return (validate.errors ?? []).map(
     ({ instancePath, message }) => `${instancePath || 'the body'} ${message}`,
   );
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -93,6 +94,6 @@ function parsed(text: string): unknown {
   }
 }
 
-function pointer(path: string): string {
+function formatPointer(path: string): string {
   return encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'));
 }

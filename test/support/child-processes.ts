@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The processes that this one, or another, started and that run with `word` among their arguments, as Linux lists them. */
-export function childrenRunning(word: string, parent: number | 'self' = 'self'): number[] {
+export function listChildProcesses(word: string, parent: number | 'self' = 'self'): number[] {
   const children = readdirSync(`/proc/${parent}/task`).flatMap((thread) =>
     readFileSync(`/proc/${parent}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
   );

@@ -59,7 +59,7 @@ export async function regen(argv: readonly string[], surroundings: Surroundings 
     signals,
     onSaid,
   } = surroundings;
-  stderr.heard = onSaid;
+  stderr.received = onSaid;
   const tty = answers !== undefined || terminal === true;
   const system: System = {
     stdin: Object.assign(typeof stdin === 'string' ? Readable.from(stdin === '' ? [] : [stdin]) : stdin, {
@@ -78,7 +78,7 @@ export async function regen(argv: readonly string[], surroundings: Surroundings 
     now: clock?.now ?? Date.now,
     sleep: clock?.sleep ?? ((ms, signal) => pause(ms, undefined, { signal }).catch(() => {})),
     keychain: keychain ?? noKeychain,
-    prompts: scripted(answers ?? []),
+    prompts: createPrompts(answers ?? []),
     onSignal(handler, names = ['SIGINT', 'SIGTERM']) {
       for (const name of names) signals?.on(name, handler);
       return () => void names.map((name) => signals?.off(name, handler));
@@ -99,16 +99,16 @@ let runs = 0;
 
 class Capture extends Writable {
   text = '';
-  heard: ((text: string) => void) | undefined;
+  received: ((text: string) => void) | undefined;
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.text += chunk.toString();
-    this.heard?.(this.text);
+    this.received?.(this.text);
     done();
   }
 }
 
-function scripted(answers: readonly (string | boolean)[]): Prompts {
+function createPrompts(answers: readonly (string | boolean)[]): Prompts {
   const left = [...answers];
   const next = async () => {
     if (left.length === 0) throw new Error('The test has no answer to this question.');
@@ -147,7 +147,7 @@ export interface Started {
 }
 
 /** Starts the built program in a process of its own, with nothing of this process's environment but PATH. */
-export function start(argv: readonly string[], surroundings: Surroundings = {}): Started {
+export function startRegen(argv: readonly string[], surroundings: Surroundings = {}): Started {
   const { env = {}, home = homeForTest(), cwd = process.cwd(), stdin = '' } = surroundings;
   const child = spawn(process.execPath, [entry, ...argv], {
     cwd,
@@ -174,7 +174,7 @@ export function start(argv: readonly string[], surroundings: Surroundings = {}):
 
 /** Ends the embedded service of a HOME; for every test whose commands may have started one. */
 export async function stopEmbedded(home: string): Promise<void> {
-  await start(['serve', 'stop'], { home }).ended;
+  await startRegen(['serve', 'stop'], { home }).ended;
 }
 
 /** A HOME whose embedded service is stopped at the end of the test. */

@@ -52,7 +52,7 @@ export async function comfyRegistryForTest() {
   };
   const find = (nodeId: string, version: string) =>
     versions.find((one) => one.node_id === nodeId && [one.id, one.version].includes(version));
-  const definitionsOf = (version: Fields) => [
+  const listDefinitions = (version: Fields) => [
     {
       comfy_node_name: 'Greet',
       category: version.version === '1.0.0' ? 'pack' : 'other',
@@ -214,14 +214,14 @@ export async function comfyRegistryForTest() {
       'GET /nodes/:n/versions/:v/comfy-nodes',
       (_, n, v) => {
         const version = find(n, v);
-        return version ? [200, { comfy_nodes: definitionsOf(version), totalNumberOfPages: 1 }] : missing;
+        return version ? [200, { comfy_nodes: listDefinitions(version), totalNumberOfPages: 1 }] : missing;
       },
     ],
     [
       'GET /comfy-nodes',
       ({ query }) => {
         const all = versions
-          .flatMap(definitionsOf)
+          .flatMap(listDefinitions)
           .filter(
             (one) => !query.has('comfy_node_name') || one.comfy_node_name === query.get('comfy_node_name'),
           );

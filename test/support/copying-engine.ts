@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Engine, EngineJob } from '../../src/service/operation/engine.js';
 
 /** An engine that returns the image it was given, once `before` is done. */
-export function copyingEngine(
+export function createCopyingEngine(
   before: (job: EngineJob, signal: AbortSignal) => void | Promise<void> = () => {},
 ): Engine {
   return {

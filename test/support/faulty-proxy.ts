@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 
 /** Every way in which a request fails. */
-export const mishaps = [
+export const MISHAPS = [
   'refused',
   'request cut',
   'answer cut',
@@ -15,9 +15,9 @@ export const mishaps = [
   'slow',
 ] as const;
 
-export type Mishap = (typeof mishaps)[number];
+export type Mishap = (typeof MISHAPS)[number];
 
-export interface ChaosOptions {
+export interface FaultyProxyOptions {
   /** The share of requests that fail, 0 to 1. */
   readonly share: number;
   readonly seed: number;
@@ -25,21 +25,24 @@ export interface ChaosOptions {
   readonly slowMs: number;
 }
 
-export interface Chaos {
+export interface FaultyProxy {
   readonly url: string;
   /** How often each failure happened, and how many requests succeeded. */
   readonly counts: Record<Mishap | 'well', number>;
 }
 
 /** A proxy to a service on which a share of the requests fails, reproducibly by seed. */
-export async function chaosForTest(target: () => string, options: ChaosOptions): Promise<Chaos> {
-  const random = randomOf(options.seed);
-  const counts = Object.fromEntries([...mishaps, 'well'].map((name) => [name, 0])) as Chaos['counts'];
-  let last = Math.floor(random() * mishaps.length);
+export async function faultyProxyForTest(
+  target: () => string,
+  options: FaultyProxyOptions,
+): Promise<FaultyProxy> {
+  const random = createRandom(options.seed);
+  const counts = Object.fromEntries([...MISHAPS, 'well'].map((name) => [name, 0])) as FaultyProxy['counts'];
+  let last = Math.floor(random() * MISHAPS.length);
   const server = createServer((asked, answer) => {
-    const mishap = random() < options.share ? mishaps[++last % mishaps.length] : undefined;
+    const mishap = random() < options.share ? MISHAPS[++last % MISHAPS.length] : undefined;
     counts[mishap ?? 'well'] += 1;
-    pass(asked, answer, { target: target(), mishap, slowMs: options.slowMs }).catch(() =>
+    passExchange(asked, answer, { target: target(), mishap, slowMs: options.slowMs }).catch(() =>
       asked.socket.destroy(),
     );
   });
@@ -57,12 +60,16 @@ interface Passing {
   readonly slowMs: number;
 }
 
-async function pass(asked: IncomingMessage, answer: ServerResponse, { target, mishap, slowMs }: Passing) {
+async function passExchange(
+  asked: IncomingMessage,
+  answer: ServerResponse,
+  { target, mishap, slowMs }: Passing,
+) {
   const cut = () => asked.socket.destroy();
   if (mishap === 'refused') return cut();
-  if (mishap === '500 before') return refuse(asked, answer, 500);
-  if (mishap === '429') return refuse(asked, answer, 429);
-  const body = await bytes(asked);
+  if (mishap === '500 before') return refuseRequest(asked, answer, 500);
+  if (mishap === '429') return refuseRequest(asked, answer, 429);
+  const body = await readBytes(asked);
   const onward = request(new URL(asked.url ?? '/', target), { method: asked.method, headers: asked.headers });
   const answered = new Promise<IncomingMessage>((done, fail) => {
     onward.once('response', done);
@@ -75,9 +82,9 @@ async function pass(asked: IncomingMessage, answer: ServerResponse, { target, mi
   }
   onward.end(body);
   const reply = await answered;
-  const content = await bytes(reply);
+  const content = await readBytes(reply);
   if (mishap === 'answer lost' || mishap === 'request cut') return cut();
-  if (mishap === '500 after') return refuse(asked, answer, 500);
+  if (mishap === '500 after') return refuseRequest(asked, answer, 500);
   if (mishap === 'slow') await pause(slowMs);
   const { 'transfer-encoding': _, ...headers } = reply.headers;
   answer.writeHead(reply.statusCode ?? 502, { ...headers, 'content-length': content.length });
@@ -85,20 +92,20 @@ async function pass(asked: IncomingMessage, answer: ServerResponse, { target, mi
   answer.write(content.subarray(0, content.length / 2), cut);
 }
 
-function refuse(asked: IncomingMessage, answer: ServerResponse, status: number): void {
+function refuseRequest(asked: IncomingMessage, answer: ServerResponse, status: number): void {
   asked.resume();
   const headers = { 'content-type': 'text/html', ...(status === 429 && { 'retry-after': '0' }) };
   answer.writeHead(status, headers).end('<h1>Something is wrong.</h1>');
 }
 
-async function bytes(stream: IncomingMessage): Promise<Buffer> {
+async function readBytes(stream: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of stream) parts.push(part);
   return Buffer.concat(parts);
 }
 
 /** Mulberry32. */
-function randomOf(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

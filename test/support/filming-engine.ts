@@ -7,7 +7,7 @@ import { pixel } from './generation.js';
 export const film = Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isomiso2film', 'latin1');
 
 /** An engine that returns the same video and cover for every task, after what the test makes it do. */
-export function filmingEngine(
+export function createFilmingEngine(
   before: (
     job: EngineJob<VideoOperation>,
     signal: AbortSignal,

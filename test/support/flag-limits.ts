@@ -10,13 +10,13 @@ export interface Row {
 }
 
 /** The values of a choice, and some that are none. */
-export const choice = (words: string) => ({
+export const limitToChoice = (words: string) => ({
   accepted: words.split(' '),
   refused: ['loud', words.toUpperCase(), ''],
 });
 
 /** Dry-runs a flag with each of its values: accepted in silence, or refused in words that name the flag. */
-export async function holdsAtItsLimits(row: Row, cwd: string): Promise<void> {
+export async function checkFlagLimits(row: Row, cwd: string): Promise<void> {
   const run = (value: string) => regen([...row.command, `--${row.flag}=${value}`, '--dry-run'], { cwd });
   for (const value of row.accepted) {
     const { exit, stderr } = await run(value);

@@ -92,7 +92,7 @@ const routes = Array.from(listOperations({ image, video }), ([name, operation]) 
 }));
 
 /** A service that generates nothing but knows the contract: for what only another service than ours does. */
-export async function generationDouble(options: DoubleOptions = {}): Promise<GenerationDouble> {
+export async function generationDoubleForTest(options: DoubleOptions = {}): Promise<GenerationDouble> {
   const { extensions = true, files = 1, prices } = options;
   const asked: Asked[] = [];
   const leaked: string[] = [];
@@ -112,21 +112,25 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     const route = routes.find(
       ({ operation, form }) => operation.method === request.method && form.test(pathname),
     );
-    if (route?.name === 'video.prices' && prices) return json(response, 200, prices);
+    if (route?.name === 'video.prices' && prices) return sendJson(response, 200, prices);
     if (!route || route.name === 'video.prices' || (route.operation.extension && !extensions)) {
-      return json(response, 404, { error: 'not_found', message: 'There is nothing here.' });
+      return sendJson(response, 404, { error: 'not_found', message: 'There is nothing here.' });
     }
-    if (route.operation.method === 'POST') return start(route, request, response);
+    if (route.operation.method === 'POST') return startTask(route, request, response);
     const id = decodeURIComponent(route.form.exec(pathname)?.[1] ?? '');
     const task = tasks.get(id);
     looks.push(request.headers.authorization);
     if (task?.read !== route.name)
-      return json(response, 404, { error: 'not_found', message: `There is no task ${id}.` });
+      return sendJson(response, 404, { error: 'not_found', message: `There is no task ${id}.` });
     task.looks += 1;
-    json(response, 200, answerOf(route, id, task.looks));
+    sendJson(response, 200, createAnswer(route, id, task.looks));
   });
 
-  async function start(route: (typeof routes)[number], request: IncomingMessage, response: ServerResponse) {
+  async function startTask(
+    route: (typeof routes)[number],
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);
     const body = JSON.parse(Buffer.concat(parts).toString());
@@ -137,13 +141,13 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     const checked = checkValue(route.operation.body as NonNullable<Operation['body']>, body);
     if (!checked.ok) {
       const details = checked.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
-      return json(response, 400, { error: 'invalid_request', message: 'Something is wrong.', details });
+      return sendJson(response, 400, { error: 'invalid_request', message: 'Something is wrong.', details });
     }
     const refused = options.refuse?.(asked.length);
     if (refused) {
-      const { status, retryAfter, ...told } = refused;
+      const { status, retryAfter, ...received } = refused;
       if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
-      return json(response, status, { message: 'Not now.', ...told });
+      return sendJson(response, status, { message: 'Not now.', ...received });
     }
     const id = (key && byKey.get(key)) || (options.id ?? randomUUID)();
     if (key) byKey.set(key, id);
@@ -156,10 +160,13 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
       });
     }
     if ((await options.onStart?.(one, asked.length)) === false) return void request.socket.destroy();
-    json(response, 200, { ...answerOf(route, id, 0), ...(route.name.startsWith('video.') && echoed(body)) });
+    sendJson(response, 200, {
+      ...createAnswer(route, id, 0),
+      ...(route.name.startsWith('video.') && echoRequest(body)),
+    });
   }
 
-  function answerOf({ name, operation }: (typeof routes)[number], id: string, looks: number): object {
+  function createAnswer({ name, operation }: (typeof routes)[number], id: string, looks: number): object {
     const isVideo = name.startsWith('video.');
     const all = isVideo ? videoStates : imageStates;
     const states =
@@ -170,7 +177,7 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     const state = tasks.get(id)?.fails ? failed : (states[Math.min(looks, states.length - 1)] as string);
     const count = ['COMPLETED', 'success'].includes(state) ? files : 0;
     const made = Array.from({ length: count }, (_, at) => `${url}/results/${encodeURIComponent(id)}-${at}`);
-    if (isVideo) return looks === 0 ? { task_id: id, state, credits: 20 } : creations(id, state, made);
+    if (isVideo) return looks === 0 ? { task_id: id, state, credits: 20 } : createCreations(id, state, made);
     const task = { generated: made, status: state, task_id: id };
     const { response } = operation;
     return response && 'shape' in response && 'data' in (response.shape as object) ? { data: task } : task;
@@ -189,8 +196,8 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
   const remember = () => {
     const [tasksThen, byKeyThen] = [structuredClone(tasks), new Map(byKey)];
     return () => {
-      replace(tasks, tasksThen);
-      replace(byKey, byKeyThen);
+      replaceEntries(tasks, tasksThen);
+      replaceEntries(byKey, byKeyThen);
     };
   };
   const endAll = () => {
@@ -199,12 +206,12 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
   return { url, asked, tasks, looks, leaked, remember, endAll, close };
 }
 
-function replace<Key, Value>(map: Map<Key, Value>, other: ReadonlyMap<Key, Value>): void {
+function replaceEntries<Key, Value>(map: Map<Key, Value>, other: ReadonlyMap<Key, Value>): void {
   map.clear();
   for (const [key, value] of other) map.set(key, value);
 }
 
-function creations(id: string, state: string, made: readonly string[]) {
+function createCreations(id: string, state: string, made: readonly string[]) {
   return {
     id,
     state,
@@ -220,10 +227,10 @@ function creations(id: string, state: string, made: readonly string[]) {
   };
 }
 
-function echoed({ seed = 7, model = 'vvq3-pro' }: { seed?: number; model?: string }) {
+function echoRequest({ seed = 7, model = 'vvq3-pro' }: { seed?: number; model?: string }) {
   return { seed, model, created_at: new Date(0).toISOString() };
 }
 
-function json(response: ServerResponse, status: number, value: unknown): void {
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }

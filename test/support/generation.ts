@@ -26,17 +26,17 @@ export const startPaths: Readonly<Record<ImageOperation, string>> = {
 };
 
 /** Where a task's status is read. */
-export function statusPath(operation: ImageOperation, taskId: string): string {
+export function formatStatusPath(operation: ImageOperation, taskId: string): string {
   return `${startPaths[operation].replace('/creative', '')}/${taskId}`;
 }
 
 /** The least that starts a task. */
-export function smallestBody(operation: ImageOperation): Record<string, unknown> {
+export function createSmallestBody(operation: ImageOperation): Record<string, unknown> {
   return { image: pixel, ...(operation === 'image.styleTransfer' && { reference_image: pixel }) };
 }
 
 /** A task in an answer of either form. */
-export const taskIn = (body: Answered): Answered => body.data ?? body;
+export const unwrapTask = (body: Answered): Answered => body.data ?? body;
 
 interface Asking {
   readonly url: string;
@@ -45,28 +45,28 @@ interface Asking {
 }
 
 /** The id of a new task. */
-export async function startedTask(
+export async function startTask(
   { url, token, operation = 'image.relight' }: Asking,
   fields: object = {},
 ): Promise<string> {
-  const json = { ...smallestBody(operation), ...fields };
+  const json = { ...createSmallestBody(operation), ...fields };
   const { status, body } = await ask(url + startPaths[operation], { method: 'POST', token, json });
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-  return taskIn(body).task_id;
+  return unwrapTask(body).task_id;
 }
 
 /** A task, as its status operation shows it. */
-export async function taskOf(
+export async function readTask(
   { url, token, operation = 'image.relight' }: Asking,
   id: string,
 ): Promise<Answered> {
-  return taskIn((await ask(url + statusPath(operation, id), { token })).body);
+  return unwrapTask((await ask(url + formatStatusPath(operation, id), { token })).body);
 }
 
 /** A task once it has this status. */
-export function taskAt(asking: Asking, id: string, status = 'COMPLETED'): Promise<Answered> {
+export function waitForTask(asking: Asking, id: string, status = 'COMPLETED'): Promise<Answered> {
   return waitFor(async () => {
-    const task = await taskOf(asking, id);
+    const task = await readTask(asking, id);
     expect(task.status).toBe(status);
     return task;
   });

@@ -23,7 +23,7 @@ const notPublished = new Set(['node_modules', '.git', 'dist', 'coverage']);
 export async function packRepository(folder: string): Promise<Packed> {
   cpSync('.', folder, { recursive: true, filter: (path) => !notPublished.has(basename(path)) });
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-  const { exit, stdout, stderr } = await npm(['pack', '--json'], folder);
+  const { exit, stdout, stderr } = await runNpm(['pack', '--json'], folder);
   if (exit !== 0) throw new Error(stderr);
   // Older versions of npm print what the build prints, too.
   const [{ filename, files, size }] = JSON.parse(stdout.slice(stdout.search(/^\[/m)));
@@ -31,20 +31,24 @@ export async function packRepository(folder: string): Promise<Packed> {
 }
 
 /** Runs npm with the environment of the tests: certificates, proxies and cache. */
-export function npm(argv: readonly string[], cwd: string): Promise<Ran> {
-  return ran('npm', argv, { cwd, env: { ...process.env, npm_config_update_notifier: 'false' } });
+export function runNpm(argv: readonly string[], cwd: string): Promise<Ran> {
+  return runProgram('npm', argv, { cwd, env: { ...process.env, npm_config_update_notifier: 'false' } });
 }
 
 /** Installs packages for the project in a folder. */
-export function install(packages: readonly string[], folder: string, ...flags: string[]): Promise<Ran> {
+export function installPackages(
+  packages: readonly string[],
+  folder: string,
+  ...flags: string[]
+): Promise<Ran> {
   const quick = ['--prefer-offline', '--no-audit', '--no-fund'];
-  return npm(['install', ...quick, ...flags, '--prefix', folder, ...packages], folder);
+  return runNpm(['install', ...quick, ...flags, '--prefix', folder, ...packages], folder);
 }
 
 /** Why npm cannot install anything, if so. Checked first: an install without a network fails only after minutes. */
-export async function whyUnreachable(): Promise<string | undefined> {
+export async function explainMissingNetwork(): Promise<string | undefined> {
   const argv = ['view', 'npm', 'name', '--fetch-retries=0', '--fetch-timeout=15000'];
-  const { exit, stderr } = await npm(argv, tmpdir());
+  const { exit, stderr } = await runNpm(argv, tmpdir());
   const code = exit === 0 ? undefined : unreachable.exec(stderr)?.[0];
   return code && `npm cannot reach a registry (${code})`;
 }
@@ -53,7 +57,7 @@ const unreachable =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|E?TIMEDOUT|ENOTCACHED|ERR_SOCKET_TIMEOUT|network timeout)\b/;
 
 /** Runs a program to its end. */
-export function ran(
+export function runProgram(
   program: string,
   argv: readonly string[],
   surroundings: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv },
@@ -68,7 +72,7 @@ export function ran(
 }
 
 /** The manifests of all packages below a `node_modules` folder. */
-export function packagesBelow(modules: string): string[] {
+export function listPackages(modules: string): string[] {
   return readdirSync(modules, { recursive: true, encoding: 'utf8' })
     .filter((path) => /(?:^|node_modules\/)(?:@[^/]+\/)?[^@/][^/]*\/package\.json$/.test(path))
     .map((path) => join(modules, path));

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 const fs = createRequire(import.meta.url)('node:fs');
 
 /** Calls `hear` just before each write of this process below these folders. @returns a function that ends this */
-export function beforeWrites(folders: readonly string[], hear: () => void): () => void {
+export function interceptWrites(folders: readonly string[], hear: () => void): () => void {
   const undo: (() => void)[] = [];
   const watch = (object: Record<string, unknown>, name: string, isWrite = (_: unknown[]) => true) => {
     const real = object[name] as (...args: unknown[]) => unknown;

@@ -1,13 +1,13 @@
 import { decodeJwt } from 'jose';
 import { expect, it } from 'vitest';
-import { browse } from './browser.js';
-import { issuerForTest, personNamed } from './issuer.js';
+import { openInBrowser } from './browser.js';
+import { createPerson, issuerForTest } from './issuer.js';
 
 const resource = 'http://127.0.0.1:9/';
 
 it('signs a person in through a browser, for the resource that was asked for', async () => {
   const issuer = await issuerForTest();
-  const token = await issuer.signIn(personNamed('ann', { roles: ['admin'] }), resource);
+  const token = await issuer.signIn(createPerson('ann', { roles: ['admin'] }), resource);
   expect(decodeJwt(token)).toMatchObject({
     iss: issuer.url,
     aud: resource,
@@ -19,7 +19,7 @@ it('signs a person in through a browser, for the resource that was asked for', a
 
 it('signs a person in through a device code, renews the token, and takes it back', async () => {
   const issuer = await issuerForTest();
-  issuer.person = personNamed('bob');
+  issuer.person = createPerson('bob');
   const post = async (path: string, fields: Record<string, string>) => {
     const body = new URLSearchParams({ client_id: issuer.clientId, ...fields });
     const answer = await fetch(issuer.url + path, { method: 'POST', body });
@@ -33,7 +33,7 @@ it('signs a person in through a device code, renews the token, and takes it back
     resource,
   };
   expect((await post('/token', grant)).body.error).toBe('authorization_pending');
-  expect((await browse(started.body.verification_uri_complete)).text).toContain('signed in');
+  expect((await openInBrowser(started.body.verification_uri_complete)).text).toContain('signed in');
   const given = await post('/token', grant);
   expect(decodeJwt(given.body.access_token)).toMatchObject({ sub: 'bob', aud: resource });
 

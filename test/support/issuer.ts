@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
 import { onTestFinished } from 'vitest';
-import { browse } from './browser.js';
+import { openInBrowser } from './browser.js';
 
 /** A person as the issuer knows them; all but `sub` are claims of their tokens. */
 /** `undefined` leaves a claim out. */
@@ -52,51 +52,53 @@ export async function issuerForTest(): Promise<TestIssuer> {
 }
 
 export async function startIssuer(): Promise<TestIssuer> {
-  const server = createServer((request, response) => answer(request, response));
+  const server = createServer((request, response) => answerRequest(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  let key = await newKey();
+  let key = await createKey();
   const issuer: TestIssuer = {
     url,
     clientId: 'regen-cli',
-    person: personNamed('ann'),
+    person: createPerson('ann'),
     tokenSeconds: 3600,
     asked: [],
     signIn: (person, resource) => signIn(issuer, person, resource),
-    sign: (claims, header = { typ: 'at+jwt' }) => sign(url, key, claims, header),
+    sign: (claims, header = { typ: 'at+jwt' }) => signToken(url, key, claims, header),
     rotate: async () => {
-      key = await newKey();
-      provider = newProvider(issuer, key);
+      key = await createKey();
+      provider = createProvider(issuer, key);
     },
     stop: async () => {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
     },
   };
-  let provider = newProvider(issuer, key);
+  let provider = createProvider(issuer, key);
   return issuer;
 
-  function answer(request: IncomingMessage, response: ServerResponse): void {
+  function answerRequest(request: IncomingMessage, response: ServerResponse): void {
     const path = (request.url as string).split('?')[0] as string;
     issuer.asked.push(path);
     if (issuer.instead?.(request, response)) return;
     if (path.startsWith('/interaction/')) {
-      agree(issuer, provider, request, response).catch((error) => response.writeHead(500).end(`${error}`));
+      grantAccess(issuer, provider, request, response).catch((error) =>
+        response.writeHead(500).end(`${error}`),
+      );
     } else provider.callback()(request, response);
   }
 }
 
 /** A person whose address is verified and who has no roles, unless said otherwise. */
-export function personNamed(sub: string, claims: object = {}): Person {
+export function createPerson(sub: string, claims: object = {}): Person {
   return { sub, name: sub, email: `${sub}@example.org`, email_verified: true, roles: [], ...claims };
 }
 
-async function newKey(): Promise<JWK> {
+async function createKey(): Promise<JWK> {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   return { ...(await exportJWK(privateKey)), kid: randomUUID(), alg: 'ES256', use: 'sig' };
 }
 
-async function sign(
+async function signToken(
   issuer: string,
   key: JWK,
   claims: Claims,
@@ -109,13 +111,13 @@ async function sign(
 }
 
 /** How long unused sessions and codes are kept. Seconds. */
-function day(names: readonly string[]): Record<string, number> {
+function lastOneDay(names: readonly string[]): Record<string, number> {
   return Object.fromEntries(names.map((name) => [name, 86_400]));
 }
 
 const scopes = 'openid email profile offline_access';
 
-function newProvider(issuer: TestIssuer, key: JWK): Provider {
+function createProvider(issuer: TestIssuer, key: JWK): Provider {
   const people = new Map<string, Person>();
   const resources = {
     enabled: true,
@@ -144,11 +146,11 @@ function newProvider(issuer: TestIssuer, key: JWK): Provider {
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     findAccount: (_: unknown, sub: string) => ({
       accountId: sub,
-      claims: () => people.get(sub) ?? personNamed(sub),
+      claims: () => people.get(sub) ?? createPerson(sub),
     }),
     extraTokenClaims: (_: unknown, { accountId }: { accountId: string }) => {
       if (issuer.person.sub === accountId) people.set(accountId, issuer.person);
-      const { sub: _sub, ...claims } = people.get(accountId) ?? personNamed(accountId);
+      const { sub: _sub, ...claims } = people.get(accountId) ?? createPerson(accountId);
       return claims;
     },
     issueRefreshToken: () => true,
@@ -158,27 +160,28 @@ function newProvider(issuer: TestIssuer, key: JWK): Provider {
       devInteractions: { enabled: false },
       deviceFlow: {
         enabled: true,
-        userCodeInputSource: page,
-        userCodeConfirmSource: page,
-        successSource: (context: { body: string }) => page(context, '<p>You are signed in.</p>'),
+        userCodeInputSource: setPage,
+        userCodeConfirmSource: setPage,
+        successSource: (context: { body: string }) => setPage(context, '<p>You are signed in.</p>'),
       },
       revocation: { enabled: true, allowedPolicy: () => true },
       resourceIndicators: resources,
     },
-    renderError: (context: { body: string }, out: object) => page(context, `<p>${JSON.stringify(out)}</p>`),
+    renderError: (context: { body: string }, out: object) =>
+      setPage(context, `<p>${JSON.stringify(out)}</p>`),
     ttl: {
       AccessToken: () => issuer.tokenSeconds,
-      ...day(['RefreshToken', 'Session', 'Grant', 'Interaction', 'IdToken', 'DeviceCode']),
+      ...lastOneDay(['RefreshToken', 'Session', 'Grant', 'Interaction', 'IdToken', 'DeviceCode']),
     },
   });
 }
 
-function page(context: { body: string }, form: string): void {
+function setPage(context: { body: string }, form: string): void {
   context.body = `<!DOCTYPE html><html><body>${form}</body></html>`;
 }
 
 /** The page where a person would sign in and agree. */
-async function agree(
+async function grantAccess(
   { person }: TestIssuer,
   provider: Provider,
   request: IncomingMessage,
@@ -209,7 +212,7 @@ async function signIn(issuer: TestIssuer, person: Person, resource: string): Pro
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
   });
-  const { url: end, text } = await browse(`${issuer.url}/auth?${query}`);
+  const { url: end, text } = await openInBrowser(`${issuer.url}/auth?${query}`);
   callback.close();
   const code = new URL(end).searchParams.get('code');
   if (!code) throw new Error(`${end} has no code: ${text}`);

@@ -7,7 +7,7 @@ import { createSystem } from '../../src/cli/terminal/system.js';
 /** Keeps publish tokens in a keychain that is slow, as real ones are: `<file of the keychain> <publisher...>`. */
 const [file, ...publishers] = process.argv.slice(2) as [string, ...string[]];
 
-const keychain: Keychain = async ({ action, secret }) => {
+const useSlowKeychain: Keychain = async ({ action, secret }) => {
   await pause(5);
   if (action === 'read') return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   if (action === 'remove') rmSync(file, { force: true });
@@ -19,7 +19,7 @@ const keychain: Keychain = async ({ action, secret }) => {
 };
 
 const store = new CredentialStore(
-  { ...createSystem(''), keychain },
+  { ...createSystem(''), keychain: useSlowKeychain },
   { name: 'https://registry.example', baseUrl: 'https://registry.example', source: 'test' },
   (sentence) => process.stderr.write(`${sentence}\n`),
   'keychain',

@@ -10,9 +10,9 @@ export interface Row {
   readonly named?: string;
 }
 
-export const flag = (field: string): Row => ({ field, takes: [true, false], refuses: ['true', 1] });
+export const limitToFlag = (field: string): Row => ({ field, takes: [true, false], refuses: ['true', 1] });
 
-export const choice = (field: string, values: string): Row => ({
+export const limitToChoice = (field: string, values: string): Row => ({
   field,
   takes: values.split(' '),
   refuses: ['', 'other', values.split(' ')[0]?.toUpperCase(), 1],
@@ -29,7 +29,7 @@ export function testRows<Operation extends string>(
 
   it.each(rows)('$operation $field is taken at its limits', async ({ operation, field, takes }) => {
     for (const value of takes) {
-      const { status, body } = await start(operation, nested(field, value));
+      const { status, body } = await start(operation, nestField(field, value));
       expect([status, body.message], JSON.stringify(value)?.slice(0, 200)).toEqual([200, undefined]);
     }
   });
@@ -38,12 +38,12 @@ export function testRows<Operation extends string>(
     '$operation $field is refused beyond them, by its name',
     async ({ operation, field, refuses, named = field }) => {
       for (const value of refuses) {
-        const { status, body } = await start(operation, nested(field, value));
-        const told = JSON.stringify(value)?.slice(0, 200);
-        expect([status, body.error], told).toEqual([400, 'invalid_request']);
+        const { status, body } = await start(operation, nestField(field, value));
+        const received = JSON.stringify(value)?.slice(0, 200);
+        expect([status, body.error], received).toEqual([400, 'invalid_request']);
         expect(
           body.details.map(({ path }: { path: string }) => path),
-          told,
+          received,
         ).toEqual([named]);
       }
     },
@@ -51,7 +51,7 @@ export function testRows<Operation extends string>(
 }
 
 /** `{ a: { b: value } }` of `a.b`. */
-function nested(field: string, value: unknown): object {
+function nestField(field: string, value: unknown): object {
   const [first, ...rest] = field.split('.') as [string, ...string[]];
-  return { [first]: rest.length > 0 ? nested(rest.join('.'), value) : value };
+  return { [first]: rest.length > 0 ? nestField(rest.join('.'), value) : value };
 }

@@ -21,7 +21,7 @@ export function observeReads<Value>(schema: z.ZodType, value: Value): Observed<V
   const declared = declareFields(written, (written.$defs ?? {}) as Record<string, JsonSchema>, '', []);
   const read = new Set<string>();
   return {
-    value: observe(value, declared, read) as Value,
+    value: observeValue(value, declared, read) as Value,
     listUnread: () => listPaths(declared).filter((path) => !read.has(path)),
   };
 }
@@ -58,7 +58,7 @@ function listPaths({ fields }: DeclaredFields): string[] {
   return [...fields.values()].flatMap((field) => [field.path, ...listPaths(field)]);
 }
 
-function observe(value: unknown, declared: DeclaredFields, read: Set<string>): unknown {
+function observeValue(value: unknown, declared: DeclaredFields, read: Set<string>): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const isContainer = (key: string | symbol) => typeof key === 'string' && !declared.fields.has(key);
   const note = (key: string | symbol) => {
@@ -70,7 +70,7 @@ function observe(value: unknown, declared: DeclaredFields, read: Set<string>): u
       note(key);
       const inner = Reflect.get(target, key);
       if (typeof inner === 'function') return inner;
-      return observe(
+      return observeValue(
         inner,
         isContainer(key) ? declared : (declared.fields.get(key as string) as never),
         read,

@@ -55,7 +55,7 @@ export async function createPostgresServer(): Promise<PostgresServer> {
   };
   const start = async () => {
     server = spawn(join(programs, 'postgres'), args, options);
-    while (!(await answers(url))) {
+    while (!(await isAnswering(url))) {
       if (server.exitCode !== null) throw new Error(`PostgreSQL ended with ${server.exitCode}.`);
       await pause(50);
     }
@@ -85,7 +85,7 @@ function chooseUser(): { uid: number; gid: number } | { uid?: undefined; gid?: u
   return { uid: read('-u'), gid: read('-g') };
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isAnswering(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url });
   try {
     await client.connect();

@@ -70,6 +70,6 @@ export async function observeReads(
   return { plans, queries: queries.length, rows: queries.reduce((sum, { rows }) => sum + rows, 0) };
 }
 
-export async function plansOf(...given: Parameters<typeof observeReads>): Promise<string[]> {
+export async function listPlans(...given: Parameters<typeof observeReads>): Promise<string[]> {
   return (await observeReads(...given)).plans;
 }

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { type Answered, ask } from './service.js';
 
 /** One webhook, as it came. */
-export interface Told {
+export interface ReceivedWebhook {
   readonly headers: IncomingHttpHeaders;
   /** Byte by byte. */
   readonly text: string;
@@ -21,16 +21,16 @@ export type ReceiverAnswer =
 /** A receiver of webhooks; `answer` returns the answer to the n-th. */
 export async function receiverForTest(
   answer: (call: number) => ReceiverAnswer | Promise<ReceiverAnswer> = () => 204,
-): Promise<{ url: string; port: number; told: Told[]; close: () => Promise<void> }> {
-  const told: Told[] = [];
+): Promise<{ url: string; port: number; received: ReceivedWebhook[]; close: () => Promise<void> }> {
+  const received: ReceivedWebhook[] = [];
   const server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk) => {
       text += chunk;
     });
     request.on('end', async () => {
-      told.push({ headers: request.headers, text, body: JSON.parse(text) });
-      const given = await answer(told.length);
+      received.push({ headers: request.headers, text, body: JSON.parse(text) });
+      const given = await answer(received.length);
       if (given === 'silence') return;
       const [status, headers] = [given].flat() as [number, Record<string, string>];
       response.writeHead(status, headers).end();
@@ -44,23 +44,23 @@ export async function receiverForTest(
   };
   onTestFinished(close);
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/hook`, port, told, close };
+  return { url: `http://127.0.0.1:${port}/hook`, port, received, close };
 }
 
 /** The statuses that were received. */
-export const statusesOf = (told: readonly Told[]) => told.map(({ body }) => body.status);
+export const listStatuses = (received: readonly ReceivedWebhook[]) => received.map(({ body }) => body.status);
 
 interface Asking {
   readonly url: string;
   readonly ownerToken: string;
 }
 
-export async function webhookSecret({ url, ownerToken: token }: Asking): Promise<string> {
+export async function readWebhookSecret({ url, ownerToken: token }: Asking): Promise<string> {
   return (await ask(`${url}/users/webhook-secret`, { token })).body.secret;
 }
 
 /** Whether a receiver that knows nothing but the Standard Webhooks takes it. */
-export function isVerified({ text, headers }: Told, secret: string): boolean {
+export function isVerified({ text, headers }: ReceivedWebhook, secret: string): boolean {
   try {
     new Webhook(secret).verify(text, headers as Record<string, string>);
     return true;
@@ -70,7 +70,7 @@ export function isVerified({ text, headers }: Told, secret: string): boolean {
 }
 
 /** Whether it was signed with this secret, regardless of when. */
-export function isSigned({ text, headers }: Told, secret: string): boolean {
+export function isSigned({ text, headers }: ReceivedWebhook, secret: string): boolean {
   const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
     String(headers[`webhook-${name}`]),
   );
@@ -78,6 +78,6 @@ export function isSigned({ text, headers }: Told, secret: string): boolean {
 }
 
 /** The delivery log, oldest first. */
-export async function deliveriesOf({ url, ownerToken: token }: Asking, query = ''): Promise<Answered[]> {
+export async function listDeliveries({ url, ownerToken: token }: Asking, query = ''): Promise<Answered[]> {
   return (await ask(`${url}/users/webhook-deliveries${query}`, { token })).body.reverse();
 }

@@ -9,13 +9,13 @@ import {
 import type { RunningService, ServiceParts } from '../../src/service/serve.js';
 import { type Answered, ask, startTestService } from './service.js';
 
-/** The people of a registry's stories. Ann owns the publisher acme, Bob is its member, Eve a stranger. */
-export type Who = 'ann' | 'bob' | 'eve' | 'admin' | 'nobody' | 'pat';
+/** The people of a registry's stories. Ann owns the publisher acme, Bob is its member, Eve belongs to neither. */
+export type Who = 'ann' | 'bob' | 'eve' | 'admin' | 'guest' | 'pat';
 
 export interface Registry {
   readonly service: RunningService;
   readonly url: string;
-  /** The bearer token of a person; of `pat`, acme's personal access token; of `nobody`, none. */
+  /** The bearer token of a person; of `pat`, acme's personal access token; of `guest`, none. */
   readonly tokens: Record<Who, string | undefined>;
   /** One request, as `who`. */
   as(
@@ -63,7 +63,7 @@ export async function startRegistry(
     bob: await person('bob'),
     eve: await person('eve'),
     admin: await person('root', ['admin']),
-    nobody: undefined,
+    guest: undefined,
     pat: undefined,
   };
   const as: Registry['as'] = (who, method, path, json, headers) =>

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { EngineFailure } from '../../src/service/operation/engine.js';
 import type { RunningService } from '../../src/service/serve.js';
-import { copyingEngine } from './copying-engine.js';
-import { filmingEngine } from './filming-engine.js';
-import { startPaths, statusPath, taskIn } from './generation.js';
-import type { Told } from './receiver.js';
+import { createCopyingEngine } from './copying-engine.js';
+import { createFilmingEngine } from './filming-engine.js';
+import { formatStatusPath, startPaths, unwrapTask } from './generation.js';
+import type { ReceivedWebhook } from './receiver.js';
 import { type Answered, ask, serviceForTest } from './service.js';
-import { creationsPath, videoPaths } from './videos.js';
+import { formatCreationsPath, videoPaths } from './videos.js';
 import { waitFor } from './wait-for.js';
 import { watchWrites } from './watch-writes.js';
 
@@ -25,7 +25,7 @@ export interface Course {
 export interface Known {
   id?: string;
   readonly seen: string[];
-  readonly told: readonly Told[];
+  readonly received: readonly ReceivedWebhook[];
 }
 
 interface Life {
@@ -46,7 +46,7 @@ const limits = { offPeakSeconds: offPeakMs / 1000 };
 const prices = { image: { relight: 5 } };
 
 /** Runs a service with one task until it is idle; the client always uses the same key. */
-export async function live(course: Course, life: Life): Promise<RunningService> {
+export async function runOneTask(course: Course, life: Life): Promise<RunningService> {
   const { data, hook, known, wrote = () => {} } = life;
   let { ahead = 0 } = life;
   const now = () => Date.now() + ahead;
@@ -59,13 +59,13 @@ export async function live(course: Course, life: Life): Promise<RunningService> 
     if (course.fails === 'unfit') throw new EngineFailure('It is too dark.');
     if (course.fails === 'late') await ended;
   };
-  const engines = { image: copyingEngine(before), video: filmingEngine(before) };
+  const engines = { image: createCopyingEngine(before), video: createFilmingEngine(before) };
   const service = await serviceForTest({ data, limits, prices, graceMs: 0 }, { engines, now });
   watchWrites(service.context, wrote);
 
-  known.id = await start(course, service, hook);
+  known.id = await startCourse(course, service, hook);
   while (known.seen.at(-1) !== course.statuses.at(-1)) {
-    known.seen.push((await look(course, service, known.id)).status);
+    known.seen.push((await readCourse(course, service, known.id)).status);
     await pause(5);
     if (course.fails === 'late' && known.seen.at(-1) === 'processing') ahead = (life.ahead ?? 0) + tooLongMs;
   }
@@ -77,7 +77,7 @@ export async function live(course: Course, life: Life): Promise<RunningService> 
 
 const isImage = ({ operation }: Course) => operation === 'image.relight';
 
-async function start(course: Course, service: RunningService, hook: string): Promise<string> {
+async function startCourse(course: Course, service: RunningService, hook: string): Promise<string> {
   const [path, webhook] = isImage(course)
     ? [startPaths['image.relight'], { webhook_url: hook }]
     : [videoPaths['video.text2video'], { callback_url: hook }];
@@ -87,18 +87,18 @@ async function start(course: Course, service: RunningService, hook: string): Pro
     headers: { 'idempotency-key': 'one-task' },
     json: { ...course.fields, ...webhook },
   });
-  return taskIn(body).task_id;
+  return unwrapTask(body).task_id;
 }
 
 /** Reads a task's status and the URLs of its results. */
-export async function look(
+export async function readCourse(
   course: Course,
   { url, ownerToken: token }: RunningService,
   id: string,
 ): Promise<{ status: string; made: string[] }> {
-  const path = isImage(course) ? statusPath('image.relight', id) : creationsPath(id);
+  const path = isImage(course) ? formatStatusPath('image.relight', id) : formatCreationsPath(id);
   const { body } = await ask(url + path, { token });
-  if (isImage(course)) return { status: taskIn(body).status, made: taskIn(body).generated };
+  if (isImage(course)) return { status: unwrapTask(body).status, made: unwrapTask(body).generated };
   const made = body.creations.flatMap((creation: Answered) => [creation.url, creation.cover_url]);
   return { status: body.state, made };
 }

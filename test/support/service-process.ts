@@ -5,7 +5,7 @@ import { startService } from '../../src/service/serve.js';
 // `node dist/test/service-process.js <configuration as JSON> [hold-check]`
 
 const [configuration = '{}', hold] = process.argv.slice(2);
-const send = (message: object) => process.send?.(message);
+const sendToParent = (message: object) => process.send?.(message);
 
 // Without this, exceeding the file size limit would end the process instead of failing the write, because
 // writing files atomically resets the handling of the signal.
@@ -17,7 +17,7 @@ if (hold === 'hold-check') {
   // The check never ends, so that the test can kill the process during it.
   Object.assign(service.context.storage, {
     borrow: () => {
-      send({ checking: true });
+      sendToParent({ checking: true });
       return new Promise(() => {});
     },
   });
@@ -25,11 +25,11 @@ if (hold === 'hold-check') {
 
 process.once('SIGTERM', () => void service.stop().then(() => process.exit()));
 process.on('message', async (message) => {
-  if (message === 'memory') send({ maxRss: readMostMemory() });
+  if (message === 'memory') sendToParent({ maxRss: readMostMemory() });
   // A token for a user: { sub, email }.
-  else send({ token: await service.signFor(message as Parameters<typeof service.signFor>[0]) });
+  else sendToParent({ token: await service.signFor(message as Parameters<typeof service.signFor>[0]) });
 });
-send({ url: service.url, ownerToken: service.ownerToken, metricsUrl: service.metricsUrl });
+sendToParent({ url: service.url, ownerToken: service.ownerToken, metricsUrl: service.metricsUrl });
 
 /** Bytes. On Linux the maximum of `getrusage` begins with that of the process that started this one. */
 function readMostMemory(): number {

@@ -80,17 +80,19 @@ export async function publisherForTest({
   ownerToken,
 }: Pick<RunningService, 'url' | 'ownerToken'>): Promise<TestPublisher> {
   const post = { method: 'POST', token: ownerToken };
-  await succeed(ask(`${url}/publishers`, { ...post, json: { id: 'acme', name: 'Acme' } }));
-  const { token } = await succeed(ask(`${url}/publishers/acme/tokens`, { ...post, json: { name: 'test' } }));
+  await requireSuccess(ask(`${url}/publishers`, { ...post, json: { id: 'acme', name: 'Acme' } }));
+  const { token } = await requireSuccess(
+    ask(`${url}/publishers/acme/tokens`, { ...post, json: { name: 'test' } }),
+  );
   return { url, ownerToken, personalAccessToken: token };
 }
 
 /** Registers a version of the node `pack` and gives the answer: `{ node_version, signedUrl }`. */
-export function register(
+export function registerVersion(
   { url, ownerToken, personalAccessToken }: TestPublisher,
   version = '1.0.0',
 ): Promise<{ node_version: Answered; signedUrl: string }> {
-  return succeed(
+  return requireSuccess(
     ask(`${url}/publishers/acme/nodes/pack/versions`, {
       method: 'POST',
       token: ownerToken,
@@ -104,7 +106,11 @@ export function register(
 }
 
 /** Sends an archive to a signed URL. */
-export function upload(signedUrl: string, body: Buffer, init: RequestInit = {}): ReturnType<typeof ask> {
+export function uploadArchive(
+  signedUrl: string,
+  body: Buffer,
+  init: RequestInit = {},
+): ReturnType<typeof ask> {
   return ask(signedUrl, {
     method: 'PUT',
     body: new Uint8Array(body),
@@ -114,11 +120,13 @@ export function upload(signedUrl: string, body: Buffer, init: RequestInit = {}):
 }
 
 /** The version `pack` has under this number, as its owner sees it. */
-export async function versionOf({ url, ownerToken }: TestPublisher, version = '1.0.0'): Promise<Answered> {
-  return succeed(ask(`${url}/nodes/pack/versions/${encodeURIComponent(version)}`, { token: ownerToken }));
+export async function readVersion({ url, ownerToken }: TestPublisher, version = '1.0.0'): Promise<Answered> {
+  return requireSuccess(
+    ask(`${url}/nodes/pack/versions/${encodeURIComponent(version)}`, { token: ownerToken }),
+  );
 }
 
-async function succeed(answer: ReturnType<typeof ask>): Promise<Answered> {
+async function requireSuccess(answer: ReturnType<typeof ask>): Promise<Answered> {
   const { status, body } = await answer;
   if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body;

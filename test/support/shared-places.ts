@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import pg from 'pg';
-import { whyUnreachable } from './installation.js';
+import { explainMissingNetwork } from './installation.js';
 import { createPostgresServer, explainMissingPostgres } from './postgres-server.js';
 import { createS3Server } from './s3-server.js';
 
@@ -19,7 +19,7 @@ export interface SharedPlaces {
 /** Takes the servers that the tests are given, or starts its own. @returns why it cannot, if so */
 export async function openSharedPlaces(): Promise<SharedPlaces | string> {
   const { TEST_DATABASE_URL, TEST_S3_URL } = process.env;
-  const missing = explainMissingPostgres() ?? (TEST_S3_URL === undefined && (await whyUnreachable()));
+  const missing = explainMissingPostgres() ?? (TEST_S3_URL === undefined && (await explainMissingNetwork()));
   if (missing) return missing;
   const s3 = TEST_S3_URL === undefined ? await createS3Server() : undefined;
   const bucket = TEST_S3_URL ?? s3?.url;

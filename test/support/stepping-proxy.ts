@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** Where an exchange between a client and the service stands. */
-export interface Moment {
+export interface ProxyStep {
   readonly method: string;
   readonly path: string;
   /** `asked`: the request came. `half`: half of its body went on. `answered`: the service answered, the client knows nothing yet. */
@@ -15,12 +15,12 @@ export interface Moment {
  * done.
  * @param target where the service listens
  */
-export async function gateForTest(
+export async function steppingProxyForTest(
   target: () => string,
-  listen: (moment: Moment) => void | Promise<void>,
+  listen: (moment: ProxyStep) => void | Promise<void>,
 ): Promise<string> {
   const server = createServer((asked, answer) => {
-    pass(asked, answer, target(), listen).catch(() => answer.destroy());
+    passExchange(asked, answer, target(), listen).catch(() => answer.destroy());
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => {
@@ -30,14 +30,14 @@ export async function gateForTest(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function pass(
+async function passExchange(
   asked: IncomingMessage,
   answer: ServerResponse,
   target: string,
-  listen: (moment: Moment) => void | Promise<void>,
+  listen: (moment: ProxyStep) => void | Promise<void>,
 ): Promise<void> {
   const { method = 'GET', url = '/', headers } = asked;
-  const tell = (at: Moment['at']) => listen({ method, path: url.split('?')[0] as string, at });
+  const tell = (at: ProxyStep['at']) => listen({ method, path: url.split('?')[0] as string, at });
   await tell('asked');
   const { host: _, ...passed } = headers;
   const onward = request(new URL(url, target), { method, headers: passed });

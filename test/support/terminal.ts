@@ -69,12 +69,16 @@ async function drawScreen(raw: string, cols: number): Promise<ScreenLine[]> {
 const HANGS_MS = 150_000;
 
 /** The built command line in a terminal of its own. */
-export function regenInTerminal(argv: readonly string[], options: TerminalOptions = {}): Terminal {
-  return inTerminal(process.execPath, [entry, ...argv], options);
+export function startRegenInTerminal(argv: readonly string[], options: TerminalOptions = {}): Terminal {
+  return startInTerminal(process.execPath, [entry, ...argv], options);
 }
 
 /** Any program in a terminal; it is ended with the test. */
-export function inTerminal(file: string, args: readonly string[], options: TerminalOptions = {}): Terminal {
+export function startInTerminal(
+  file: string,
+  args: readonly string[],
+  options: TerminalOptions = {},
+): Terminal {
   const { env = {}, home = homeForTest(), cwd = process.cwd(), columns = 100 } = options;
   const pty = spawn(file, [...args], {
     name: env.TERM ?? 'xterm-256color',

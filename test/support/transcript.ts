@@ -10,7 +10,7 @@ export interface Scene {
 const transcript = /(<!-- transcript -->\n```console\n)([\s\S]*?)(```)/;
 
 /** Reads `$ npx regen … # exit 5` and the lines below each, out of a Markdown page. */
-export function scenesOf(page: string): Scene[] {
+export function readScenes(page: string): Scene[] {
   const block = transcript.exec(page)?.[2] ?? '';
   return block
     .split(/^\$ npx regen /m)
@@ -23,7 +23,7 @@ export function scenesOf(page: string): Scene[] {
 }
 
 /** The page with other scenes in its transcript. */
-export function withScenes(page: string, scenes: readonly Scene[]): string {
+export function replaceScenes(page: string, scenes: readonly Scene[]): string {
   const lines = scenes.map(
     ({ command, exit, shows }) => `$ npx regen ${command}${exit === 0 ? '' : ` # exit ${exit}`}\n${shows}`,
   );
@@ -31,7 +31,7 @@ export function withScenes(page: string, scenes: readonly Scene[]): string {
 }
 
 /** What differs from run to run, made the same. */
-export function settled(text: string, home: string): string {
+export function normalizeOutput(text: string, home: string): string {
   return text
     .replaceAll(home, '~')
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'http://127.0.0.1:7717')
@@ -44,7 +44,10 @@ export function settled(text: string, home: string): string {
 }
 
 /** Runs a command line in a shell, both streams as one, as a person sees them. */
-export function seen(commandLine: string, env: NodeJS.ProcessEnv): Promise<{ exit: number; text: string }> {
+export function runInShell(
+  commandLine: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ exit: number; text: string }> {
   return new Promise((done) => {
     execFile('sh', ['-c', `${commandLine} 2>&1`], { env }, (error, text) => {
       done({ exit: error ? Number(error.code) : 0, text });

@@ -7,9 +7,9 @@ import { findImageFields } from '../../src/contract/schema/image-rules.js';
 import { createAdminToken } from '../../src/service/auth/admin-tokens.js';
 import type { ImageOperation } from '../../src/service/operation/engine.js';
 import { refreshListing } from '../../src/service/registry/listed-host-nodes.js';
-import { pixel, startedTask, startPaths, taskAt } from './generation.js';
+import { pixel, startPaths, startTask, waitForTask } from './generation.js';
 import { publishBody, type Registry } from './registry.js';
-import { smallestVideos, startedVideo, videoAt } from './videos.js';
+import { smallestVideos, startVideo, waitForVideo } from './videos.js';
 
 /** What operations are tried on: a publisher of Ann with Bob as its member, made for the purpose, and tasks of Ann. */
 export interface Stage {
@@ -209,11 +209,11 @@ export async function startTasks({ url, tokens, change }: Registry): Promise<Rea
   const ann = { url, token: tokens.ann };
   const tasks = new Map<string, string>();
   for (const operation of Object.keys(startPaths) as ImageOperation[]) {
-    tasks.set(operation, await startedTask({ ...ann, operation }));
+    tasks.set(operation, await startTask({ ...ann, operation }));
   }
   // Cancelling is tried on a task that was cancelled, because one that runs may end before.
-  const cancelled = await startedTask(ann);
-  await taskAt(ann, cancelled);
+  const cancelled = await startTask(ann);
+  await waitForTask(ann, cancelled);
   await change((tx) =>
     tx
       .updateTable('tasks')
@@ -222,15 +222,15 @@ export async function startTasks({ url, tokens, change }: Registry): Promise<Rea
       .execute(),
   );
   tasks.set('task.cancel', cancelled);
-  const { task_id } = await startedVideo(ann);
-  await videoAt(ann, task_id);
+  const { task_id } = await startVideo(ann);
+  await waitForVideo(ann, task_id);
   for (const operation of listTaskOperations('video')) tasks.set(operation, task_id);
   return tasks;
 }
 
 let stages = 0;
 
-export async function makeStage(registry: Registry, tasks: Stage['tasks']): Promise<Stage> {
+export async function createStage(registry: Registry, tasks: Stage['tasks']): Promise<Stage> {
   const { ok, join, change, service, tokens } = registry;
   const number = ++stages;
   const [publisher, node, bannedNode] = [`stage-${number}`, `node-${number}`, `banned-${number}`];

@@ -12,7 +12,7 @@ export interface VendorGiven {
 }
 
 /** The configuration of a service with a vendor for images and videos. */
-export function vendorConfiguration({ url, key, settings = {} }: VendorGiven): ConfigurationInput {
+export function createVendorConfiguration({ url, key, settings = {} }: VendorGiven): ConfigurationInput {
   const file = join(folderForTest(), 'vendor.key');
   writeFileSync(file, `${key}\n`);
   const { models, ...shared } = settings;
@@ -26,10 +26,10 @@ export function vendorConfiguration({ url, key, settings = {} }: VendorGiven): C
 }
 
 /** A service with a vendor for images and videos. */
-export function serviceBehind(
+export function vendorServiceForTest(
   vendor: VendorGiven,
   input: ConfigurationInput = {},
   parts: ServiceParts = {},
 ): Promise<RunningService> {
-  return serviceForTest({ ...vendorConfiguration(vendor), ...input }, parts);
+  return serviceForTest({ ...createVendorConfiguration(vendor), ...input }, parts);
 }

@@ -26,7 +26,7 @@ interface Asking {
 }
 
 /** Starts a video task. @returns the answer */
-export async function startedVideo(
+export async function startVideo(
   { url, token, operation = 'video.text2video' }: Asking,
   fields: object = {},
 ): Promise<Answered> {
@@ -37,14 +37,14 @@ export async function startedVideo(
 }
 
 /** Where a task's creations are read. */
-export function creationsPath(taskId: string): string {
+export function formatCreationsPath(taskId: string): string {
   return contract.video.creations.path.replace('{task_id}', taskId);
 }
 
 /** Waits until a task has this state. @returns the task with its creations */
-export function videoAt({ url, token }: Asking, taskId: string, state = 'success'): Promise<Answered> {
+export function waitForVideo({ url, token }: Asking, taskId: string, state = 'success'): Promise<Answered> {
   return waitFor(async () => {
-    const { body } = await ask(url + creationsPath(taskId), { token });
+    const { body } = await ask(url + formatCreationsPath(taskId), { token });
     expect(body.state).toBe(state);
     return body;
   });

@@ -26,7 +26,7 @@ function watchDatabase({ database }: Context, wrote: (what: string) => void, ref
     transaction.execute = async (work) => {
       const changes: string[] = [];
       const result = await execute(async (tx) => {
-        const worked = await work(noting(tx, changes));
+        const worked = await work(recordChanges(tx, changes));
         if (changes.length > 0 && refuses()) throw diskFull();
         return worked;
       });
@@ -38,7 +38,7 @@ function watchDatabase({ database }: Context, wrote: (what: string) => void, ref
 }
 
 /** The same transaction, which records the tables it changes. */
-function noting(tx: Tx, changes: string[]): Tx {
+function recordChanges(tx: Tx, changes: string[]): Tx {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => {
       const [, verb] = /^(Insert|Update|Delete)QueryNode$/.exec(node.kind) ?? [];
@@ -54,18 +54,18 @@ function noting(tx: Tx, changes: string[]): Tx {
 function watchStorage({ storage }: Context, wrote: (what: string) => void, refuses: () => boolean): void {
   const [write, remove] = [storage.write.bind(storage), storage.remove.bind(storage)];
   // Without the task and its attempt.
-  const nameOf = (key: string) => key.replace(/^[^/]+\/[^/]+\/(results\/)?([0-9a-f-]{36}\/)?/, '$1');
+  const shortenKey = (key: string) => key.replace(/^[^/]+\/[^/]+\/(results\/)?([0-9a-f-]{36}\/)?/, '$1');
   Object.assign(storage, {
     write: async (...given: Parameters<typeof write>) => {
       if (refuses()) throw diskFull();
       const object = await write(...given);
-      wrote(`write ${nameOf(given[0])}`);
+      wrote(`write ${shortenKey(given[0])}`);
       return object;
     },
     remove: async (key: string) => {
       const isThere = existsSync((await storage.borrow(key)).path);
       await remove(key);
-      if (isThere) wrote(`remove ${nameOf(key)}`);
+      if (isThere) wrote(`remove ${shortenKey(key)}`);
     },
   });
 }

@@ -1,7 +1,7 @@
 import { getTaskFacts } from '../../contract/index.js';
 import type { Prices } from '../../contract/prices.js';
 import type { Job } from '../../flows/tasks/start-task.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { readPrices } from '../generation/price.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Journal } from './journal.js';
@@ -61,7 +61,7 @@ export class Budget {
  * @throws Failure if the service publishes no prices
  */
 export async function openBudget(
-  context: Pick<CommandContext, 'services' | 'signal'>,
+  context: Needs<'services' | 'signal'>,
   journal: Journal,
   most: number | undefined,
 ): Promise<Budget | undefined> {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { FlowError } from '../../flows/flow-error.js';
 import { toExistsError } from '../../flows/save-file.js';
 import type { FlagValues } from '../command/command.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { openDestination, readWaitFlags } from '../generation/finish-task.js';
 import type { PlanContext } from '../generation/plan.js';
 import { Failure, type FailureDetail, formatDetail, usage } from '../terminal/failure.js';
@@ -12,7 +12,7 @@ import { type JobsFile, readJobLines } from './jobs-file.js';
 import type { Journal } from './journal.js';
 import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
-type CheckContext = PlanContext & Pick<CommandContext, 'flags' | 'signal'>;
+type CheckContext = PlanContext & Needs<'flags' | 'signal'>;
 
 /**
  * Reads the whole file, and checks the remaining jobs as far as possible before anything is sent.

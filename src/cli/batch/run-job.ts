@@ -7,7 +7,7 @@ import { type Target, type Task, toStartedTask, toTask } from '../../flows/tasks
 import type { TaskState } from '../../flows/tasks/task-state.js';
 import type { ParsedCommand } from '../command/command.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { finishTask, openDestination, readWaitFlags, type TaskOutcome } from '../generation/finish-task.js';
 import { nameImage } from '../generation/run-tasks.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
@@ -19,7 +19,7 @@ import type { JobState, Journal } from './journal.js';
 import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
 export interface BatchContext
-  extends Pick<CommandContext, 'services' | 'ledger' | 'signal' | 'flags' | 'system' | 'output'> {
+  extends Needs<'services' | 'ledger' | 'signal' | 'flags' | 'system' | 'output'> {
   readonly target: Target;
   readonly journal: Journal;
   readonly progress: BatchProgress;

@@ -7,6 +7,7 @@ import { FlowError, type FlowErrorCode } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
 import { exitCodes, Failure, type FailureCode, findExit, SIGN_IN_HINT, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 import type { ArgumentValues, Command, ParsedCommand } from './command.js';
 import { formatFieldName, toInvalidFailure } from './request.js';
 
@@ -215,7 +216,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   },
   ambiguous_task: { code: 'usage', hint: 'Type more of the id.' },
   unanswered: { hint: (id) => `Repeat it with the same idempotency key: regen task rerun ${id}` },
-  still_running: { hint: (id) => `Wait for it with: regen task wait ${id}` },
+  still_running: { hint: (id) => `Wait for it with: regen task wait ${shellWord(id)}` },
 };
 
 /** Adds to the error of a flow what the command line knows: its exit code, and what to do. */

@@ -6,11 +6,16 @@ import { getOutline } from '../../client/outlines.js';
 import { writePrivateFile } from '../../disk/private-file.js';
 import { printDryRun } from '../command/dry-run.js';
 import { toFailure } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
+import { findProgram } from '../terminal/programs.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { System } from '../terminal/system.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<
+  'command' | 'args' | 'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'services'
+>;
 
 export const view = (): View => ({
   usage: 'admin exec [command...]',
@@ -23,7 +28,7 @@ export const view = (): View => ({
   examples: ['regen admin exec -- ./moderate.sh', 'regen admin exec -- regen admin audit --kind node'],
 });
 
-export async function run(context: CommandContext): Promise<number | undefined> {
+export async function run(context: Context): Promise<number | undefined> {
   const { args, command, flags, output, system } = context;
   const [program, ...words] = (args.command as readonly string[] | undefined) ?? [];
   if (program === undefined) {
@@ -57,7 +62,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
 }
 
 async function revokeTokens(
-  { output }: CommandContext,
+  { output }: Needs<'output'>,
   client: Client,
   tokens: readonly AdminToken[],
 ): Promise<void> {
@@ -76,7 +81,7 @@ async function revokeTokens(
 }
 
 // Decided: the child gets the admin token, but not the credential that created it, which could create more.
-function withoutSecrets(env: CommandContext['system']['env']): Record<string, string | undefined> {
+function withoutSecrets(env: System['env']): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^REGEN_\w*(TOKEN|SECRET)(_FILE)?$/.test(name)),
   );
@@ -93,7 +98,7 @@ const FORWARDED_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGH
  * @throws Failure if it does not start
  */
 async function runChild(
-  { system, interruption }: CommandContext,
+  { system, interruption }: Needs<'system' | 'interruption'>,
   program: string,
   words: readonly string[],
   env: Record<string, string | undefined>,
@@ -104,7 +109,11 @@ async function runChild(
   const stop = system.onSignal((signal) => forwardSignal(system, child, signal), FORWARDED_SIGNALS);
   interruption.ignore();
   try {
-    const started = spawn(program, words, { cwd: system.cwd, env, stdio: 'inherit' });
+    // Windows would look in the current folder first, as no other system does.
+    const isName = system.platform === 'win32' && !/[/\\]/.test(program);
+    const file = isName ? findProgram(program, system) : program;
+    if (file === undefined) throw toNotStartedFailure(program, { code: 'ENOENT' });
+    const started = spawn(file, words, { cwd: system.cwd, env, stdio: 'inherit' });
     child = started;
     return await new Promise<number>((done, fail) => {
       started.once('error', (error) => fail(toNotStartedFailure(program, error)));
@@ -126,7 +135,10 @@ function forwardSignal(
   child?.kill(signal);
 }
 
-function toNotStartedFailure(program: string, error: NodeJS.ErrnoException): Failure {
+function toNotStartedFailure(
+  program: string,
+  error: Pick<NodeJS.ErrnoException, 'code'> & { readonly message?: string },
+): Failure {
   const isMissing = error.code === 'ENOENT';
   const why = isMissing ? 'command not found' : error.message;
   return new Failure(`Could not start '${program}': ${why}.`, {

@@ -7,10 +7,13 @@ import { readText } from '../command/command.js';
 import { requireShow } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { resolveOutput } from '../terminal/save.js';
+import { oneLine, shellWord, toJson } from '../terminal/text.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'admin generate-token',
@@ -37,14 +40,15 @@ export const view = (): View => ({
 
 type AdminToken = Answer<OperationNamed<'admin.generateToken'>>;
 
+// The token is text of a service: it stays on its line, and a shell takes it as one word.
 const FORMATS = {
-  plain: ({ token }: AdminToken) => token,
-  env: ({ token }: AdminToken) => `REGEN_ADMIN_TOKEN=${token}`,
-  header: ({ token }: AdminToken) => `Authorization: Bearer ${token}`,
-  json: (answer: AdminToken) => JSON.stringify(answer),
+  plain: ({ token }: AdminToken) => oneLine(token),
+  env: ({ token }: AdminToken) => `REGEN_ADMIN_TOKEN=${shellWord(oneLine(token))}`,
+  header: ({ token }: AdminToken) => `Authorization: Bearer ${oneLine(token)}`,
+  json: (answer: AdminToken) => toJson(answer),
 };
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { command, flags, output } = context;
   const format = readFormat(context);
   const file = readText(context.flags, 'output-file');
@@ -58,7 +62,7 @@ export async function run(context: CommandContext): Promise<void> {
   await context.services.announce();
 }
 
-function readFormat(context: CommandContext): keyof typeof FORMATS {
+function readFormat(context: Needs<'flags' | 'output'>): keyof typeof FORMATS {
   const { flags, output } = context;
   const given = readText(context.flags, 'format');
   if (given === undefined) return 'plain';
@@ -71,7 +75,7 @@ function readFormat(context: CommandContext): keyof typeof FORMATS {
   return given;
 }
 
-async function createToken(context: CommandContext): Promise<AdminToken> {
+async function createToken(context: Context): Promise<AdminToken> {
   const { client } = await context.services.reach();
   const answer = await client.admin.generateToken({}, { signal: context.signal });
   await context.output.note(`The token expires at ${answer.expires_at}.`);
@@ -80,7 +84,7 @@ async function createToken(context: CommandContext): Promise<AdminToken> {
 
 /** Creates the private file before the token, so that no token is created that cannot be saved. */
 async function writeTokenFile(
-  context: CommandContext,
+  context: Context,
   file: string,
   format: (answer: AdminToken) => string,
 ): Promise<void> {

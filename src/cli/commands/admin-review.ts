@@ -3,11 +3,13 @@ import { buildRequest, type Request } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import type { View } from '../views/view.js';
 import { parsePair } from './bulk.js';
 import { callOperation, presentAnswer, requireValid } from './operation.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'admin review [versions...]',
@@ -38,7 +40,7 @@ const VERDICTS = {
   ban: 'NodeVersionStatusBanned',
 } as const;
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, command, flags } = context;
   const named = (args.versions ?? []) as readonly string[];
   const verdicts = (['approve', 'flag', 'ban'] as const).filter((verdict) => flags[verdict]);
@@ -57,7 +59,7 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 async function setStatuses(
-  context: CommandContext,
+  context: Context,
   versions: readonly Request['params'][],
   body: { readonly status: string; readonly status_reason?: string },
 ): Promise<void> {

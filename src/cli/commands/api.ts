@@ -6,10 +6,12 @@ import { readBody, showBody, showHead, showValue } from '../api/show.js';
 import { readBodyText, readInput } from '../command/build-request.js';
 import { printRequest } from '../command/dry-run.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import type { View } from '../views/view.js';
 import { mergePages } from './operation.js';
+
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'api [method] <path>',
@@ -47,7 +49,7 @@ interface ApiCall {
   readonly body: string | undefined;
 }
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { output, flags, signal, system } = context;
   const call = await readCall(context);
   context.services.isChanging = !['GET', 'HEAD'].includes(call.method);
@@ -61,7 +63,7 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 /** Prints the items of all pages as the service would on one page. */
-async function showPages(context: CommandContext, call: ApiCall, client: Client): Promise<void> {
+async function showPages(context: Context, call: ApiCall, client: Client): Promise<void> {
   const { output, signal, system } = context;
   if (call.method !== 'GET') throw usage('--paginate reads pages, which only GET has.');
   const first = Number(call.query.page?.[0] ?? 1);
@@ -76,7 +78,7 @@ async function showPages(context: CommandContext, call: ApiCall, client: Client)
   await showValue(output, mergePages(all));
 }
 
-async function readCall(context: CommandContext): Promise<ApiCall> {
+async function readCall(context: Context): Promise<ApiCall> {
   const { args, flags } = context;
   const [first, second] = [args.method, args.path] as (string | undefined)[];
   const path = second ?? first;
@@ -104,7 +106,7 @@ async function readCall(context: CommandContext): Promise<ApiCall> {
 }
 
 // The second reader would silently get nothing.
-function refuseTwoReaders({ flags }: CommandContext): void {
+function refuseTwoReaders({ flags }: Needs<'flags'>): void {
   const fields = toList(flags.field).filter((text) => text.endsWith('=@-'));
   const readers = [...fields, ...[flags.body, flags['token-file']].filter((value) => value === '-')];
   if (readers.length > 1) throw usage('Standard input can be read only once.', 'Pass the others as @file.');

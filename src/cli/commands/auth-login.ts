@@ -2,7 +2,7 @@ import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { chooseTarget } from '../connect/target.js';
 import { signInByBrowser, signInByDevice, supportsDevices } from '../sign-in/browser.js';
 import { ProviderConfirmation } from '../sign-in/confirm-provider.js';
@@ -13,6 +13,10 @@ import { toSignIn } from '../sign-in/tokens.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<
+  'flags' | 'system' | 'output' | 'signal' | 'settings' | 'connect' | 'services' | 'mayAsk'
+>;
 
 export const view = (): View => ({
   usage: 'auth login',
@@ -45,7 +49,7 @@ export const view = (): View => ({
   ],
 });
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { flags, output, services } = context;
   useNewProfile(context);
   const { target } = services;
@@ -58,7 +62,7 @@ export async function run(context: CommandContext): Promise<void> {
  * With an address and the name of a profile, uses the profile, which is added once the sign-in is stored.
  * @throws Failure if the profile cannot be added
  */
-function useNewProfile({ flags, settings, services, system }: CommandContext): void {
+function useNewProfile({ flags, settings, services, system }: Context): void {
   const profile = readText(flags, 'profile');
   const baseUrl = readText(flags, 'base-url');
   if (profile === undefined || baseUrl === undefined) return;
@@ -76,7 +80,7 @@ function useNewProfile({ flags, settings, services, system }: CommandContext): v
 }
 
 /** Adds the profile that was named with an address, and says how other commands use the service. */
-async function keepProfile({ output, services, settings }: CommandContext): Promise<void> {
+async function keepProfile({ output, services, settings }: Context): Promise<void> {
   const { baseUrl = '', profile, source } = services.target;
   if (source === '--base-url' && profile !== undefined)
     await settings.set(`profiles.${profile}.base_url`, baseUrl);
@@ -89,7 +93,7 @@ async function keepProfile({ output, services, settings }: CommandContext): Prom
     await output.note(`Use it with --profile ${profile}, or by default: regen config set profile ${profile}`);
 }
 
-async function signIn(context: CommandContext, url: string): Promise<void> {
+async function signIn(context: Context, url: string): Promise<void> {
   const { output, system, flags, services } = context;
   const { target } = services;
   // Decided: a CI job fails instead of waiting for a person.
@@ -122,10 +126,7 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
     await output.warn(`${issuer} gave no refresh token; the sign-in expires at ${signIn.expires_at}.`);
 }
 
-async function fetchTokens(
-  context: CommandContext,
-  place: SignInConfiguration,
-): Promise<TokenEndpointResponse> {
+async function fetchTokens(context: Context, place: SignInConfiguration): Promise<TokenEndpointResponse> {
   const provider = await openProvider(context.connect, place);
   const device = context.flags.device || (!hasBrowser(context.system) && supportsDevices(provider));
   return (device ? signInByDevice : signInByBrowser)(context, provider, place);
@@ -141,7 +142,7 @@ function toRejectedFailure(url: string, issuer: string, error: ServiceError): Fa
 }
 
 /** Stores a token from standard input, after the service identified its owner. */
-async function keepToken(context: CommandContext): Promise<void> {
+async function keepToken(context: Context): Promise<void> {
   const { output } = context;
   const publisherId = readText(context.flags, 'publisher');
   const token = await readToken(context);
@@ -157,7 +158,7 @@ async function keepToken(context: CommandContext): Promise<void> {
   if (!who) await output.note('It was not verified, because the service cannot identify its owner.');
 }
 
-async function readToken({ flags, system, mayAsk, output }: CommandContext): Promise<string> {
+async function readToken({ flags, system, mayAsk, output }: Context): Promise<string> {
   if (!flags['with-token'] && !mayAsk) {
     throw usage('This sign-in requires a token.', 'Pipe it in: regen auth login --with-token < token.txt');
   }
@@ -175,11 +176,7 @@ async function readToken({ flags, system, mayAsk, output }: CommandContext): Pro
 }
 
 /** @returns a name, or undefined if the service lacks the extension that reports it */
-async function readIdentity(
-  context: CommandContext,
-  url: string,
-  token: string,
-): Promise<string | undefined> {
+async function readIdentity(context: Context, url: string, token: string): Promise<string | undefined> {
   const client = await context.connect(url, token, context.services.target);
   try {
     const me = await client.user.me({}, { signal: context.signal });

@@ -5,11 +5,13 @@ import { getOperation } from '../../contract/index.js';
 import { requireShow } from '../command/confirm.js';
 import { flag } from '../command/flags.js';
 import { toFailure } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import type { SignIn } from '../connect/credentials.js';
 import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import { Text, Texts } from '../views/answers.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'connect' | 'services'>;
 
 export const view = (): View[] => [
   {
@@ -42,7 +44,7 @@ export const view = (): View[] => [
 
 export const run = { logout: signOut, status: showStatus, token: printToken };
 
-async function showStatus(context: CommandContext): Promise<void> {
+async function showStatus(context: Context): Promise<void> {
   const { output, signal } = context;
   const { name, url, client, credential, store } = await context.services.reach();
   if (!credential) {
@@ -75,7 +77,7 @@ async function readIdentity(client: Client, signal: AbortSignal): Promise<object
   }
 }
 
-async function printToken(context: CommandContext): Promise<void> {
+async function printToken(context: Context): Promise<void> {
   requireShow(context, 'token');
   const { credential, name } = await context.services.reach();
   if (!credential) {
@@ -88,7 +90,7 @@ async function printToken(context: CommandContext): Promise<void> {
 }
 
 /** Removes all tokens of the service, and revokes the sign-in if its issuer can. */
-async function signOut(context: CommandContext): Promise<void> {
+async function signOut(context: Context): Promise<void> {
   const { output, services } = context;
   const { target } = services;
   const store = context.services.openCredentialStore();
@@ -101,7 +103,7 @@ async function signOut(context: CommandContext): Promise<void> {
 }
 
 /** A failure is only a warning, because logging out must work without the network. */
-async function endAtIssuer(context: CommandContext, signIn: SignIn): Promise<void> {
+async function endAtIssuer(context: Context, signIn: SignIn): Promise<void> {
   const { output, signal } = context;
   const { issuer } = signIn;
   const { revokeSignIn } = await import('../sign-in/tokens.js');

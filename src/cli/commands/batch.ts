@@ -10,11 +10,11 @@ import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
 import { type JobState, type Journal, withJournal } from '../batch/journal.js';
 import { type JobEnd, runJob } from '../batch/run-job.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
-import { readNumber } from '../command/command.js';
+import { type ParsedCommand, readNumber } from '../command/command.js';
 import { printRequests } from '../command/dry-run.js';
 import { flag } from '../command/flags.js';
 import { runInParallel } from '../command/parallel.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
 import { createExtensionCheck } from '../generation/run-tasks.js';
 import { exitCodes } from '../terminal/failure.js';
@@ -25,6 +25,9 @@ import { formatCount, formatField, oneLine } from '../terminal/text.js';
 import { JobResult } from '../views/answers.js';
 import { batchSaveFlags, waitFlags } from '../views/flags.js';
 import type { View } from '../views/view.js';
+
+type Context = ParsedCommand &
+  Needs<'system' | 'output' | 'interruption' | 'signal' | 'folders' | 'ledger' | 'services'>;
 
 export const view = (): View => ({
   usage: 'batch <jobs>',
@@ -61,7 +64,7 @@ export const view = (): View => ({
 // Decided: four jobs in parallel. The embedded service processes fewer, while others are sent and saved. There is a
 // maximum, because each task is polled separately.
 /** Runs the jobs of a file, or continues where an earlier run of the same command stopped. */
-export async function run(context: CommandContext): Promise<number> {
+export async function run(context: Context): Promise<number> {
   const limits = {
     concurrency: readNumber(context.flags, 'concurrency', { min: 1, max: 100 }) ?? 4,
     credits: readNumber(context.flags, 'max-credits'),
@@ -80,7 +83,7 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 interface OpenBatch {
-  readonly context: CommandContext;
+  readonly context: Context;
   readonly file: JobsFile;
   readonly journal: Journal;
   readonly keys: JobKeys;
@@ -95,7 +98,7 @@ async function dryRun({ context, file, journal, keys }: OpenBatch): Promise<numb
   return exitCodes.done;
 }
 
-async function sayRemoved({ output }: CommandContext, journal: Journal, keys: JobKeys): Promise<void> {
+async function sayRemoved({ output }: Needs<'output'>, journal: Journal, keys: JobKeys): Promise<void> {
   const removed = [...journal.entries()].filter(([key]) => keys.findLine(key) === undefined).length;
   if (removed > 0) {
     const verb = removed === 1 ? 'is' : 'are';
@@ -157,7 +160,10 @@ async function* readUntilOpen(
   }
 }
 
-async function sayHowToGoOn(context: CommandContext, { failed, left }: BatchProgress): Promise<void> {
+async function sayHowToGoOn(
+  context: Needs<'output' | 'services'>,
+  { failed, left }: BatchProgress,
+): Promise<void> {
   const { output } = context;
   if (failed > 0) await output.note('Pass --retry-failed to send failed jobs again.');
   if (left > 0) await output.note('Run the same command again to continue with the rest.');

@@ -2,11 +2,13 @@ import type { z } from 'zod';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import type { BulkItem } from '../../contract/version.js';
 import { toInvalidFailure } from '../command/request.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readLines } from '../terminal/stdin.js';
 import type { View } from '../views/view.js';
 import { presentAnswer, renameShape } from './operation.js';
+
+type Context = Needs<'command' | 'args' | 'system' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'version bulk [pairs...]',
@@ -29,7 +31,7 @@ interface VersionPair {
 }
 
 /** Reads any number of versions, in several requests, and merges the responses in the order of the input. */
-export async function run(context: CommandContext): Promise<number> {
+export async function run(context: Context): Promise<number> {
   const { output, command, signal } = context;
   const pairs = parsePairs(await readPairs(context));
   const { client } = await context.services.reach();
@@ -50,7 +52,7 @@ export async function run(context: CommandContext): Promise<number> {
   return missed > 0 ? exitCodes.someFailed : exitCodes.done;
 }
 
-async function readPairs({ args, system }: CommandContext): Promise<string[]> {
+async function readPairs({ args, system }: Needs<'args' | 'system'>): Promise<string[]> {
   const given = (args.pairs as readonly string[] | undefined) ?? [];
   if (given.length > 0 && !given.includes('-')) return [...given];
   if (given.length === 0 && system.stdin.isTTY) {

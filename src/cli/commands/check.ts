@@ -8,7 +8,7 @@ import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
@@ -16,6 +16,8 @@ import { withScratch } from '../terminal/scratch.js';
 import { Count, File, Row, Text } from '../views/answers.js';
 import { allowSecretsFlag, dirExplain, publisherFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'version check [dir]',
@@ -51,7 +53,7 @@ export const view = (): View => ({
   }),
 });
 
-export async function run(context: CommandContext): Promise<number> {
+export async function run(context: Context): Promise<number> {
   const { output, command, system } = context;
   const progress = new Progress(output);
   try {

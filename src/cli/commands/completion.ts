@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findBuiltProgram } from '../../disk/built-program.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import type { View } from '../views/view.js';
 
 function describeCommand(shell: string, name: string, examples: readonly string[]): View {
@@ -31,7 +31,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   powershell: 'regen.ps1',
 };
 
-export async function run({ command, output }: CommandContext): Promise<void> {
+export async function run({ command, output }: Needs<'command' | 'output'>): Promise<void> {
   const name = SCRIPTS[command.words.at(-1) as string] as string;
   const folder = join(findBuiltProgram('commands'), '../../completions');
   await output.write(readFileSync(join(folder, name), 'utf8'));

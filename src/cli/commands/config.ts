@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CommandContext, RunCommand } from '../connect/context.js';
+import type { Needs, RunCommand } from '../connect/context.js';
 import { checkKey } from '../connect/settings.js';
 import { Failure } from '../terminal/failure.js';
 import { Text } from '../views/answers.js';
@@ -61,7 +61,11 @@ export const run: Readonly<Record<string, RunCommand>> = {
   path: ({ settings, output }) => output.answer({ path: settings.store.path }, { only: 'path' }),
 };
 
-async function printSetting({ settings, output, args }: CommandContext): Promise<void> {
+async function printSetting({
+  settings,
+  output,
+  args,
+}: Needs<'args' | 'output' | 'settings'>): Promise<void> {
   const key = args.key as string;
   checkKey(key);
   const setting = settings.get(key);

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import { items } from '../../client/pages.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { compareDefinitions, type ListedDefinition } from '../diff/compare.js';
 import { formatCount } from '../terminal/text.js';
 import { Row, Text } from '../views/answers.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'args' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'version diff <nodeId> <from> <to>',
@@ -16,7 +18,7 @@ export const view = (): View => ({
   answer: Row({ host_node_name: Text, change: Text, detail: Text, breaks: z.boolean() }),
 });
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, output, command, signal } = context;
   const { client } = await context.services.reach();
   const nodeId = args.nodeId as string;

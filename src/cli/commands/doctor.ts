@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { toFailure } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import {
   checkFolder,
   checkKeychain,
@@ -16,6 +16,10 @@ import { exitCodes } from '../terminal/failure.js';
 import { Row, Text } from '../views/answers.js';
 import type { View } from '../views/view.js';
 
+type Context = Needs<
+  'command' | 'system' | 'output' | 'signal' | 'folders' | 'settings' | 'connect' | 'services' | 'mayAsk'
+>;
+
 export const view = (): View => ({
   usage: 'doctor',
   summary: 'Check the settings, service, clock, credential, proxy, folders and terminal, and suggest fixes',
@@ -30,7 +34,7 @@ export const view = (): View => ({
   }),
 });
 
-export async function run(context: CommandContext): Promise<number> {
+export async function run(context: Context): Promise<number> {
   const { system, folders, output, command } = context;
   const service = await tryService(context);
   const findings = [
@@ -49,7 +53,7 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 /** Reports it as a finding if the service cannot be determined. */
-async function tryService(context: CommandContext): Promise<{ url?: string; findings: Finding[] }> {
+async function tryService(context: Context): Promise<{ url?: string; findings: Finding[] }> {
   try {
     return await checkService(context);
   } catch (error) {

@@ -13,13 +13,15 @@ import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
 import { Count, Sha256, Text } from '../views/answers.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'version download <nodeId> [version]',
@@ -40,7 +42,7 @@ export const view = (): View => ({
 });
 
 /** Saves the archive of a version, checked against the digest that the registry publishes. */
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, flags, output, system, signal } = context;
   const nodeId = args.nodeId as string;
   const service = await context.services.reach();
@@ -82,7 +84,7 @@ export async function run(context: CommandContext): Promise<void> {
  * @throws Failure if there is none, or it may not be downloaded
  */
 async function findVersion(
-  { signal }: CommandContext,
+  { signal }: Needs<'signal'>,
   service: Service,
   nodeId: string,
   version: string | undefined,

@@ -5,7 +5,7 @@ import { type Job, startTask } from '../../flows/tasks/start-task.js';
 import type { Task } from '../../flows/tasks/task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { printRequest, printRequests } from '../command/dry-run.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { finishTask, formatResume, planFinish, type TaskOutcome } from '../generation/finish-task.js';
 import { lacksVideo, parseSource, planJobs } from '../generation/plan.js';
 import { previewJob } from '../generation/preview.js';
@@ -14,7 +14,10 @@ import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 
-export async function run(context: CommandContext): Promise<number | undefined> {
+type Context = ParsedCommand &
+  Needs<'system' | 'output' | 'interruption' | 'signal' | 'settings' | 'ledger' | 'services' | 'mayAsk'>;
+
+export async function run(context: Context): Promise<number | undefined> {
   const jobs = await planJobs(await askForInputs(context), context);
   if (!context.flags['dry-run']) return runJobs(context, jobs);
   const [job] = jobs;
@@ -24,7 +27,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
 }
 
 /** Asks for the images, the prompt or the video that a command cannot do without. */
-async function askForInputs(context: CommandContext): Promise<ParsedCommand> {
+async function askForInputs(context: Context): Promise<ParsedCommand> {
   const { command, system, mayAsk } = context;
   const args = { ...context.args };
   const flags = { ...context.flags };
@@ -58,7 +61,7 @@ async function askForInputs(context: CommandContext): Promise<ParsedCommand> {
 
 /** Starts tasks and, without `--no-wait`, waits for them and saves their results. */
 export async function runJobs(
-  context: CommandContext,
+  context: Context,
   jobs: readonly Job[],
   choice: EntryChoice = context.flags.again === true ? 'new' : 'unfinished',
 ): Promise<number> {
@@ -190,7 +193,7 @@ function refuseUnused(flags: FlagValues): void {
 export class Resume {
   readonly #ids = new Set<string>();
 
-  constructor(readonly context: Pick<CommandContext, 'interruption' | 'flags'>) {
+  constructor(readonly context: Needs<'interruption' | 'flags'>) {
     this.#tell();
   }
 

@@ -4,10 +4,12 @@ import type { VideoCreations } from '../../contract/video.js';
 import { findTask, readTask } from '../../flows/tasks/task.js';
 import { readText } from '../command/command.js';
 import { flag, toKebabCase } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { taskExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'output' | 'signal' | 'ledger' | 'services'>;
 
 export const view = (): View[] => [
   {
@@ -31,7 +33,7 @@ export const view = (): View[] => [
   },
 ];
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, output } = context;
   const starts = readStarts(context);
   const id = args.task_id as string | undefined;
@@ -46,7 +48,7 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 /** The operations that may have started the task. */
-function readStarts(context: CommandContext): readonly string[] {
+function readStarts(context: Needs<'command' | 'flags'>): readonly string[] {
   if (context.command.words[0] === 'video') return listTaskOperations('video');
   const kind = readText(context.flags, 'kind');
   if (kind === undefined) return listTaskOperations('image');

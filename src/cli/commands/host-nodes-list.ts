@@ -1,7 +1,9 @@
 import { buildRequest } from '../command/build-request.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import type { View } from '../views/view.js';
 import { callOperation, requireValid } from './operation.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'host-nodes list [node_id] [node_version]',
@@ -19,7 +21,7 @@ export const view = (): View => ({
   examples: ['regen host-nodes list hello-nodes 1.0.0', 'regen host-nodes list --host-node-name KSampler'],
 });
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { command, args, flags } = context;
   const request = buildRequest(command, args, flags);
   await requireValid('hostNodes.listAll', command, request, false);

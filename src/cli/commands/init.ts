@@ -9,11 +9,13 @@ import { formatPyproject, type InferredManifest, inferManifest } from '../../pac
 import { readText } from '../command/command.js';
 import { flag } from '../command/flags.js';
 import { toInvalidFailure } from '../command/request.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { capitalize, oneLine } from '../terminal/text.js';
 import { Text, Texts } from '../views/answers.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'services' | 'mayAsk'>;
 
 export const view = (): View => ({
   usage: 'node init [dir]',
@@ -73,7 +75,7 @@ const FIELDS = {
 type FieldName = keyof typeof FIELDS;
 type FieldValues = Partial<Record<FieldName, string>>;
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, system, flags, output } = context;
   const folder = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
   const path = join(folder, 'pyproject.toml');
@@ -104,7 +106,7 @@ export async function run(context: CommandContext): Promise<void> {
 
 /** Reports values that were inferred and may be wrong. */
 async function sayChoices(
-  { output, mayAsk }: CommandContext,
+  { output, mayAsk }: Needs<'output' | 'mayAsk'>,
   folder: string,
   given: FieldValues,
   { id, publisher }: FieldValues,
@@ -123,7 +125,7 @@ async function sayChoices(
  * Reads the values from the flags.
  * @throws Failure with all invalid flags
  */
-function readFlags(context: CommandContext): FieldValues {
+function readFlags(context: Needs<'flags'>): FieldValues {
   const names = Object.keys(FIELDS) as FieldName[];
   const given = names.flatMap((name) => {
     const value = readText(context.flags, name);
@@ -145,7 +147,7 @@ function findProblem(name: FieldName, value: string): string | undefined {
 }
 
 async function inferValues(
-  context: CommandContext,
+  context: Needs<'services'>,
   found: InferredManifest,
   given: FieldValues,
 ): Promise<FieldValues> {
@@ -170,7 +172,7 @@ const FIRST_VERSION = '1.0.0';
 
 /** Asks for missing values. Without prompts, optional ones are left out. */
 async function completeValues(
-  context: CommandContext,
+  context: Context,
   known: FieldValues,
   given: FieldValues,
 ): Promise<FieldValues> {
@@ -203,7 +205,7 @@ function proposeValue(name: FieldName, { id }: FieldValues): string | undefined 
 }
 
 async function askField(
-  context: CommandContext,
+  context: Needs<'system'>,
   name: FieldName,
   proposal: string | undefined,
 ): Promise<string> {

@@ -13,11 +13,13 @@ import { buildRequest, type Request, readBodyFlag } from '../command/build-reque
 import type { ArgumentValues, Command, ParsedCommand } from '../command/command.js';
 import { confirmDestruction, reportDestruction, requireYes } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import type { Shape } from '../terminal/output.js';
 
-export async function run(context: CommandContext): Promise<void> {
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
+
+export async function run(context: Context): Promise<void> {
   const { command } = context;
   const name = command.operation as OperationName;
   const { method } = getOutline(name);
@@ -40,11 +42,7 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 /** Asks for required values, if the command can prompt. The contract is loaded only if a value may be missing. */
-async function completeValues(
-  context: CommandContext,
-  name: OperationName,
-  body: unknown,
-): Promise<ParsedCommand> {
+async function completeValues(context: Context, name: OperationName, body: unknown): Promise<ParsedCommand> {
   if (!context.mayAsk || body !== undefined) return context;
   if (isValid(name, buildRequest(context.command, context.args, context.flags))) return context;
   const [{ getOperation }, { askMissing }] = await Promise.all([
@@ -56,7 +54,7 @@ async function completeValues(
 
 /** Completes positionals that are the beginning of an id. One that matches none is left to the service to refuse. */
 async function completeIds(
-  { command, services, signal }: CommandContext,
+  { command, services, signal }: Context,
   { params, query }: Request,
 ): Promise<void> {
   for (const [name, { operation, field }] of Object.entries(command.lookup ?? {})) {
@@ -73,7 +71,7 @@ async function completeIds(
   }
 }
 
-async function warnOfIgnored({ output }: CommandContext, name: string, body: unknown): Promise<void> {
+async function warnOfIgnored({ output }: Needs<'output'>, name: string, body: unknown): Promise<void> {
   const [{ listIgnoredFields }, { getOperation }] = await loadChecks();
   for (const field of listIgnoredFields(getOperation(name), body)) {
     await output.warn(`The service does not accept '${field}'; it is ignored.`);
@@ -112,7 +110,7 @@ export function loadChecks() {
 
 /** Sends a request and prints its response, or with `--all` the responses for all pages. */
 export async function callOperation(
-  context: CommandContext,
+  context: Needs<'command' | 'flags' | 'output' | 'signal' | 'services'>,
   name: OperationName,
   request: Request,
 ): Promise<void> {
@@ -143,7 +141,7 @@ export async function callOperation(
 
 /** Gives an answer that several requests make the names of the service, as if one operation had answered it. */
 export async function presentAnswer<Answer>(
-  { services }: Pick<CommandContext, 'services'>,
+  { services }: Needs<'services'>,
   name: OperationName,
   answer: Answer,
 ): Promise<Answer> {
@@ -166,7 +164,7 @@ export function renameShape(shape: Shape | undefined, naming: Naming | undefined
   return Object.fromEntries(entries);
 }
 
-async function notePaging({ output }: CommandContext, answer: object | undefined): Promise<void> {
+async function notePaging({ output }: Needs<'output'>, answer: object | undefined): Promise<void> {
   const { page, totalPages } = (answer ?? {}) as { page?: number; totalPages?: number };
   if (page !== undefined && totalPages !== undefined && page < totalPages) {
     await output.note(`Page ${page} of ${totalPages}. Pass --all for every page.`);

@@ -4,13 +4,15 @@ import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
 import { Count, File, Sha256, Text } from '../views/answers.js';
 import { allowSecretsFlag, dirExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'version pack [dir]',
@@ -31,7 +33,7 @@ export const view = (): View => ({
   ]),
 });
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { command, flags, output, system } = context;
   const pack = await readFolder(context, context.args.dir as string | undefined);
   const { manifest, files, size } = pack;

@@ -8,7 +8,7 @@ import { readInput } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { publishFolder, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
@@ -17,6 +17,10 @@ import { PublishRow } from '../views/answers.js';
 import { allowSecretsFlag, publisherFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { presentAnswer } from './operation.js';
+
+type Context = Needs<
+  'args' | 'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'connect' | 'services' | 'mayAsk'
+>;
 
 export const view = (): View => ({
   usage: 'version publish [dir...]',
@@ -48,7 +52,7 @@ export const view = (): View => ({
   answer: z.union([NodeVersion, z.array(PublishRow)]),
 });
 
-export async function run(context: CommandContext): Promise<number | undefined> {
+export async function run(context: Context): Promise<number | undefined> {
   const { flags } = context;
   const given = (context.args.dir ?? []) as readonly string[];
   const paths = given.map((dir) => resolve(context.system.cwd, dir));
@@ -69,7 +73,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
 }
 
 async function publishOne(
-  context: CommandContext,
+  context: Context,
   pack: Pack,
   changelog: string | undefined,
   timeoutMs: number,
@@ -88,7 +92,7 @@ async function publishOne(
   }
 }
 
-async function readChangelog(context: CommandContext): Promise<string | undefined> {
+async function readChangelog(context: Needs<'flags' | 'system'>): Promise<string | undefined> {
   const text = readText(context.flags, 'changelog');
   const file = readText(context.flags, 'changelog-file');
   if (text !== undefined && file !== undefined)

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { fixedCredential } from '../connect/credential.js';
 import { isNamed } from '../connect/target.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { Text, Texts, Time } from '../views/answers.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'connect' | 'services'>;
 
 export const view = (): View => ({
   usage: 'publisher token check <publisherId>',
@@ -21,7 +23,7 @@ export const view = (): View => ({
   }),
 });
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, flags, output, services, signal, system, connect } = context;
   const publisherId = args.publisherId as string;
   const nodeId = flags.node as string | undefined;

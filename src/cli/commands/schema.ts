@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { getOperation } from '../../contract/index.js';
 import { toJsonSchema } from '../../contract/schema/json-schema.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { toJson } from '../terminal/text.js';
 import { BuiltTree } from '../views/tree.js';
@@ -29,7 +29,12 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 type Part = 'answer' | 'request';
 
-export async function run({ args, flags, output, command }: CommandContext): Promise<void> {
+export async function run({
+  args,
+  flags,
+  output,
+  command,
+}: Needs<'command' | 'args' | 'flags' | 'output'>): Promise<void> {
   const words = (args.command as readonly string[] | undefined)?.flatMap((word) => word.split(' ')) ?? [];
   const part = flags.input ? 'request' : 'answer';
   const schemas = part === 'request' ? listRequests() : listAnswers();

@@ -1,18 +1,22 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { hasCode } from '../../contract/has-code.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { MAX_GIVEN_BYTES, openFolderFile, readFolderFile } from '../../disk/folder-file.js';
 import { confirmDestruction } from '../command/confirm.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
+import { stripControls } from '../terminal/text.js';
 import { Text, Texts } from '../views/answers.js';
 import { configFlag, dataFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { buildConfiguration, loadService, requireDataFolder } from './serve.js';
+
+type Context = Needs<'command' | 'flags' | 'system' | 'output' | 'signal' | 'folders' | 'connect' | 'mayAsk'>;
 
 export const view = (): View[] => [
   {
@@ -75,7 +79,7 @@ export const run = {
   logs: printLog,
 };
 
-async function showService(context: CommandContext): Promise<void> {
+async function showService(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) {
@@ -90,7 +94,7 @@ async function showService(context: CommandContext): Promise<void> {
 }
 
 /** The data folder that `serve` would use with the same flags and variables. Other settings do not matter. */
-async function readDataFolder(context: CommandContext): Promise<string> {
+async function readDataFolder(context: Context): Promise<string> {
   const { system } = context;
   const { REGEN_SERVE_DATA, REGEN_SERVE_DATA_FILE } = system.env;
   const env = { REGEN_SERVE_DATA, REGEN_SERVE_DATA_FILE };
@@ -98,7 +102,10 @@ async function readDataFolder(context: CommandContext): Promise<string> {
 }
 
 /** Finds the service of a data folder. If it lost its record, waits until the service writes it again. */
-async function findService(context: CommandContext, folder: string): Promise<LocalService | undefined> {
+async function findService(
+  context: Needs<'signal' | 'connect'>,
+  folder: string,
+): Promise<LocalService | undefined> {
   for (let tries = 0; tries < 20; tries++) {
     const found = await findLocal(folder, context.connect, { signal: context.signal });
     if (found || !(await isLocked(folder))) return found;
@@ -127,7 +134,7 @@ async function isLocked(folder: string): Promise<boolean> {
   }
 }
 
-async function stopService(context: CommandContext): Promise<void> {
+async function stopService(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) return context.output.note(`No service is running for the data folder ${folder}.`);
@@ -135,7 +142,7 @@ async function stopService(context: CommandContext): Promise<void> {
   await context.output.note(`Stopped the service at ${service.url}.`);
 }
 
-async function rotateKey(context: CommandContext): Promise<void> {
+async function rotateKey(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   const { kid } = service
@@ -151,7 +158,7 @@ async function rotateKey(context: CommandContext): Promise<void> {
 
 /** Replaces a secret of a data folder whose service does not run. */
 async function rotateStopped<Result>(
-  context: CommandContext,
+  context: Needs<'folders'>,
   folder: string,
   work: (service: Awaited<ReturnType<typeof loadService>>) => Promise<Result> | Result,
 ): Promise<Result> {
@@ -170,7 +177,7 @@ async function rotateStopped<Result>(
   }
 }
 
-async function rotateToken(context: CommandContext): Promise<void> {
+async function rotateToken(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   await confirmDestruction(context, { data: folder });
   const service = await findService(context, folder);
@@ -179,7 +186,7 @@ async function rotateToken(context: CommandContext): Promise<void> {
   await context.output.note(`Replaced ${folder}/owner.token. The old token is no longer accepted.`);
 }
 
-async function printLog({ folders, output }: CommandContext): Promise<void> {
+async function printLog({ folders, output }: Needs<'output' | 'folders'>): Promise<void> {
   const logFile = folders.serviceLog;
   const isThere = existsSync(logFile);
   if (output.mode.json) {
@@ -189,8 +196,11 @@ async function printLog({ folders, output }: CommandContext): Promise<void> {
     return output.answer(lines.map(parseEntry));
   }
   if (!isThere) return output.note(`The log is empty. It will be written to ${logFile}.`);
-  const { descriptor } = openFolderFile(logFile);
-  for await (const chunk of createReadStream(logFile, { fd: descriptor })) await output.write(chunk);
+  const stream = createReadStream(logFile, { fd: openFolderFile(logFile).descriptor });
+  // A log holds what strangers sent.
+  if (output.system.stdout.isTTY)
+    for await (const line of createInterface(stream)) await output.line(stripControls(line));
+  else for await (const chunk of stream) await output.write(chunk);
 }
 
 /** The service logs objects; any other line is a message. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction } from '../command/confirm.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
@@ -12,6 +12,8 @@ import { Count, Row, Text } from '../views/answers.js';
 import { configFlag, dataFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { buildConfiguration, loadService, requireDataFolder } from './serve.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'folders' | 'mayAsk'>;
 
 export function view(): View[] {
   const Report = z.object({
@@ -114,7 +116,7 @@ export const run = {
   prune: pruneData,
 };
 
-async function runOnFolder(context: CommandContext): Promise<void> {
+async function runOnFolder(context: Context): Promise<void> {
   const { command, args, system, output } = context;
   const service = await loadService(context.folders);
   const configuration = await buildConfiguration(context);
@@ -141,14 +143,14 @@ async function runOnFolder(context: CommandContext): Promise<void> {
   });
 }
 
-async function readTarget({ flags, system }: CommandContext) {
+async function readTarget({ flags, system }: Needs<'flags' | 'system'>) {
   const path = readText(flags, 'to');
   if (path === undefined)
     throw usage('--to is missing; it names the configuration file of the service to copy to.');
   return readConfiguration(resolve(system.cwd, path));
 }
 
-async function migrateData(context: CommandContext): Promise<void> {
+async function migrateData(context: Context): Promise<void> {
   const { flags, system, output } = context;
   const configuration = await buildConfiguration(context);
   const service = await loadService(context.folders);
@@ -172,7 +174,7 @@ async function migrateData(context: CommandContext): Promise<void> {
   );
 }
 
-async function pruneData(context: CommandContext): Promise<void> {
+async function pruneData(context: Context): Promise<void> {
   const { command, flags, system, output } = context;
   const configuration = await buildConfiguration(context);
   const data = requireDataFolder(configuration);
@@ -185,7 +187,7 @@ async function pruneData(context: CommandContext): Promise<void> {
   await output.note(dryRun ? 'Nothing was removed.' : `${reportDestruction(command, { data })}.`);
 }
 
-async function writeExample({ args, system, output, folders }: CommandContext): Promise<void> {
+async function writeExample({ args, system, output, folders }: Context): Promise<void> {
   const path = resolve(system.cwd, (args.path as string | undefined) ?? 'regen.toml');
   const { writeConfigurationFile } = await loadService(folders);
   try {

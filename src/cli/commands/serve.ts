@@ -10,7 +10,7 @@ import { PORTS, readNumber, readText } from '../command/command.js';
 import { flag } from '../command/flags.js';
 import { toConfigurationFailure } from '../command/to-failure.js';
 import { version } from '../command/version.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import type { Folders } from '../connect/folders.js';
 import { ensureLocal } from '../connect/local.js';
 import { readConfiguration, readDocument, resolvePaths } from '../connect/service-configuration.js';
@@ -18,9 +18,11 @@ import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { shellWord } from '../terminal/text.js';
+import { shellWord, toJson } from '../terminal/text.js';
 import { configFlag, dataFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'folders' | 'connect'>;
 
 export const view = (): View => ({
   usage: 'serve',
@@ -60,7 +62,7 @@ type RunningService = Awaited<ReturnType<StartService>>;
 type Scenario = NonNullable<Parameters<StartService>[1]>['scenario'];
 
 /** Runs the service until it is stopped. Its URL is the only line on stdout. */
-export async function run(given: CommandContext): Promise<void> {
+export async function run(given: Context): Promise<void> {
   const { output, signal, flags, system } = given;
   const cwd = resolve(system.cwd, readText(flags, 'from') ?? '');
   const context = { ...given, system: { ...system, cwd } };
@@ -110,7 +112,7 @@ function keepServiceCode(): void {
 }
 
 /** Reads `--scenario`, which the service validates, and chooses a seed if there is none. */
-async function readScenario({ flags, system }: CommandContext): Promise<Scenario> {
+async function readScenario({ flags, system }: Needs<'flags' | 'system'>): Promise<Scenario> {
   const path = readText(flags, 'scenario');
   if (flags.seed !== undefined && path === undefined) throw usage('--seed requires --scenario.');
   const seed = readNumber(flags, 'seed') ?? randomInt(2 ** 31);
@@ -135,7 +137,7 @@ function requireFileHandles(): void {
 }
 
 /** The command that signs in the owner of a service, from the machine that it runs on. */
-function formatOwnerSignIn({ folders }: CommandContext, { url, context }: RunningService): string {
+function formatOwnerSignIn({ folders }: Needs<'folders'>, { url, context }: RunningService): string {
   const token = join(context.configuration.data ?? folders.data, 'owner.token');
   return `regen auth login --profile own --base-url ${url} --with-token < ${shellWord(token)}`;
 }
@@ -157,7 +159,10 @@ const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');
 /** A setting, or a setting of PostgreSQL's own clients, such as PGPASSFILE. */
 const isServiceVariable = (name: string) => isSettingVariable(name) || /^PG[A-Z]/.test(name);
 
-async function readVariables({ folders, system }: CommandContext): Promise<Record<string, unknown>> {
+async function readVariables({
+  folders,
+  system,
+}: Needs<'system' | 'folders'>): Promise<Record<string, unknown>> {
   const { env } = system;
   if (!Object.keys(env).some(isSettingVariable)) return {};
   const { readEnvironment } = await loadService(folders);
@@ -175,7 +180,9 @@ function readSettingFile(cwd: string, path: string): string {
 }
 
 /** Reads the settings of a service from flags, environment and file. */
-export async function buildConfiguration(context: CommandContext): Promise<ConfigurationInput> {
+export async function buildConfiguration(
+  context: Needs<'flags' | 'system' | 'folders'>,
+): Promise<ConfigurationInput> {
   const { folders, system, flags } = context;
   const work = flags.work === false ? '' : readText(flags, 'work');
   const file = readText(context.flags, 'config');
@@ -206,7 +213,7 @@ export function requireDataFolder({ data }: ConfigurationInput): string {
 
 /** Prints the settings that the service would use. They name the places of keys; a password is masked. */
 async function showConfiguration(
-  { output, flags, folders, system }: CommandContext,
+  { output, flags, folders, system }: Context,
   input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {
@@ -214,12 +221,12 @@ async function showConfiguration(
   const { version: _, ...settings } = parseConfiguration(input, system.env);
   if (scenario) await loadScenario(scenario, { version, ...settings });
   if (settings.database) settings.database = maskPassword(settings.database);
-  if (flags['print-config']) await output.line(JSON.stringify(settings, null, 2));
+  if (flags['print-config']) await output.line(toJson(settings, 2));
   else await output.note('The configuration is valid.');
 }
 
 async function startHere(
-  context: CommandContext,
+  context: Needs<'flags' | 'folders'>,
   configuration: ConfigurationInput,
   scenario: Scenario,
 ): Promise<RunningService> {
@@ -238,7 +245,7 @@ async function startHere(
 }
 
 async function startInBackground(
-  context: CommandContext,
+  context: Context,
   input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {

@@ -6,11 +6,13 @@ import { findTask, serviceKey, type Target } from '../../flows/tasks/task.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { combineExits } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { formatCount } from '../terminal/text.js';
 import { taskExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'output' | 'signal' | 'ledger' | 'services'>;
 
 export const view = (): View => ({
   usage: 'task cancel <task_id...>',
@@ -29,7 +31,7 @@ export const view = (): View => ({
 type Cancelled = Awaited<ReturnType<Client['task']['cancel']>>;
 
 /** Cancels tasks. One that cannot be cancelled does not stop the others. */
-export async function run(context: CommandContext): Promise<number> {
+export async function run(context: Context): Promise<number> {
   const { args, flags, ledger, output, command, services, signal } = context;
   const ids = (args.task_id ?? []) as readonly string[];
   if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list --state running');
@@ -61,7 +63,7 @@ export async function run(context: CommandContext): Promise<number> {
     }
   }
   if (answers.length > 0 || output.mode.json) await output.answer(answers, command.shape);
-  for (const answer of answers) await reportRefund(output, answer);
+  for (const answer of answers) await reportRefund(context, answer);
   for (const target of changed.values()) {
     services.use(target);
     await services.announce();
@@ -70,7 +72,7 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 /** Says what became of the credits of a task that had a price. A service may not tell. */
-async function reportRefund(output: CommandContext['output'], task: Cancelled): Promise<void> {
+async function reportRefund({ output }: Needs<'output'>, task: Cancelled): Promise<void> {
   const { task_id, credits, refunded = 0 } = task;
   if (refunded > 0) return output.note(`Refunded ${formatCount(refunded, 'credit')} for task ${task_id}.`);
   if (credits === 0) return;

@@ -2,14 +2,17 @@ import { Destination } from '../../flows/tasks/destination.js';
 import { findTask, readTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { readText } from '../command/command.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { saveTask } from '../generation/finish-task.js';
 import { downloadResult, printsBytes } from '../generation/print-result.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 import { describeAnyTask } from '../views/answers.js';
 import { openFlag, saveFlags, taskExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'ledger' | 'services'>;
 
 export const view = (): View => ({
   usage: 'task download <task_id>',
@@ -21,7 +24,7 @@ export const view = (): View => ({
 });
 
 /** Saves the results of a task. Their URLs are read again, because they expire. */
-export async function run(context: CommandContext): Promise<number> {
+export async function run(context: Context): Promise<number> {
   const { args, flags, system, services, ledger, signal } = context;
   const id = args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.');
@@ -53,6 +56,6 @@ function toNothingToSaveFailure(id: string, state: string): Failure {
   return new Failure(`Task ${id} has no results to save; its status is ${state}.`, {
     code: over ? 'task_failed' : 'still_running',
     exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,
-    ...(!over && { hint: `Wait for it with: regen task wait ${id}` }),
+    ...(!over && { hint: `Wait for it with: regen task wait ${shellWord(id)}` }),
   });
 }

@@ -6,7 +6,7 @@ import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readNumber, readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction } from '../command/confirm.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
@@ -14,6 +14,8 @@ import { formatCount, oneLine } from '../terminal/text.js';
 import { LedgerEntry } from '../views/answers.js';
 import { taskExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'ledger' | 'services' | 'mayAsk'>;
 
 export const view = (): View[] => [
   {
@@ -68,7 +70,7 @@ export const view = (): View[] => [
 export const run = { list: listEntries, show: showEntry, forget: forgetEntries };
 
 /** Lists the ledger. A terminal shows how a person knows a task: the beginning of its id, its image and its result. */
-async function listEntries({ command, flags, ledger, output, system }: CommandContext): Promise<void> {
+async function listEntries({ command, flags, ledger, output, system }: Context): Promise<void> {
   const isWanted = readFilter(flags, system.now());
   const limit = readNumber(flags, 'limit', { min: 1 });
   const all = [...ledger.entries()];
@@ -116,12 +118,12 @@ function readSince(text: string | undefined, now: number): number {
   return Number.isNaN(date) ? now - durationMs(text, '--since') : date;
 }
 
-async function showEntry(context: CommandContext): Promise<void> {
+async function showEntry(context: Context): Promise<void> {
   await context.output.answer(requireEntry(context, context.args.task_id as string));
 }
 
 /** @throws Failure if the task is not in the ledger */
-export function requireEntry(context: CommandContext, id: string): Entry {
+export function requireEntry(context: Needs<'ledger' | 'services'>, id: string): Entry {
   if (id === '') throw usage('<task_id> is required.');
   const entry = findEntry(context, id);
   if (entry) return entry;
@@ -131,7 +133,7 @@ export function requireEntry(context: CommandContext, id: string): Entry {
   });
 }
 
-async function forgetEntries(context: CommandContext): Promise<void> {
+async function forgetEntries(context: Context): Promise<void> {
   const { args, command, flags, ledger, output } = context;
   const ids = (args.task_id ?? []) as readonly string[];
   if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list');

@@ -4,8 +4,9 @@ import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import { type Entry, type ImageReference, isImageReference } from '../../flows/tasks/ledger.js';
 import { type ImageSource, type Job, toReference } from '../../flows/tasks/start-task.js';
 import { findTarget } from '../../flows/tasks/task.js';
+import type { ParsedCommand } from '../command/command.js';
 import { printDryRun } from '../command/dry-run.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { toReadable } from '../generation/preview.js';
 import { usage } from '../terminal/failure.js';
 import { describeAnyTask } from '../views/answers.js';
@@ -13,6 +14,9 @@ import { startFlags, taskExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { runJobs } from './generate.js';
 import { requireEntry } from './task-ledger.js';
+
+type Context = ParsedCommand &
+  Needs<'system' | 'output' | 'interruption' | 'signal' | 'settings' | 'ledger' | 'services' | 'mayAsk'>;
 
 export const view = (): View => ({
   usage: 'task rerun <task_id>',
@@ -25,7 +29,7 @@ export const view = (): View => ({
   answer: describeAnyTask(),
 });
 
-export async function run(context: CommandContext): Promise<number | undefined> {
+export async function run(context: Context): Promise<number | undefined> {
   const entry = requireEntry(context, context.args.task_id as string);
   const job = rebuildJob(entry);
   context.services.use(findTarget(context, entry));

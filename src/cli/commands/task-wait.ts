@@ -4,7 +4,7 @@ import { findEntry, findTarget, findTask, readTask, type Task, toTask } from '..
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { flag } from '../command/flags.js';
 import { toFailure } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { finishTask, planFinish, type TaskOutcome } from '../generation/finish-task.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, type Failure, usage } from '../terminal/failure.js';
@@ -14,6 +14,10 @@ import { describeAnyTask } from '../views/answers.js';
 import { openFlag, saveFlags, taskExplain, waitFlags } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { Resume } from './generate.js';
+
+type Context = Needs<
+  'command' | 'args' | 'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'ledger' | 'services'
+>;
 
 export const view = (): View => ({
   usage: 'task wait [task_id...]',
@@ -33,7 +37,7 @@ export const view = (): View => ({
   answer: describeAnyTask(),
 });
 
-export async function run(context: CommandContext): Promise<number> {
+export async function run(context: Context): Promise<number> {
   const all = context.flags.all === true;
   const ids = all ? await listOpenIds(context) : await readIds(context);
   const watch = new Watch(context.output, ids.length);
@@ -66,7 +70,7 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 /** The tasks of the arguments; `-` stands for the words on standard input. */
-async function readIds(context: CommandContext): Promise<string[]> {
+async function readIds(context: Context): Promise<string[]> {
   const typed = (context.args.task_id as readonly string[] | undefined) ?? [];
   const piped = typed.includes('-') ? (await readAll(context.system.stdin)).split(/\s+/).filter(Boolean) : [];
   const given = [...new Set([...typed.filter((id) => id !== '-'), ...piped])];
@@ -80,7 +84,7 @@ async function readIds(context: CommandContext): Promise<string[]> {
 }
 
 /** The ids of all unfinished tasks, oldest first. */
-async function listOpenIds(context: CommandContext): Promise<string[]> {
+async function listOpenIds(context: Context): Promise<string[]> {
   if ((context.args.task_id?.length ?? 0) > 0) throw usage('<task_id> and --all cannot be used together.');
   const open = [...context.ledger.entries()].filter(({ state, task_id }) => task_id && !findEnd(state));
   const entries = await skipUnreachable(context, open.reverse());
@@ -91,7 +95,7 @@ async function listOpenIds(context: CommandContext): Promise<string[]> {
  * Skips entries whose services cannot be reached, with a warning. They stay in the ledger.
  * @throws Failure if no service can be reached
  */
-async function skipUnreachable(context: CommandContext, entries: readonly Entry[]): Promise<Entry[]> {
+async function skipUnreachable(context: Context, entries: readonly Entry[]): Promise<Entry[]> {
   const firsts = new Map([...entries].reverse().map((entry) => [entry.service, entry]));
   const lost = new Map<string, Failure>();
   const look = async (entry: Entry) => {
@@ -118,7 +122,7 @@ async function skipUnreachable(context: CommandContext, entries: readonly Entry[
  * Ends a task that its service no longer has, so that it is not polled again.
  * @throws any other error
  */
-async function giveUp(context: CommandContext, { id, entry, target }: Task, error: unknown) {
+async function giveUp(context: Needs<'output' | 'ledger'>, { id, entry, target }: Task, error: unknown) {
   if (!entry || !(error instanceof ServiceError) || error.status !== 404) throw error;
   await context.ledger.change(entry.id, { state: 'GONE' });
   await context.output.warn(`${target.name} no longer has task ${id}; skipped it.`);

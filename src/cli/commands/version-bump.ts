@@ -8,7 +8,7 @@ import { readFolderFile } from '../../disk/folder-file.js';
 import { replaceFolderFile } from '../../disk/private-file.js';
 import { readManifest } from '../../pack/manifest.js';
 import { MAX_TEXT_BYTES } from '../../pack/pack-text.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { Text } from '../views/answers.js';
 import { dirExplain } from '../views/flags.js';
@@ -30,7 +30,7 @@ const PARTS = ['major', 'minor', 'patch', 'prerelease'] as const;
 type Part = (typeof PARTS)[number];
 
 /** Raises the version in the manifest of a node pack; everything else in the file stays as it is. */
-export async function run({ args, system, output }: CommandContext): Promise<void> {
+export async function run({ args, system, output }: Needs<'args' | 'system' | 'output'>): Promise<void> {
   const { to = 'patch', dir } = args as Readonly<Record<string, string | undefined>>;
   const folder = resolve(system.cwd, dir ?? '.');
   const path = join(folder, 'pyproject.toml');

@@ -6,9 +6,11 @@ import { NodeVersion } from '../../contract/node-version.js';
 import { confirm } from '../command/confirm.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
 
 export const view = (): View => ({
   usage: 'version deprecate <nodeId> <range>',
@@ -21,7 +23,7 @@ export const view = (): View => ({
   answer: z.array(NodeVersion),
 });
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, flags, output, services, signal, command } = context;
   const { nodeId = '', range = '' } = args as Readonly<Record<string, string | undefined>>;
   if (!range || validRange(range) === null)

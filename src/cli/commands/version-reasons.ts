@@ -1,9 +1,11 @@
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { parseReason } from '../publish/parse-reason.js';
 import { Failure } from '../terminal/failure.js';
 import type { View } from '../views/view.js';
 import { run as runOperation } from './operation.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
 
 export function view(): View[] {
   const reasons = flag(
@@ -29,7 +31,7 @@ export function view(): View[] {
 }
 
 /** `version get` and `version list`; with `--reasons` why a registry flagged or banned the versions. */
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, flags, output, signal } = context;
   if (!flags.reasons) return runOperation(context);
   const nodeId = args.nodeId as string;

@@ -4,7 +4,7 @@ import { findTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { toTaskFailure } from '../generation/finish-task.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
@@ -22,6 +22,8 @@ import { receiveWebhooks } from '../webhooks/receive.js';
 import { SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
 import { awaitEnd, TaskEnd } from '../webhooks/until.js';
+
+type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'folders' | 'ledger' | 'services'>;
 
 export const view = (): View => ({
   usage: 'webhook listen',
@@ -57,7 +59,7 @@ export const view = (): View => ({
   }),
 });
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { output, system } = context;
   const options = readOptions(context);
   const act = createActions(context);
@@ -97,7 +99,7 @@ export async function run(context: CommandContext): Promise<void> {
   }
 }
 
-function readOptions(context: CommandContext) {
+function readOptions(context: Needs<'flags'>) {
   const port = readNumber(context.flags, 'port', PORTS) ?? 0;
   const publicUrl = readAddress(context.flags, 'public-url');
   const until = readText(context.flags, 'until');
@@ -107,7 +109,7 @@ function readOptions(context: CommandContext) {
   return { port, publicUrl, until, timeoutMs };
 }
 
-async function sayWhere(context: CommandContext, url: string, address: string): Promise<void> {
+async function sayWhere(context: Needs<'output' | 'services'>, url: string, address: string): Promise<void> {
   const { output } = context;
   const { url: service, name } = await context.services.reach();
   await output.note(`Listening at ${url} (press Ctrl-C to stop).`);
@@ -123,7 +125,7 @@ function isLocalAddress(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }
 
-async function showEvent({ output, system }: CommandContext, event: Event): Promise<void> {
+async function showEvent({ output, system }: Needs<'system' | 'output'>, event: Event): Promise<void> {
   const { seen, taskId } = event;
   if (output.mode.json || output.mode.ndjson) return output.items([formatEvent(event)]);
   const columns = [event.name, taskId ?? event.id, seen?.state ?? '', seen?.outputs.join(' ') ?? ''];

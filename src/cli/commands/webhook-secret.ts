@@ -4,8 +4,10 @@ import { webhook } from '../../contract/webhook.js';
 import { confirmDestruction, reportDestruction, requireShow } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
 
 export const view = (): View => ({
   usage: 'webhook secret',
@@ -19,7 +21,7 @@ export const view = (): View => ({
   examples: ['regen webhook secret > webhook-secret.txt'],
 });
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { flags, output, signal } = context;
   const rotates = flags.rotate === true;
   context.services.isChanging = rotates;

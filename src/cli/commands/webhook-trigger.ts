@@ -4,13 +4,15 @@ import { type WebhookEvent, type webhookEvents, webhookStates } from '../../cont
 import { createWebhookHeaders } from '../../wire/webhook-signature.js';
 import { readText } from '../command/command.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { secretFileFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { isDone, type Reply } from '../webhooks/inbox.js';
 import { postEvent, readAddress } from '../webhooks/post-event.js';
 import { readSecrets } from '../webhooks/secrets.js';
+
+type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'webhook trigger',
@@ -35,7 +37,7 @@ export const view = (): View => ({
 /** As long as the service gives a receiver. */
 const TIMEOUT_MS = 10_000;
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { system, output } = context;
   const { to, event, state } = readOptions(context);
   const id = `msg_${randomUUID()}`;
@@ -49,7 +51,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (!isDone(reply)) throw notAccepted(`${to.origin} answered ${status}.`, describeRetry(status));
 }
 
-function readOptions({ flags }: CommandContext) {
+function readOptions({ flags }: Needs<'flags'>) {
   const to = readAddress(flags, 'to');
   const state = readText(flags, 'state');
   const given = readText(flags, 'event');
@@ -71,7 +73,7 @@ function readOptions({ flags }: CommandContext) {
 
 type Sent = Pick<Parameters<typeof postEvent>[1], 'headers' | 'body'>;
 
-async function sendEvent({ signal }: CommandContext, to: URL, sent: Sent): Promise<Reply> {
+async function sendEvent({ signal }: Needs<'signal'>, to: URL, sent: Sent): Promise<Reply> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
     return await postEvent(to, { ...sent, signal: AbortSignal.any([signal, timeout]) });

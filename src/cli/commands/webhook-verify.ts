@@ -4,13 +4,15 @@ import { hasValidSignature, verifyWebhook, type Webhook, type WebhookProblem } f
 import { webhookHeaders } from '../../contract/events.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import { flag } from '../command/flags.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 import { Text, Time } from '../views/answers.js';
 import { secretFileFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { readSecrets } from '../webhooks/secrets.js';
+
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'webhook verify [file]',
@@ -31,7 +33,7 @@ export const view = (): View => ({
   answer: z.object({ verified: z.literal(true), id: Text, sent_at: Time }),
 });
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { output, system } = context;
   const webhook = await readWebhook(context);
   const secrets = await readSecrets(context);
@@ -71,7 +73,7 @@ const HINTS: Readonly<Record<WebhookProblem['kind'], string>> = {
   malformed: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',
 };
 
-async function readWebhook(context: CommandContext): Promise<Webhook> {
+async function readWebhook(context: Context): Promise<Webhook> {
   const { flags } = context;
   const names = ['id', 'timestamp', 'signature'] as const;
   const given = names.filter((name) => flags[name] !== undefined);
@@ -92,7 +94,7 @@ async function readWebhook(context: CommandContext): Promise<Webhook> {
   return { id, timestamp, signature, body: bytes };
 }
 
-async function readInputFile({ args, system }: CommandContext): Promise<Buffer> {
+async function readInputFile({ args, system }: Needs<'args' | 'system'>): Promise<Buffer> {
   const file = args.file as string | undefined;
   if (file !== undefined && file !== '-') return readGivenFile(resolve(system.cwd, file));
   if (system.stdin.isTTY) {

@@ -70,7 +70,7 @@ export class Clients {
       naming,
       trace: (event: Trace) => {
         silence.observe(event);
-        if (isVerbose) void output.note(formatTrace(event));
+        if (isVerbose) void output.note(...formatTrace(event));
       },
     });
     this.#open.push({ client, silence });
@@ -120,16 +120,16 @@ export class Clients {
   }
 }
 
-function formatTrace(event: Trace): string {
+function formatTrace(event: Trace): string[] {
   switch (event.kind) {
     case 'request':
-      return [`> ${event.method} ${event.url}`, ...formatHeaders('>', event.headers)].join('\n');
+      return [`> ${event.method} ${event.url}`, ...formatHeaders('>', event.headers)];
     case 'response':
-      return [`< ${event.status} after ${event.ms} ms`, ...formatHeaders('<', event.headers)].join('\n');
+      return [`< ${event.status} after ${event.ms} ms`, ...formatHeaders('<', event.headers)];
     case 'redirect':
-      return `> redirected to ${event.url}`;
+      return [`> redirected to ${event.url}`];
     case 'retry':
-      return `> retry in ${Math.round(event.pauseMs)} ms: ${event.reason.message}`;
+      return [`> retry in ${Math.round(event.pauseMs)} ms: ${event.reason.message}`];
   }
 }
 

@@ -25,5 +25,8 @@ export interface CommandContext extends ParsedCommand {
   readonly mayAsk: boolean;
 }
 
+/** What a function uses of the context of a command. */
+export type Needs<Key extends keyof CommandContext> = Pick<CommandContext, Key>;
+
 /** Runs a command. It returns the exit code; nothing means 0. */
 export type RunCommand = (context: CommandContext) => Promise<number | undefined> | Promise<void>;

@@ -1,7 +1,7 @@
 import { type ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { toFailure } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { findLocal } from '../connect/local.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
@@ -16,7 +16,9 @@ const MAX_SKEW_MS = 60_000;
 type Reached = Pick<Service, 'client' | 'credential' | 'url'>;
 
 /** Checks the service that commands use: whether it responds, its clock, and the credential. Starts nothing. */
-export async function checkService(context: CommandContext): Promise<{ url?: string; findings: Finding[] }> {
+export async function checkService(
+  context: Needs<'system' | 'signal' | 'folders' | 'connect' | 'services'>,
+): Promise<{ url?: string; findings: Finding[] }> {
   const { services, system } = context;
   const { target } = services;
   const service = target.baseUrl === undefined ? await findEmbedded(context) : await services.reach();
@@ -38,7 +40,10 @@ export async function checkService(context: CommandContext): Promise<{ url?: str
   }
 }
 
-async function findEmbedded({ connect, folders }: CommandContext): Promise<Reached | undefined> {
+async function findEmbedded({
+  connect,
+  folders,
+}: Needs<'folders' | 'connect'>): Promise<Reached | undefined> {
   const local = await findLocal(folders.data, connect, { timeoutMs: REQUEST_TIMEOUT_MS });
   return local && { url: local.url, client: local.client, credential: local.owner };
 }
@@ -118,7 +123,7 @@ export function checkClock(date: string | undefined, now: number): Finding {
 }
 
 async function checkCredential(
-  { signal }: CommandContext,
+  { signal }: Needs<'signal'>,
   { client, credential }: Reached,
 ): Promise<Finding> {
   if (!credential) {

@@ -8,7 +8,7 @@ import { cannotRead, readAccount, type Task, type TaskContext } from '../../flow
 import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
 import type { FlagValues } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
@@ -48,7 +48,7 @@ export interface FinishContext extends TaskContext {
 
 /** Reads from the flags of a command how long to wait and where to save. */
 export function planFinish(
-  { services, ledger, signal, system, flags }: CommandContext,
+  { services, ledger, signal, system, flags }: Needs<'flags' | 'system' | 'signal' | 'ledger' | 'services'>,
   watch: TaskObserver,
   { count, offPeak, resumed = false }: { count: number; offPeak: boolean; resumed?: boolean },
 ): FinishContext {
@@ -147,7 +147,7 @@ export async function saveTask(
   } catch (error) {
     context.signal.throwIfAborted();
     const { message, facts } = toFailure(error);
-    const hint = `The task is done. Save its results elsewhere with: regen task download ${task.id} -o <path>`;
+    const hint = `The task is done. Save its results elsewhere with: regen task download ${shellWord(task.id)} -o <path>`;
     throw new Failure(message, { ...facts, hint });
   }
 }
@@ -197,7 +197,7 @@ function explainWebhook(kind: TaskKind, entry: Entry | undefined): string {
   const { field, flag } = WEBHOOK_FIELDS[kind];
   return entry?.request[field] === undefined
     ? `Run \`regen webhook listen\`, and pass its URL with ${flag} to be notified when the status changes.`
-    : `Its webhook is notified. To wait for it, run: regen webhook listen --until ${entry.task_id ?? entry.id}`;
+    : `Its webhook is notified. To wait for it, run: regen webhook listen --until ${shellWord(entry.task_id ?? entry.id)}`;
 }
 
 /** The field and the flag for the webhook URL of a task. */

@@ -12,11 +12,12 @@ import { findEntry } from '../../flows/tasks/task.js';
 import { buildRequest, readBodyFlag } from '../command/build-request.js';
 import type { ArgumentValues, Command, Flag, FlagValues, ParsedCommand } from '../command/command.js';
 import { findRequestProblems, formatFieldName, toInvalidFailure } from '../command/request.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { type FailureDetail, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 
-export type PlanContext = Pick<CommandContext, 'system' | 'services' | 'output' | 'ledger'>;
+export type PlanContext = Needs<'system' | 'services' | 'output' | 'ledger'>;
 
 /**
  * Plans the tasks of a command line: one for each image.
@@ -152,7 +153,9 @@ function findSource(context: PlanContext, text: string): ReturnType<typeof parse
   const [url] = entry?.outputs ?? [];
   if (url !== undefined) return { kind: 'url', url };
   const id = entry?.task_id;
-  return { problem: `has no result yet: ${text}${id ? `; wait for it with: regen task wait ${id}` : ''}` };
+  return {
+    problem: `has no result yet: ${text}${id ? `; wait for it with: regen task wait ${shellWord(id)}` : ''}`,
+  };
 }
 
 /** Parses an image in a request body, where Base64 has no prefix. */

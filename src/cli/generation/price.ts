@@ -4,7 +4,7 @@ import { Prices } from '../../contract/prices.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import { readNumber } from '../command/command.js';
 import { confirm } from '../command/confirm.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { Failure } from '../terminal/failure.js';
 import { formatCount } from '../terminal/text.js';
 
@@ -12,7 +12,10 @@ import { formatCount } from '../terminal/text.js';
  * Reports what jobs cost before they start, and asks for confirmation above the limit in the settings.
  * @throws Failure if it is more than `--max-credits`, if that is unknown, or if the answer is no
  */
-export async function checkPrice(context: CommandContext, jobs: readonly Job[]): Promise<void> {
+export async function checkPrice(
+  context: Needs<'flags' | 'system' | 'output' | 'signal' | 'settings' | 'services' | 'mayAsk'>,
+  jobs: readonly Job[],
+): Promise<void> {
   const most = readNumber(context.flags, 'max-credits');
   const prices = await readPrices(context);
   const price =
@@ -41,7 +44,7 @@ export async function checkPrice(context: CommandContext, jobs: readonly Job[]):
 }
 
 /** Whether the embedded service only previews the tasks. */
-async function makesPreviews({ services }: CommandContext, jobs: readonly Job[]): Promise<boolean> {
+async function makesPreviews({ services }: Needs<'services'>, jobs: readonly Job[]): Promise<boolean> {
   const { local } = await services.reach();
   return jobs.some(({ operation }) => local?.previews?.includes(getTaskFacts(operation).kind));
 }
@@ -50,7 +53,7 @@ async function makesPreviews({ services }: CommandContext, jobs: readonly Job[])
 export async function readPrices({
   services,
   signal,
-}: Pick<CommandContext, 'services' | 'signal'>): Promise<Prices | undefined> {
+}: Needs<'services' | 'signal'>): Promise<Prices | undefined> {
   const { client } = await services.reach();
   try {
     const answer = await client.video.prices({}, { signal });
@@ -67,7 +70,7 @@ function sumPrices(prices: readonly (number | undefined)[]): number | undefined 
 }
 
 async function reportUnknownPrice(
-  { output, services }: CommandContext,
+  { output, services }: Needs<'output' | 'services'>,
   jobs: readonly Job[],
   most: number | undefined,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { describeState } from '../../flows/tasks/task-state.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { openBrowser } from '../sign-in/opener.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
@@ -31,7 +31,7 @@ const CONCURRENCY = 4;
  * @returns the combined exit code
  */
 export async function runAll(
-  context: CommandContext,
+  context: Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>,
   watch: Watch,
   items: readonly TaskItem[],
 ): Promise<number> {
@@ -53,8 +53,12 @@ export async function runAll(
   });
   watch.end();
   if (items.length > 1) await output.note(formatSummary(context, watch, items, outcomes));
-  if (context.flags.open)
-    for (const line of outcomes.flatMap(({ lines }) => lines)) openBrowser(context.system, line);
+  if (context.flags.open) {
+    // What was not saved is what the service answered, which could name a file of this machine.
+    const isOpened = (line: string) => context.flags.output !== undefined || /^https?:\/\//i.test(line);
+    const opened = outcomes.flatMap(({ lines }) => lines).filter(isOpened);
+    for (const line of opened) openBrowser(context.system, line);
+  }
   if (output.mode.json) {
     const answers = outcomes.map(
       ({ answer, failure }) => answer ?? (failure ? toErrorAnswer(failure) : null),
@@ -70,7 +74,7 @@ export async function runAll(
 const MAX_PICTURES = 4;
 
 async function printOutcome(
-  { output, system: { env, cwd, stdout } }: CommandContext,
+  { output, system: { env, cwd, stdout } }: Needs<'system' | 'output'>,
   watch: Watch,
   { lines, bytes: result, failure }: TaskOutcome,
   label: string | undefined,
@@ -100,7 +104,10 @@ async function printOutcome(
   );
 }
 
-async function runOne(item: TaskItem, context: CommandContext): Promise<TaskOutcome> {
+async function runOne(
+  item: TaskItem,
+  context: Needs<'command' | 'args' | 'flags' | 'signal' | 'services'>,
+): Promise<TaskOutcome> {
   const { signal } = context;
   signal.throwIfAborted();
   try {
@@ -125,7 +132,7 @@ export function nameImage(label: string, message: string): string {
 
 /** Such as `5 of 6 saved in relit/ (31 s); photo-4.jpg failed: it cannot be decoded`. */
 function formatSummary(
-  { flags, system: { cwd } }: CommandContext,
+  { flags, system: { cwd } }: Needs<'flags' | 'system'>,
   watch: Watch,
   items: readonly TaskItem[],
   outcomes: readonly TaskOutcome[],

@@ -4,7 +4,7 @@ import { readNumber } from '../command/command.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
 import { toFailure } from '../command/to-failure.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
@@ -12,6 +12,10 @@ import { formatCount } from '../terminal/text.js';
 import type { PublishRow } from '../views/answers.js';
 import { publishFolder, readFolder } from './publish-folder.js';
 import { findPublishToken, type PublishContext, type PublishToken } from './token.js';
+
+type Context = Needs<
+  'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'connect' | 'services' | 'mayAsk'
+>;
 
 export interface ManyOptions {
   readonly changelog: string | undefined;
@@ -36,7 +40,7 @@ const COLUMNS = ['dir', 'node_id', 'version', 'node_version.status', 'error.mess
  * folder that fails does not stop the others.
  */
 export async function publishMany(
-  context: CommandContext,
+  context: Context,
   dirs: readonly string[],
   { changelog, timeoutMs, preview }: ManyOptions,
 ): Promise<number> {
@@ -84,7 +88,7 @@ export async function publishMany(
 }
 
 /** Each publisher has one token, which is created or asked for once. */
-function createTokenFinder(context: CommandContext) {
+function createTokenFinder(context: Context) {
   const tokens = new Map<string, Promise<PublishToken>>();
   return (service: Service, publisherId: string) => {
     const token = tokens.get(publisherId) ?? findPublishToken(context, service, publisherId);
@@ -94,7 +98,7 @@ function createTokenFinder(context: CommandContext) {
 }
 
 async function recordFailure(
-  { signal, output }: CommandContext,
+  { signal, output }: Needs<'output' | 'signal'>,
   folder: Folder,
   error: unknown,
 ): Promise<void> {
@@ -127,7 +131,7 @@ const SILENT: Stages = {
 };
 
 /** The context of one of several packs: warnings name its folder, and all else is in the report. */
-function labelContext(context: CommandContext, dir: string): PublishContext {
+function labelContext(context: Context, dir: string): PublishContext {
   return {
     ...context,
     output: {

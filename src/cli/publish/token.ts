@@ -1,14 +1,14 @@
 import { hostname } from 'node:os';
 import { ServiceError } from '../../client/errors.js';
 import type { PublishReport } from '../../flows/publish/pack.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
 import { Failure } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
 
 /** What is needed to publish a pack. */
-export type PublishContext = Omit<CommandContext, 'interruption' | 'output'> & {
+export type PublishContext = Needs<'flags' | 'system' | 'signal' | 'connect' | 'services' | 'mayAsk'> & {
   readonly interruption: Pick<Interruption, 'hint'>;
   readonly output: PublishReport;
 };

@@ -1,5 +1,5 @@
 import type { TokenEndpointResponse } from 'openid-client';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { findAddressProblem, type SignInConfiguration } from './discovery.js';
 import { openCallback } from './loopback.js';
@@ -10,7 +10,7 @@ const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 
 /** Signs in through a browser that returns to a port of this machine (RFC 8252, with PKCE). */
 export async function signInByBrowser(
-  { output, system, signal }: Pick<CommandContext, 'output' | 'system' | 'signal'>,
+  { output, system, signal }: Needs<'output' | 'system' | 'signal'>,
   { openId, configuration, issuer }: Provider,
   { scope, resource }: SignInConfiguration,
 ): Promise<TokenEndpointResponse> {
@@ -34,7 +34,7 @@ export async function signInByBrowser(
     ...(scope.split(' ').includes('offline_access') && { prompt: 'consent' }),
   }).href;
   try {
-    await output.tell(`Sign in with your browser:\n  ${address}`);
+    await output.tell('Sign in with your browser:', `  ${address}`);
     if (hasBrowser(system)) openBrowser(system, address);
     const redirect = await waitForUser(SIGN_IN_TIMEOUT_MS, signal, (either) =>
       callback.waitForRedirect(either),
@@ -61,7 +61,7 @@ export function supportsDevices({ configuration }: Provider): boolean {
 
 /** Signs in with a code that the user enters in a browser on any device (RFC 8628). */
 export async function signInByDevice(
-  { output, signal }: Pick<CommandContext, 'output' | 'signal'>,
+  { output, signal }: Needs<'output' | 'signal'>,
   provider: Provider,
   { scope, resource }: SignInConfiguration,
 ): Promise<TokenEndpointResponse> {
@@ -72,9 +72,11 @@ export async function signInByDevice(
   );
   const { user_code, verification_uri, verification_uri_complete: completeUri } = authorization;
   await output.tell(
-    `Sign in with a browser on any device:\n  ${verification_uri}\nand enter the code ${user_code}`,
+    'Sign in with a browser on any device:',
+    `  ${verification_uri}`,
+    `and enter the code ${user_code}`,
   );
-  if (completeUri) await output.tell(`or open the address that includes the code:\n  ${completeUri}`);
+  if (completeUri) await output.tell('or open the address that includes the code:', `  ${completeUri}`);
   return waitForUser(authorization.expires_in * 1000, signal, (either) =>
     callIssuer(openId, issuer, () =>
       openId.pollDeviceAuthorizationGrant(configuration, authorization, { resource }, { signal: either }),

@@ -1,11 +1,11 @@
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import type { Credentials } from '../connect/credentials.js';
 import { Failure } from '../terminal/failure.js';
-import { oneLine } from '../terminal/text.js';
+import { oneLine, shellWord } from '../terminal/text.js';
 import type { SignInConfiguration } from './discovery.js';
 import { readAudience } from './tokens.js';
 
-type ConfirmContext = Pick<CommandContext, 'flags' | 'mayAsk' | 'system'>;
+type ConfirmContext = Needs<'flags' | 'mayAsk' | 'system'>;
 
 /**
  * Lets the user confirm where they sign in, at most once in a sign-in: where the service has named another identity
@@ -58,7 +58,7 @@ export class ProviderConfirmation {
     if (!mayAsk) {
       throw new Failure(`${why} Nothing was sent to ${this.#url}.`, {
         code: 'provider_unconfirmed',
-        hint: `If you trust this service with the scopes ${scope}, run: regen auth login --issuer ${issuer}`,
+        hint: `If you trust this service with the scopes ${scope}, run: regen auth login --issuer ${shellWord(issuer)}`,
       });
     }
     if (!(await system.prompts.confirm(oneLine(`${why} ${what}`))))

@@ -3,8 +3,9 @@ import { ResponseError, ServiceError } from '../../client/errors.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { isLoopbackAddress, isPublicAddress } from '../../wire/addresses.js';
 import { readText } from '../command/command.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { Failure } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 
 export interface SignInConfiguration {
   readonly issuer: string;
@@ -16,7 +17,7 @@ export interface SignInConfiguration {
   readonly scope: string;
 }
 
-type DiscoveryContext = Pick<CommandContext, 'connect' | 'flags' | 'signal'>;
+type DiscoveryContext = Needs<'connect' | 'flags' | 'signal'>;
 
 // Decided: the default scopes request the identity of the user and a refresh token.
 const DEFAULT_SCOPES = ['openid', 'profile', 'email', 'offline_access'];
@@ -35,7 +36,7 @@ export async function discoverSignIn(context: DiscoveryContext, url: string): Pr
   if (!isSameAddress(metadata.resource, url)) {
     throw toUnusableFailure(
       `${url} identifies itself as ${metadata.resource}.`,
-      `If you trust that address, use: --base-url ${metadata.resource}`,
+      `If you trust that address, use: --base-url ${shellWord(metadata.resource)}`,
     );
   }
   const problem = findAddressProblem(issuer, url);

@@ -2,6 +2,7 @@ import type { TokenEndpointResponse } from 'openid-client';
 import type { Connect } from '../connect/clients.js';
 import type { SignIn } from '../connect/credentials.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 import { isSameAddress, type SignInConfiguration } from './discovery.js';
 import { callIssuer, IssuerError, openProvider } from './provider.js';
 import { toEndedFailure } from './sign-in-credential.js';
@@ -55,7 +56,7 @@ async function requireAudience({ issuer, audience }: SignIn, token: string): Pro
   if (others.length > 0) {
     throw new Failure(`The token from ${issuer} is also for ${others.join(', ')}; it was not sent.`, {
       code: 'wrong_audience',
-      hint: `Ask the service operator for tokens of this service alone. If it may act for you there, pass --audience "${[...named, ...others].join(' ')}".`,
+      hint: `Ask the service operator for tokens of this service alone. If it may act for you there, pass --audience ${shellWord([...named, ...others].join(' '))}.`,
     });
   }
 }

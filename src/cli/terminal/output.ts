@@ -150,14 +150,15 @@ export class Output {
     await this.#written;
   }
 
-  /** Prints a line for people. */
-  async note(text: string): Promise<void> {
-    if (!this.mode.quiet) await this.tell(text);
+  /** Prints lines for people. */
+  async note(...lines: readonly string[]): Promise<void> {
+    if (!this.mode.quiet) await this.tell(...lines);
   }
 
   /** Prints lines that the user needs to continue, even with `--quiet`. */
-  async tell(text: string): Promise<void> {
-    await this.#say(stripControls(await this.#complete(text)));
+  async tell(...lines: readonly string[]): Promise<void> {
+    const completed = await Promise.all(lines.map((line) => this.#complete(line)));
+    await this.#say(completed.map(toLine).join('\n'));
   }
 
   async #complete(text: string): Promise<string> {
@@ -166,7 +167,7 @@ export class Output {
 
   async warn(text: string): Promise<void> {
     const { paint } = await this.#err;
-    const said = stripControls(await this.#complete(text));
+    const said = toLine(await this.#complete(text));
     if (!this.mode.quiet) await this.#say(`${paint.magenta('warning:')} ${said}`);
   }
 
@@ -205,6 +206,11 @@ export class Output {
     await new Promise<void>((done) => stream.write(shown, () => done()));
     this.spinner?.render();
   }
+}
+
+/** Makes one line of a message: text of a service in it could look like another message. */
+function toLine(text: string): string {
+  return stripControls(text.replace(/\s*\n\s*/g, ' '));
 }
 
 /** A longer message is cut on a terminal, because wrapping it could take minutes. */

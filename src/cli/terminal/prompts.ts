@@ -1,3 +1,5 @@
+import { oneLine } from './text.js';
+
 type FindProblem = (answer: string) => string | undefined;
 
 /** Prompts, all on stderr. */
@@ -17,4 +19,24 @@ export class PromptCancelled extends Error {
 /** Makes a sentence of what is wrong with an answer; some problems are sentences that begin with the value. */
 export function describeProblem(problem: string): string {
   return problem.startsWith("'") ? `${problem}.` : `It ${problem}.`;
+}
+
+/** Escapes what questions are made of: choices and proposals may come from a service or a folder. */
+export function escapeQuestions(prompts: Prompts): Prompts {
+  return {
+    password: (message) => prompts.password(oneLine(message)),
+    confirm: (message) => prompts.confirm(oneLine(message)),
+    input: (message, initial, findProblem = () => undefined) => {
+      const describe = (answer: string) => {
+        const problem = findProblem(answer);
+        return problem === undefined ? undefined : oneLine(problem);
+      };
+      return prompts.input(oneLine(message), initial === undefined ? undefined : oneLine(initial), describe);
+    },
+    async select(message, choices) {
+      const shown = choices.map(oneLine);
+      const chosen = await prompts.select(oneLine(message), shown);
+      return choices[shown.indexOf(chosen)] as string;
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { getOwnIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
 import type { Environment, Keychain } from './keychain.js';
-import type { Prompts } from './prompts.js';
+import { escapeQuestions, type Prompts } from './prompts.js';
 import { isPlain, isUnicode } from './text.js';
 
 /** Everything that the command line uses outside its own process; tests can replace it. */
@@ -111,10 +111,10 @@ function choosePrompts(env: Environment): Prompts {
       : import('./plain-prompts.js').then(({ createPlainPrompts }) => createPlainPrompts(process));
     return opened;
   };
-  return {
+  return escapeQuestions({
     password: async (...args) => (await open()).password(...args),
     confirm: async (...args) => (await open()).confirm(...args),
     input: async (...args) => (await open()).input(...args),
     select: async (...args) => (await open()).select(...args),
-  };
+  });
 }

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { readText } from '../command/command.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { oneLine } from '../terminal/text.js';
 import type { Event } from './event.js';
 import { DONE, isDone, type Reply } from './inbox.js';
 import { postEvent, readAddress } from './post-event.js';
 
-type ActionsContext = Pick<CommandContext, 'flags' | 'output' | 'system' | 'signal'>;
+type ActionsContext = Needs<'flags' | 'output' | 'system' | 'signal'>;
 
 /** Runs `--forward-to` and `--exec`, and replies with the first failure. */
 export function createActions(context: ActionsContext): (event: Event) => Promise<Reply> {

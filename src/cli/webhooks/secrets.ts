@@ -3,10 +3,10 @@ import { NetworkError, ServiceError } from '../../client/errors.js';
 import { isWebhookSecret } from '../../client/webhook.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import { readText } from '../command/command.js';
-import type { CommandContext } from '../connect/context.js';
+import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 
-type SecretsContext = Pick<CommandContext, 'services' | 'flags' | 'output' | 'system' | 'signal'>;
+type SecretsContext = Needs<'services' | 'flags' | 'output' | 'system' | 'signal'>;
 
 /** Reads the signing secrets from a file, the environment or the service. The newest is first. */
 export async function readSecrets(context: Omit<SecretsContext, 'output'>): Promise<readonly string[]> {

@@ -4,18 +4,18 @@ import { expect, test } from 'vitest';
 import { homeForTest, regen } from '../../support/cli.js';
 import { png } from '../../support/generation-double.js';
 import { packForTest } from '../../support/packs.js';
-import { folderForTest, publisherForTest, register, serviceForTest } from '../../support/service.js';
-import { regenInTerminal } from '../../support/terminal.js';
+import { folderForTest, publisherForTest, registerVersion, serviceForTest } from '../../support/service.js';
+import { startRegenInTerminal } from '../../support/terminal.js';
 
-async function prepare() {
+async function createEnvironment() {
   const service = await serviceForTest();
-  await register(await publisherForTest(service), '1.0.0');
+  await registerVersion(await publisherForTest(service), '1.0.0');
   return { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
 }
 
 test('required values are asked for on a terminal, checked at the prompt, with a proposal', async () => {
-  const env = await prepare();
-  const terminal = regenInTerminal(['publisher', 'create'], { env });
+  const env = await createEnvironment();
+  const terminal = startRegenInTerminal(['publisher', 'create'], { env });
   await terminal.shows('?');
   terminal.type('x\r');
   await terminal.shows('It must');
@@ -27,7 +27,7 @@ test('required values are asked for on a terminal, checked at the prompt, with a
 });
 
 test('a required value with choices is chosen from them', async () => {
-  const env = await prepare();
+  const env = await createEnvironment();
   const argv = ['publisher', 'member', 'set', 'acme', 'owner', '--dry-run'];
   const asked = await regen(argv, { env, answers: ['owner'] });
   expect(asked.exit, asked.stderr).toBe(0);
@@ -35,7 +35,7 @@ test('a required value with choices is chosen from them', async () => {
 });
 
 test('nothing is asked with --no-input, in a pipe, or when all values are there', async () => {
-  const env = await prepare();
+  const env = await createEnvironment();
   const create = ['publisher', 'create'];
   expect(await regen(create, { env })).toMatchObject({ exit: 2, stdout: '' });
   expect(await regen([...create, '--no-input'], { env, answers: ['abc', 'Abc'] })).toMatchObject({ exit: 2 });
@@ -43,7 +43,7 @@ test('nothing is asked with --no-input, in a pipe, or when all values are there'
 });
 
 test('a video command asks for what it cannot do without', async () => {
-  const env = await prepare();
+  const env = await createEnvironment();
   const asked = await regen(['video', 'text2video', '--dry-run'], { env, answers: ['', 'a paper boat'] });
   expect(asked.stdout).toContain('"prompt": "a paper boat"');
   const cwd = folderForTest();
@@ -58,7 +58,7 @@ test('a video command asks for what it cannot do without', async () => {
 test('an image command asks for its images', async () => {
   const cwd = folderForTest();
   writeFileSync(join(cwd, 'photo.png'), png);
-  const env = await prepare();
+  const env = await createEnvironment();
   const run = (argv: readonly string[], answers: readonly string[]) => regen(argv, { env, cwd, answers });
   const relit = await run(['image', 'relight', '--dry-run'], ['absent.png', 'photo.png']);
   expect(relit.exit, relit.stderr).toBe(0);
@@ -83,12 +83,12 @@ test.each([
   ['a prompt that is redrawn', {}],
   ['a plain prompt', { REGEN_ACCESSIBLE: '1' }],
 ])('a signal ends %s', async (_, more) => {
-  const env = { ...(await prepare()), ...more };
+  const env = { ...(await createEnvironment()), ...more };
   for (const [signal, code] of [
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const) {
-    const terminal = regenInTerminal(['publisher', 'create'], { env });
+    const terminal = startRegenInTerminal(['publisher', 'create'], { env });
     await terminal.shows('Publisher id:');
     terminal.kill(signal);
     expect(await terminal.exit, terminal.screen()).toBe(code);

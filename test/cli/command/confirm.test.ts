@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { commandTree } from '../../../src/cli/command-tree.js';
 import { contract } from '../../../src/contract/index.js';
 import { listOperations } from '../../../src/contract/operation.js';
-import { homeForTest, regen, type Surroundings, start } from '../../support/cli.js';
+import { homeForTest, regen, type Surroundings, startRegen } from '../../support/cli.js';
 import { listenOn } from '../../support/listen.js';
 import { folderForTest, publisherForTest, serviceForTest } from '../../support/service.js';
 
@@ -59,7 +59,7 @@ test.each([
 
 test('the built program deletes nothing in a pipe without --yes', async () => {
   const { env, isThere } = await withNode();
-  const refused = await start(['node', 'delete', 'acme', 'light', '--json'], { env }).ended;
+  const refused = await startRegen(['node', 'delete', 'acme', 'light', '--json'], { env }).ended;
   expect([refused.exit, refused.stdout]).toEqual([2, '']);
   expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'usage' });
   expect(await isThere()).toBe(true);

@@ -22,7 +22,7 @@ const command: Command = {
   takes: [],
 };
 
-function failureOf(body: object, bodyGiven: boolean): Failure {
+function findFailure(body: object, bodyGiven: boolean): Failure {
   const request = { params: {}, query: {}, body };
   return toInvalidFailure(findRequestProblems(contract.image.relight, command, request, { bodyGiven }));
 }
@@ -31,10 +31,10 @@ const image = 'iVBORw0KGgo=';
 const both = { transfer_light_from_lightmap: image, transfer_light_from_reference_image: image };
 
 it('names flags that cannot be used together in the words of the command line', () => {
-  expect(failureOf({ image, ...both }, false).message).toBe(
+  expect(findFailure({ image, ...both }, false).message).toBe(
     '--reference cannot be combined with --lightmap.',
   );
-  expect(failureOf({ image: 'light.png' }, false).message).toMatch(/^<image> must be Base64/);
+  expect(findFailure({ image: 'light.png' }, false).message).toMatch(/^<image> must be Base64/);
 });
 
 it('calls a field that an argument and a flag fill by the one that was typed, else by the flag', () => {
@@ -51,7 +51,7 @@ it('calls a field that an argument and a flag fill by the one that was typed, el
 });
 
 it('tells of a whole body in the words of the body', () => {
-  expect(failureOf({ image, ...both }, true).message).toBe(
+  expect(findFailure({ image, ...both }, true).message).toBe(
     'body.transfer_light_from_reference_image cannot be combined with body.transfer_light_from_lightmap.',
   );
 });

@@ -3,24 +3,24 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { entry, regen, type Surroundings, start } from '../../support/cli.js';
+import { entry, regen, type Surroundings, startRegen } from '../../support/cli.js';
 import { ask, folderForTest, serviceForTest } from '../../support/service.js';
-import { regenInTerminal } from '../../support/terminal.js';
+import { startRegenInTerminal } from '../../support/terminal.js';
 
 const node = process.execPath;
 
 /** A service, and the environment of one of its admins. */
-async function adminPlace(now = Date.now) {
+async function createAdminPlace(now = Date.now) {
   const service = await serviceForTest({}, { now });
   const token = service.ownerToken;
   return { url: service.url, token, env: { REGEN_BASE_URL: service.url, REGEN_TOKEN: token } };
 }
 
-const exec = (script: string, surroundings: Surroundings) =>
-  start(['admin', 'exec', '--', node, '-e', script], surroundings);
+const runWithToken = (script: string, surroundings: Surroundings) =>
+  startRegen(['admin', 'exec', '--', node, '-e', script], surroundings);
 
 test('the command has a token of its own, in a file that is gone afterwards, and its exit code counts', async () => {
-  const { url, token, env } = await adminPlace();
+  const { url, token, env } = await createAdminPlace();
   const script = `
     const { statSync, readFileSync } = require('node:fs');
     const { dirname } = require('node:path');
@@ -33,7 +33,7 @@ test('the command has a token of its own, in a file that is gone afterwards, and
       process.exit(42);
     });`;
   const secrets = { REGEN_PUBLISH_TOKEN: 'publish-secret', REGEN_WEBHOOK_SECRET: 'whsec_x', OTHER: 'kept' };
-  const ran = await exec(script, { env: { ...env, ...secrets }, stdin: 'piped' }).ended;
+  const ran = await runWithToken(script, { env: { ...env, ...secrets }, stdin: 'piped' }).ended;
   expect(ran.exit, ran.stderr).toBe(42);
   const seen = JSON.parse(ran.stdout);
   expect(seen).toMatchObject({
@@ -54,8 +54,8 @@ test('the command has a token of its own, in a file that is gone afterwards, and
 });
 
 test('regen as the command is signed in with that token', async () => {
-  const { env } = await adminPlace();
-  const { ended } = start(['admin', 'exec', '--', node, entry, 'auth', 'status', '--json'], { env });
+  const { env } = await createAdminPlace();
+  const { ended } = startRegen(['admin', 'exec', '--', node, entry, 'auth', 'status', '--json'], { env });
   const ran = await ended;
   expect(ran.exit, ran.stderr).toBe(0);
   expect(JSON.parse(ran.stdout)).toMatchObject({
@@ -65,37 +65,39 @@ test('regen as the command is signed in with that token', async () => {
 });
 
 test('a signal reaches the command, and the file goes with it', async () => {
-  const { env } = await adminPlace();
+  const { env } = await createAdminPlace();
   const script = `
     process.on('SIGTERM', () => { console.log('told'); process.exit(3); });
     console.log(process.env.REGEN_ADMIN_TOKEN_FILE);
     setInterval(() => {}, 1000);`;
-  const { child, ended } = exec(script, { env });
+  const { child, ended } = runWithToken(script, { env });
   await new Promise((done) => child.stdout?.once('data', done));
   child.kill('SIGTERM');
   const { exit, stdout } = await ended;
-  const [path, told] = stdout.split('\n') as [string, string];
-  expect({ exit, told }).toEqual({ exit: 3, told: 'told' });
+  const [path, received] = stdout.split('\n') as [string, string];
+  expect({ exit, received }).toEqual({ exit: 3, received: 'told' });
   expect(existsSync(dirname(path))).toBe(false);
 });
 
 test('a signal that comes as the command starts reaches it', async () => {
-  const { env } = await adminPlace();
+  const { env } = await createAdminPlace();
   const script = 'trap "exit 3" TERM; kill -TERM $PPID; for i in 1 2 3 4 5 6 7 8 9; do sleep 1; done';
-  const runs = Array.from({ length: 5 }, () => start(['admin', 'exec', '--', 'sh', '-c', script], { env }));
+  const runs = Array.from({ length: 5 }, () =>
+    startRegen(['admin', 'exec', '--', 'sh', '-c', script], { env }),
+  );
   const ended = await Promise.all(runs.map((run) => run.ended));
   expect(ended.map(({ exit }) => exit)).toEqual([3, 3, 3, 3, 3]);
 });
 
 test('Ctrl-C reaches the command once, which decides what becomes of it', async () => {
-  const { env } = await adminPlace();
+  const { env } = await createAdminPlace();
   const heard = join(folderForTest(), 'heard');
   const script = `
     const { appendFileSync } = require('node:fs');
     process.on('SIGINT', () => { appendFileSync(${JSON.stringify(heard)}, 'x'); setTimeout(() => process.exit(7), 300); });
     console.log('waiting');
     setInterval(() => {}, 1000);`;
-  const terminal = regenInTerminal(['admin', 'exec', '--', node, '-e', script], { env });
+  const terminal = startRegenInTerminal(['admin', 'exec', '--', node, '-e', script], { env });
   await terminal.shows('waiting');
   terminal.type('\x03');
   expect(await terminal.exit, terminal.screen()).toBe(7);
@@ -107,24 +109,24 @@ test.each([
   [['/'], 126, "Could not start '/'"],
   [[], 2, 'No command given.'],
 ])('%j ends with %i', async (command, code, message) => {
-  const { env } = await adminPlace();
+  const { env } = await createAdminPlace();
   const { exit, stdout, stderr } = await regen(['admin', 'exec', '--', ...command], { env });
   expect({ exit, stdout }).toEqual({ exit: code, stdout: '' });
   expect(stderr).toContain(message);
 });
 
 test('nothing runs where no admin token is to be had', async () => {
-  const { url } = await adminPlace();
+  const { url } = await createAdminPlace();
   const marker = join(folderForTest(), 'ran');
   const script = `require('node:fs').writeFileSync(${JSON.stringify(marker)}, '')`;
   const env = { REGEN_BASE_URL: url, REGEN_TOKEN: 'wrong' };
-  expect((await exec(script, { env }).ended).exit).toBe(4);
+  expect((await runWithToken(script, { env }).ended).exit).toBe(4);
   expect(existsSync(marker)).toBe(false);
 });
 
 test('a command that runs for three hours finds a valid token in its file whenever it looks', async () => {
   let now = Date.now();
-  const { url, env } = await adminPlace(() => now);
+  const { url, env } = await createAdminPlace(() => now);
   const hours = 3;
   const end = now + hours * 3_600_000;
   const found: { at: number; status: number; token: string; modes: string }[] = [];
@@ -172,7 +174,7 @@ test('a command that runs for three hours finds a valid token in its file whenev
 
 test('where no new token is to be had the command goes on, the reason is said, and it is tried again', async () => {
   let now = Date.now();
-  const { url, env } = await adminPlace(() => now);
+  const { url, env } = await createAdminPlace(() => now);
   let steps = 0;
   let refuse = true;
   const door = createServer(async (request, response) => {

@@ -15,12 +15,12 @@ interface Heard {
 }
 
 /** A service that answers everything alike and remembers what it heard. */
-async function listener(answer: { status?: number; type?: string; body?: string } = {}) {
-  const heard: Heard[] = [];
+async function startListener(answer: { status?: number; type?: string; body?: string } = {}) {
+  const received: Heard[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
-    heard.push({
+    received.push({
       method: request.method as string,
       url: request.url as string,
       headers: request.headers,
@@ -35,22 +35,22 @@ async function listener(answer: { status?: number; type?: string; body?: string 
     REGEN_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     REGEN_TOKEN: 'tok-1',
   };
-  return { heard, env };
+  return { received, env };
 }
 
 test('sends a read with the credential in use and prints the answer byte for byte', async () => {
-  const { heard, env } = await listener({ body: '{ "a":1,\n "b":"é" }' });
+  const { received, env } = await startListener({ body: '{ "a":1,\n "b":"é" }' });
   const { exit, stdout, stderr } = await regen(
     ['api', 'GET', '/nodes', '-F', 'search=light', '-F', 'tag[]=a', '-F', 'tag[]=b'],
     { env },
   );
   expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: '{ "a":1,\n "b":"é" }', stderr: '' });
-  expect(heard[0]).toMatchObject({ method: 'GET', url: '/nodes?search=light&tag=a&tag=b', body: '' });
-  expect(heard[0]?.headers.authorization).toBe('Bearer tok-1');
+  expect(received[0]).toMatchObject({ method: 'GET', url: '/nodes?search=light&tag=a&tag=b', body: '' });
+  expect(received[0]?.headers.authorization).toBe('Bearer tok-1');
 });
 
 test('makes a JSON body of fields: typed, raw, nested, listed and from files', async () => {
-  const { heard, env } = await listener();
+  const { received, env } = await startListener();
   const cwd = filesForTest({ 'notes.txt': 'two\nlines\n' });
   const typed = [
     'n=3',
@@ -75,9 +75,9 @@ test('makes a JSON body of fields: typed, raw, nested, listed and from files', a
   ];
   const { exit } = await regen(argv, { env, cwd, stdin: 'piped' });
   expect(exit).toBe(0);
-  expect(heard[0]?.method).toBe('POST');
-  expect(heard[0]?.headers['content-type']).toBe('application/json');
-  expect(heard[0]?.body).toBe(
+  expect(received[0]?.method).toBe('POST');
+  expect(received[0]?.headers['content-type']).toBe('application/json');
+  expect(received[0]?.body).toBe(
     JSON.stringify({
       n: 3,
       pi: 1.5,
@@ -106,20 +106,20 @@ test.each([
     { method: 'POST', url: '/x', body: 'plain' },
   ],
 ])('sends %s', async (_, argv, expected) => {
-  const { heard, env } = await listener();
+  const { received, env } = await startListener();
   expect((await regen(argv, { env, stdin: '[1]' })).exit).toBe(0);
-  expect(heard).toMatchObject([expected]);
+  expect(received).toMatchObject([expected]);
 });
 
 test('prints status and headers first when asked', async () => {
-  const { env } = await listener({ body: 'x', type: 'text/plain' });
+  const { env } = await startListener({ body: 'x', type: 'text/plain' });
   const { stdout } = await regen(['api', '/x', '--include'], { env });
   expect(stdout).toMatch(/^HTTP\/1\.1 200\n(?:.+\n)*content-type: text\/plain\n(?:.+\n)*\nx$/);
 });
 
 test('prints the body of a refusal too, and ends by the code the service gave', async () => {
   const body = '{"error":"version_exists","message":"Version 1.0.0 exists."}';
-  const { env } = await listener({ status: 400, body });
+  const { env } = await startListener({ status: 400, body });
   const { exit, stdout, stderr } = await regen(['api', '/x', '-F', 'a=1'], { env });
   expect({ exit, stdout, stderr }).toEqual({
     exit: 5,
@@ -133,7 +133,7 @@ test.each([
   [403, 4],
   [418, 2],
 ])('ends by the status %i where there is no code', async (status, code) => {
-  const { env } = await listener({ status, type: 'text/html', body: '<html>' });
+  const { env } = await startListener({ status, type: 'text/html', body: '<html>' });
   const { exit, stdout } = await regen(['api', '/x'], { env });
   expect([exit, stdout]).toEqual([code, '<html>']);
 });
@@ -160,12 +160,12 @@ test.each([
 });
 
 test('shows a person readable JSON without what would control the terminal, and no raw bytes', async () => {
-  const { env } = await listener({ body: '{"a":"\\u001b[31mred","b":"\u009b31m"}' });
+  const { env } = await startListener({ body: '{"a":"\\u001b[31mred","b":"\u009b31m"}' });
   const { stdout } = await regen(['api', '/x'], { env, terminal: true });
   expect(stdout).toContain('{\n  "a": ');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   expect(stdout).not.toMatch(/[\u001b\u009b]/);
-  const { env: binary } = await listener({ type: 'application/zip', body: 'PK\u0003' });
+  const { env: binary } = await startListener({ type: 'application/zip', body: 'PK\u0003' });
   const refused = await regen(['api', '/x'], { env: binary, terminal: true });
   expect(refused).toMatchObject({ exit: 2, stdout: '' });
   expect(refused.stderr).toContain('Redirect it to a file');
@@ -182,23 +182,23 @@ test.each([
   ['a credential in a header', ['api', '/x', '-H', 'Authorization: Bearer s3cret'], /visible to other users/],
   ['a token in a field', ['api', '/x', '-f', 'personal_access_token=s3cret'], /visible to other users/],
 ])('refuses %s and sends nothing', async (_, argv, message) => {
-  const { heard, env } = await listener();
+  const { received, env } = await startListener();
   const { exit, stderr } = await regen(argv, { env });
   expect(exit).toBe(2);
   expect(stderr).toMatch(message);
   expect(stderr).not.toContain('s3cret');
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
 });
 
 test('prints the request instead of sending it, secrets masked', async () => {
-  const { heard, env } = await listener();
+  const { received, env } = await startListener();
   const cwd = filesForTest({});
   writeFileSync(join(cwd, 'pat'), 's3cret');
   const argv = ['api', 'POST', '/x', '-F', 'personal_access_token=@pat', '-F', 'n=1', '--dry-run'];
   const { exit, stdout } = await regen(argv, { env, cwd });
   expect(exit).toBe(0);
   expect(stdout).toBe(`POST ${env.REGEN_BASE_URL}/x\n{\n  "personal_access_token": "***",\n  "n": 1\n}\n`);
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
 });
 
 test('with a token but no service named, reads may go to the embedded service and changes may not', async () => {

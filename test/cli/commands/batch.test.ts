@@ -1,13 +1,13 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { homeForTest, type Ran, regen, type Surroundings, start } from '../../support/cli.js';
-import { type DoubleOptions, generationDouble, png } from '../../support/generation-double.js';
+import { homeForTest, type Ran, regen, type Surroundings, startRegen } from '../../support/cli.js';
+import { type DoubleOptions, generationDoubleForTest, png } from '../../support/generation-double.js';
 import { folderForTest } from '../../support/service.js';
 
 /** A double, a folder with a photo, and one HOME for all commands of the test. */
-async function desk(options: DoubleOptions = {}) {
-  const double = await generationDouble({ states: ['CREATED', 'COMPLETED'], ...options });
+async function createDesk(options: DoubleOptions = {}) {
+  const double = await generationDoubleForTest({ states: ['CREATED', 'COMPLETED'], ...options });
   const home = homeForTest();
   const cwd = folderForTest();
   writeFileSync(join(cwd, 'photo.png'), png);
@@ -23,7 +23,7 @@ const relight = { command: 'image relight', image: 'photo.png' };
 const upscaler = { command: 'image upscaler', image: 'photo.png' };
 
 /** What `--ndjson` printed, in the order of the lines. */
-function resultsOf({ stdout }: Ran) {
+function parseResults({ stdout }: Ran) {
   const results = stdout
     .split('\n')
     .filter((line) => line !== '')
@@ -35,7 +35,7 @@ const prices = { video_per_second: {}, image: { relight: 10, upscaler: 30 }, is_
 
 describe('what a line says', () => {
   test('names of the command line and of the interface, nested and dotted, mean the same', async () => {
-    const { double, run, write } = await desk();
+    const { double, run, write } = await createDesk();
     write([
       {
         ...relight,
@@ -62,7 +62,7 @@ describe('what a line says', () => {
   });
 
   test('a table of comma-separated values says it as well; what is empty is not given', async () => {
-    const { double, cwd, run } = await desk();
+    const { double, cwd, run } = await createDesk();
     const rows = ['command,image,prompt,scale_factor', 'image relight,photo.png,"warm, soft",'];
     writeFileSync(
       join(cwd, 'jobs.csv'),
@@ -70,7 +70,7 @@ describe('what a line says', () => {
     );
     const ran = await run(['batch', 'jobs.csv', '--concurrency', '1', '--ndjson']);
     expect(ran.exit, ran.stderr).toBe(0);
-    expect(resultsOf(ran).map(({ line }) => line)).toEqual([2, 3]);
+    expect(parseResults(ran).map(({ line }) => line)).toEqual([2, 3]);
     expect(double.asked.map(({ body: { image, ...rest } }) => rest)).toEqual([
       { prompt: 'warm, soft' },
       { scale_factor: 2 },
@@ -78,7 +78,7 @@ describe('what a line says', () => {
   });
 
   test('a table may be separated by semicolons, as spreadsheets write it in many countries', async () => {
-    const { double, cwd, run } = await desk();
+    const { double, cwd, run } = await createDesk();
     const rows = ['"command";image;prompt;scale_factor', 'image relight;photo.png;warm, soft;'];
     const table = `\uFEFF${[...rows, 'image upscaler;photo.png;;2', ''].join('\r\n')}`;
     writeFileSync(join(cwd, 'jobs.csv'), table);
@@ -96,7 +96,7 @@ describe('what a line says', () => {
   });
 
   test('everything that is wrong with any line is said at once, and nothing is sent', async () => {
-    const { double, cwd, run, write } = await desk();
+    const { double, cwd, run, write } = await createDesk();
     write([
       { ...relight, colour: 'red', promt: 'soft' },
       { ...relight, light_transfer_strength: 101 },
@@ -139,7 +139,7 @@ describe('what a line says', () => {
     ['{"command": ', 'line 1 is not valid JSON: '],
     ['[]', 'line 1 must be one JSON object, such as '],
   ])('a single mistake is one sentence: %s', async (line, said) => {
-    const { cwd, run } = await desk();
+    const { cwd, run } = await createDesk();
     writeFileSync(join(cwd, 'jobs.jsonl'), line);
     const { exit, stderr } = await run(['batch', 'jobs.jsonl']);
     expect(exit).toBe(2);
@@ -148,7 +148,7 @@ describe('what a line says', () => {
   });
 
   test('of very many problems the first are shown, and how many more there are', async () => {
-    const { run, write } = await desk();
+    const { run, write } = await createDesk();
     write(Array.from({ length: 1000 }, () => ({ ...relight, image: 'none.png' })));
     const { exit, stderr } = await run(['batch', 'jobs.jsonl']);
     expect(exit).toBe(2);
@@ -160,7 +160,7 @@ describe('what a line says', () => {
 
 describe('results', () => {
   test('are one a line, as URLs or as paths, and the batch ends 0', async () => {
-    const { double, cwd, run, write } = await desk();
+    const { double, cwd, run, write } = await createDesk();
     write([
       { ...relight, id: 'sun rise' },
       { ...upscaler, output: 'large/{name}-{line}.{ext}' },
@@ -179,16 +179,16 @@ describe('results', () => {
   });
 
   test('a hundred equal lines are a hundred tasks', async () => {
-    const { double, run, write } = await desk();
+    const { double, run, write } = await createDesk();
     write(Array.from({ length: 100 }, () => relight));
     const ran = await run(['batch', 'jobs.jsonl', '--ndjson', '--concurrency', '25', '--interval', '1ms']);
     expect(ran.exit, ran.stderr).toBe(0);
     expect(double.tasks.size).toBe(100);
-    expect(new Set(resultsOf(ran).map(({ task_id }) => task_id)).size).toBe(100);
+    expect(new Set(parseResults(ran).map(({ task_id }) => task_id)).size).toBe(100);
   });
 
   test('a dry run prints what would be sent, and leaves nothing behind', async () => {
-    const { double, cwd, run, write } = await desk();
+    const { double, cwd, run, write } = await createDesk();
     write([{ ...relight, prompt: 'soft' }, upscaler]);
     const { exit, stdout } = await run(['batch', 'jobs.jsonl', '--dry-run']);
     expect(exit).toBe(0);
@@ -205,14 +205,14 @@ describe('results', () => {
 
 describe('the same command again', () => {
   test('sends what is new, leaves what is gone, and repeats nothing', async () => {
-    const { double, cwd, run, write } = await desk();
+    const { double, cwd, run, write } = await createDesk();
     write([{ ...relight, id: 'a' }, upscaler]);
     expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
     expect(statSync(join(cwd, 'jobs.jsonl.state')).mode & 0o777).toBe(0o600);
     write([upscaler, upscaler]);
     const again = await run(['batch', 'jobs.jsonl', '--ndjson']);
     expect(again.exit, again.stderr).toBe(0);
-    expect(resultsOf(again)).toMatchObject([{ line: 2, status: 'done' }]);
+    expect(parseResults(again)).toMatchObject([{ line: 2, status: 'done' }]);
     expect(again.stderr).toContain('Ignored 1 job of earlier runs that is no longer in the file.');
     expect(again.stderr).toContain('2 jobs: 2 done.');
     expect(double.tasks.size).toBe(3);
@@ -220,7 +220,7 @@ describe('the same command again', () => {
 
   test('waits for what is under way and asks again, under its key, for what was never answered', async () => {
     const lost = new Set([1]);
-    const { double, cwd, run, write } = await desk({
+    const { double, cwd, run, write } = await createDesk({
       states: ['CREATED'],
       onStart: (_, count) => !lost.has(count),
     });
@@ -230,7 +230,7 @@ describe('the same command again', () => {
     ]);
     const first = await run(['batch', 'jobs.jsonl', '--ndjson', '--concurrency', '1', '--timeout', '1s']);
     expect(first.exit).toBe(9);
-    expect(resultsOf(first)).toMatchObject([
+    expect(parseResults(first)).toMatchObject([
       { id: 'lost', status: 'unanswered' },
       { id: 'slow', status: 'running', error: { code: 'still_running' } },
     ]);
@@ -241,16 +241,18 @@ describe('the same command again', () => {
     expect(double.tasks.size).toBe(2);
     const [one, , three] = double.asked;
     expect(three?.key).toBe(one?.key);
-    expect(resultsOf(second).map(({ task_id }) => task_id)).toEqual([...double.tasks.keys()]);
+    expect(parseResults(second).map(({ task_id }) => task_id)).toEqual([...double.tasks.keys()]);
   });
 
   test('sends what failed only with --retry-failed', async () => {
     let failing = true;
-    const { double, run, write } = await desk({ fails: ({ body }) => failing && body.prompt === 'bad' });
+    const { double, run, write } = await createDesk({
+      fails: ({ body }) => failing && body.prompt === 'bad',
+    });
     write([{ ...relight, prompt: 'bad' }, relight]);
     const first = await run(['batch', 'jobs.jsonl', '--ndjson']);
     expect(first.exit).toBe(9);
-    expect(resultsOf(first)).toMatchObject([{ status: 'failed', error: { code: 'task_failed' } }, {}]);
+    expect(parseResults(first)).toMatchObject([{ status: 'failed', error: { code: 'task_failed' } }, {}]);
     expect((await run(['batch', 'jobs.jsonl', '--retry-failed'])).exit).toBe(6);
     failing = false;
     expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(9);
@@ -261,12 +263,12 @@ describe('the same command again', () => {
   });
 
   test.each([500, 502, 504])('repeats no start at which another service failed with %i', async (status) => {
-    const { double, run, write } = await desk({
+    const { double, run, write } = await createDesk({
       refuse: (count) => (count === 2 ? { status, error: 'broken' } : undefined),
     });
     write([relight, relight]);
     const first = await run(['batch', 'jobs.jsonl', '--ndjson', '--concurrency', '1']);
-    expect(resultsOf(first)).toMatchObject([{ status: 'done' }, { status: 'unanswered' }]);
+    expect(parseResults(first)).toMatchObject([{ status: 'done' }, { status: 'unanswered' }]);
     expect(double.asked).toHaveLength(2);
     expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
     expect(double.asked[2]?.key).toBe(double.asked[1]?.key);
@@ -274,7 +276,7 @@ describe('the same command again', () => {
 
   test('is refused while another process is running the batch', async () => {
     let second: Promise<Ran> | undefined;
-    const { run, write } = await desk({
+    const { run, write } = await createDesk({
       onStart: async () => {
         second ??= run(['batch', 'jobs.jsonl']);
         await second;
@@ -287,17 +289,17 @@ describe('the same command again', () => {
   });
 
   test('is refused where the state is that of another service', async () => {
-    const { run, write } = await desk();
+    const { run, write } = await createDesk();
     write([relight]);
     await run(['batch', 'jobs.jsonl']);
-    const other = await generationDouble();
+    const other = await generationDoubleForTest();
     const { exit, stderr } = await run(['batch', 'jobs.jsonl'], { env: { REGEN_BASE_URL: other.url } });
     expect(exit).toBe(2);
     expect(stderr).toContain(`this command uses ${other.url}`);
   });
 
   test('is refused where the state is that of another account; states of earlier releases name none', async () => {
-    const { double, cwd, run, write } = await desk();
+    const { double, cwd, run, write } = await createDesk();
     for (const name of ['work', 'home'])
       await run(['config', 'set', `profiles.${name}.base_url`, double.url]);
     write([relight]);
@@ -315,7 +317,7 @@ describe('the same command again', () => {
   });
 
   test('goes on with jobs from standard input by the state that was named', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     const stdin = `${JSON.stringify(relight)}\n`;
     expect((await run(['batch', '-'], { stdin })).exit).toBe(2);
     const piped = () => run(['batch', '-', '--state', 'mine'], { stdin });
@@ -326,7 +328,7 @@ describe('the same command again', () => {
 
 test('the error of a job names its file', async () => {
   const details = [{ path: 'image', message: 'is truncated' }];
-  const { run, write } = await desk({
+  const { run, write } = await createDesk({
     refuse: (count) =>
       count === 1
         ? { status: 400, error: 'invalid_request', message: 'image is truncated.', details }
@@ -341,12 +343,12 @@ test('the error of a job names its file', async () => {
 
 describe('credits', () => {
   test('no more is reserved than --max-credits; what does not fit is left unsent', async () => {
-    const { double, run, write } = await desk({ prices });
+    const { double, run, write } = await createDesk({ prices });
     write([upscaler, relight, relight, upscaler]);
     const capped = ['batch', 'jobs.jsonl', '--ndjson', '--max-credits'];
     const first = await run([...capped, '45', '--concurrency', '1']);
     expect(first.exit).toBe(9);
-    expect(resultsOf(first)).toMatchObject([
+    expect(parseResults(first)).toMatchObject([
       { status: 'done', credits: 30 },
       { status: 'done', credits: 10 },
       { status: 'unsent', credits: null, task_id: null, error: { code: 'over_budget' } },
@@ -361,17 +363,17 @@ describe('credits', () => {
   });
 
   test('what a failed job gives back is there for others', async () => {
-    const { run, write } = await desk({ prices, fails: ({ body }) => body.prompt === 'bad' });
+    const { run, write } = await createDesk({ prices, fails: ({ body }) => body.prompt === 'bad' });
     write([{ ...relight, prompt: 'bad' }, relight]);
     const ran = await run(['batch', 'jobs.jsonl', '--ndjson', '--max-credits', '10']);
-    expect(resultsOf(ran)).toMatchObject([
+    expect(parseResults(ran)).toMatchObject([
       { status: 'failed', credits: 0 },
       { status: 'done', credits: 10 },
     ]);
   });
 
   test('a service without prices makes --max-credits a mistake', async () => {
-    const { double, run, write } = await desk();
+    const { double, run, write } = await createDesk();
     write([relight]);
     const { exit, stderr } = await run(['batch', 'jobs.jsonl', '--max-credits', '10']);
     expect(exit).toBe(2);
@@ -382,7 +384,9 @@ describe('credits', () => {
 
 describe('a service that takes no jobs', () => {
   test('ends the batch with its own code: 7 if the service is away, 4 if it refuses the credential', async () => {
-    const { cwd, run, write } = await desk({ refuse: () => ({ status: 401, error: 'unauthenticated' }) });
+    const { cwd, run, write } = await createDesk({
+      refuse: () => ({ status: 401, error: 'unauthenticated' }),
+    });
     write(Array.from({ length: 100 }, () => relight));
     const denied = await run(['batch', 'jobs.jsonl', '--state', 'denied']);
     expect(denied.exit).toBe(4);
@@ -394,7 +398,7 @@ describe('a service that takes no jobs', () => {
   });
 
   test('is asked again when it says when', async () => {
-    const { double, run, write } = await desk({
+    const { double, run, write } = await createDesk({
       refuse: (count) => (count === 1 ? { status: 429, error: 'rate_limited' } : undefined),
     });
     write([relight]);
@@ -404,9 +408,9 @@ describe('a service that takes no jobs', () => {
 });
 
 test('the first Ctrl-C sends no more, leaves what runs, and says how to go on', async () => {
-  const { double, cwd, home, env, write } = await desk({ states: ['IN_PROGRESS'] });
+  const { double, cwd, home, env, write } = await createDesk({ states: ['IN_PROGRESS'] });
   write(Array.from({ length: 20 }, () => relight));
-  const { child, ended, said } = start(['batch', 'jobs.jsonl'], { cwd, home, env });
+  const { child, ended, said } = startRegen(['batch', 'jobs.jsonl'], { cwd, home, env });
   await expect.poll(() => double.looks.length).toBeGreaterThan(4);
   child.kill('SIGINT');
   const { exit, stdout } = await ended;
@@ -417,7 +421,7 @@ test('the first Ctrl-C sends no more, leaves what runs, and says how to go on', 
 });
 
 test('on a terminal, each job is a sentence with the paths that it saved', async () => {
-  const { run, write } = await desk();
+  const { run, write } = await createDesk();
   write([{ ...relight, id: 'dusk', prompt: 'a' }]);
   const { exit, stdout, stderr } = await run(['batch', 'jobs.jsonl', '-o', 'out/'], {
     terminal: true,

@@ -9,11 +9,11 @@ import { selectSafeValues } from '../../../src/cli/completion/live.js';
 import { getOwnIdentity } from '../../../src/disk/process-identity.js';
 import { Ledger } from '../../../src/flows/tasks/ledger.js';
 import { entry, homeForTest, regen, type Surroundings } from '../../support/cli.js';
-import { startedTask } from '../../support/generation.js';
+import { startTask } from '../../support/generation.js';
 import { filesForTest } from '../../support/packs.js';
-import { deliveriesOf, receiverForTest } from '../../support/receiver.js';
-import { folderForTest, publisherForTest, register, serviceForTest } from '../../support/service.js';
-import { inTerminal } from '../../support/terminal.js';
+import { listDeliveries, receiverForTest } from '../../support/receiver.js';
+import { folderForTest, publisherForTest, registerVersion, serviceForTest } from '../../support/service.js';
+import { startInTerminal } from '../../support/terminal.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const tree = commandTree();
@@ -24,14 +24,14 @@ function toRequest(words: readonly string[]): string[] {
 }
 
 /** What the program answers to a script, without the descriptions. */
-async function complete(words: readonly string[], surroundings: Surroundings = {}): Promise<string[]> {
+async function completeWords(words: readonly string[], surroundings: Surroundings = {}): Promise<string[]> {
   const { exit, stdout, stderr } = await regen(toRequest(words), surroundings);
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
   const lines = stdout.split('\n').slice(0, -1);
   return lines.map((line) => line.split('\t')[0] as string);
 }
 
-function needs(shell: string, { skip }: TestContext): void {
+function requireShell(shell: string, { skip }: TestContext): void {
   const folders = (process.env.PATH ?? '').split(':');
   skip(!folders.some((folder) => existsSync(join(folder, shell))), `${shell} is not installed here`);
 }
@@ -49,7 +49,7 @@ interface ShellOptions {
 }
 
 /** What a shell prints that runs a driver which knows the script as SCRIPT, line by line. */
-function said(
+function runShell(
   shell: readonly string[],
   script: string,
   args: readonly string[],
@@ -62,15 +62,15 @@ function said(
 }
 
 /** What bash offers after these words, the last of which is being typed; bash itself cuts words at `=`. */
-function bash(words: readonly string[], options: ShellOptions = {}): string[] {
+function completeInBash(words: readonly string[], options: ShellOptions = {}): string[] {
   const driver = `source "$SCRIPT"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _regen; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  return said(['bash', '--norc', '-c', driver, 'bash'], 'regen.bash', ['regen', ...words], options);
+  return runShell(['bash', '--norc', '-c', driver, 'bash'], 'regen.bash', ['regen', ...words], options);
 }
 
 /** What fish offers for a line, without the descriptions. */
-function fish(line: string, options: ShellOptions = {}): string[] {
+function completeInFish(line: string, options: ShellOptions = {}): string[] {
   const driver = 'source $SCRIPT; complete -C $argv[1]';
-  const offers = said(['fish', '--no-config', '-c', driver], 'regen.fish', [line], options);
+  const offers = runShell(['fish', '--no-config', '-c', driver], 'regen.fish', [line], options);
   return offers.map((offer) => offer.split('\t')[0] as string);
 }
 
@@ -80,8 +80,8 @@ const sourced = `${init}; source '${folder}/_regen'`;
 const found = `fpath=('${folder}' $fpath); ${init}`;
 
 /** An interactive zsh in which Ctrl-X Ctrl-X tells what the line holds now. */
-async function zsh({ cwd = process.cwd(), env }: ShellOptions = {}, load = sourced) {
-  const terminal = inTerminal('zsh', ['-f', '-i'], { cwd, env: shellEnv(env) });
+async function startZsh({ cwd = process.cwd(), env }: ShellOptions = {}, load = sourced) {
+  const terminal = startInTerminal('zsh', ['-f', '-i'], { cwd, env: shellEnv(env) });
   terminal.type(`${load}; bindkey '^I' complete-word\r`);
   terminal.type(`tell() { print -r -- "\nLINE<$BUFFER>" }; zle -N tell; bindkey '^X^X' tell; echo rea''dy\r`);
   await terminal.shows('ready');
@@ -119,12 +119,12 @@ test.each([
 
 test('offers every command and every flag that is not hidden', async () => {
   for (const { words, flags } of tree.commands) {
-    const names = await complete([...words, '-']);
+    const names = await completeWords([...words, '-']);
     for (const { name, hidden } of flags)
       expect([words, names.includes(`--${name}`)]).toEqual([words, !hidden]);
-    expect(await complete([...words.slice(0, -1), ''])).toContain(words.at(-1));
+    expect(await completeWords([...words.slice(0, -1), ''])).toContain(words.at(-1));
   }
-  expect(await complete([''])).toEqual(tree.words);
+  expect(await completeWords([''])).toEqual(tree.words);
 });
 
 test('answers with one short line for each candidate', async () => {
@@ -138,25 +138,28 @@ test('answers with one short line for each candidate', async () => {
 });
 
 test('bash completes commands, flags, choices and files', (context) => {
-  needs('bash', context);
+  requireShell('bash', context);
   const cwd = filesForTest({ 'packs/a b.txt': '', 'pack.txt': '' });
-  expect(bash(['ver'])).toEqual(['version']);
-  expect(bash(['version', 'p'])).toEqual(['publish', 'pack']);
-  expect(bash(['serve', 'st'])).toEqual(['status', 'stop']);
-  expect(bash(['version', 'publish', '--chan'])).toEqual(['--changelog', '--changelog-file']);
-  expect(bash(['version', 'list', 'n', '--statuses', 'NodeVersionStatusB'])).toEqual([
+  expect(completeInBash(['ver'])).toEqual(['version']);
+  expect(completeInBash(['version', 'p'])).toEqual(['publish', 'pack']);
+  expect(completeInBash(['serve', 'st'])).toEqual(['status', 'stop']);
+  expect(completeInBash(['version', 'publish', '--chan'])).toEqual(['--changelog', '--changelog-file']);
+  expect(completeInBash(['version', 'list', 'n', '--statuses', 'NodeVersionStatusB'])).toEqual([
     'NodeVersionStatusBanned',
   ]);
-  expect(bash(['version', 'list', 'n', '--statuses', '=', 'NodeVersionStatusB'])).toEqual([
+  expect(completeInBash(['version', 'list', 'n', '--statuses', '=', 'NodeVersionStatusB'])).toEqual([
     'NodeVersionStatusBanned',
   ]);
-  expect(bash(['version', 'publish', 'p'], { cwd })).toEqual(['packs']);
-  expect(bash(['version', 'pack', '-o', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
-  expect(bash(['version', 'pack', '--output', '=', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
-  expect(bash(['version', 'pack', '--output', '='], { cwd }).toSorted()).toEqual(['pack.txt', 'packs']);
-  expect(bash(['version', 'publish', '--changelog', ''], { cwd })).toEqual([]);
-  expect(bash(['version', 'publish', 'packs', ''], { cwd })).toEqual(['packs']);
-  expect(bash(['version', 'pack', 'packs', ''], { cwd })).toEqual([]);
+  expect(completeInBash(['version', 'publish', 'p'], { cwd })).toEqual(['packs']);
+  expect(completeInBash(['version', 'pack', '-o', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
+  expect(completeInBash(['version', 'pack', '--output', '=', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
+  expect(completeInBash(['version', 'pack', '--output', '='], { cwd }).toSorted()).toEqual([
+    'pack.txt',
+    'packs',
+  ]);
+  expect(completeInBash(['version', 'publish', '--changelog', ''], { cwd })).toEqual([]);
+  expect(completeInBash(['version', 'publish', 'packs', ''], { cwd })).toEqual(['packs']);
+  expect(completeInBash(['version', 'pack', 'packs', ''], { cwd })).toEqual([]);
 });
 
 /** Lines, and what may be the value that ends them. */
@@ -172,41 +175,41 @@ const byModel: readonly (readonly [words: readonly string[], offers: string])[] 
 
 test('offers durations and resolutions by the model on the line', async () => {
   for (const [words, offers] of byModel.slice(0, 6)) {
-    expect((await complete(words)).join(' ')).toBe(offers);
+    expect((await completeWords(words)).join(' ')).toBe(offers);
   }
 });
 
 test('bash, zsh and fish offer them where they are typed', async (context) => {
   const [line, offers] = byModel[1] as (typeof byModel)[number];
-  needs('bash', context);
-  expect(bash(line)).toEqual([offers]);
-  expect(bash(byModel[6]?.[0] ?? [])).toEqual([]);
-  expect(bash(['video', 'text2video', '--model', 'vvq2-p'])).toEqual(['vvq2-pro-fast', 'vvq2-pro']);
-  needs('fish', context);
-  expect(fish(`regen ${line.join(' ')}`)).toEqual([offers]);
-  needs('zsh', context);
-  const { completes } = await zsh();
+  requireShell('bash', context);
+  expect(completeInBash(line)).toEqual([offers]);
+  expect(completeInBash(byModel[6]?.[0] ?? [])).toEqual([]);
+  expect(completeInBash(['video', 'text2video', '--model', 'vvq2-p'])).toEqual(['vvq2-pro-fast', 'vvq2-pro']);
+  requireShell('fish', context);
+  expect(completeInFish(`regen ${line.join(' ')}`)).toEqual([offers]);
+  requireShell('zsh', context);
+  const { completes } = await startZsh();
   await completes(`regen ${line.join(' ')}`, `regen ${line.join(' ')}${offers} `);
 });
 
 test('fish completes commands, flags, choices and files', (context) => {
-  needs('fish', context);
+  requireShell('fish', context);
   const cwd = filesForTest({ 'packs/a.txt': '', 'pack.txt': '' });
-  expect(fish('regen ver')).toEqual(['version']);
-  expect(fish('regen version p').sort()).toEqual(['pack', 'publish']);
-  expect(fish('regen version publish --chan')).toEqual(['--changelog', '--changelog-file']);
-  expect(fish('regen version list n --statuses=NodeVersionStatusB')).toEqual([
+  expect(completeInFish('regen ver')).toEqual(['version']);
+  expect(completeInFish('regen version p').sort()).toEqual(['pack', 'publish']);
+  expect(completeInFish('regen version publish --chan')).toEqual(['--changelog', '--changelog-file']);
+  expect(completeInFish('regen version list n --statuses=NodeVersionStatusB')).toEqual([
     '--statuses=NodeVersionStatusBanned',
   ]);
-  expect(fish('regen version publish p', { cwd })).toEqual(['packs/']);
-  expect(fish('regen version pack --output packs/', { cwd })).toEqual(['packs/a.txt']);
-  expect(fish('regen version pack --output=packs/', { cwd })).toEqual(['--output=packs/a.txt']);
-  expect(fish('regen version publish --changelog ', { cwd })).toEqual([]);
+  expect(completeInFish('regen version publish p', { cwd })).toEqual(['packs/']);
+  expect(completeInFish('regen version pack --output packs/', { cwd })).toEqual(['packs/a.txt']);
+  expect(completeInFish('regen version pack --output=packs/', { cwd })).toEqual(['--output=packs/a.txt']);
+  expect(completeInFish('regen version publish --changelog ', { cwd })).toEqual([]);
 });
 
 test('zsh completes commands, flags, choices and files', async (context) => {
-  needs('zsh', context);
-  const { completes, lists } = await zsh({ cwd: filesForTest({ 'packs/a.txt': '', 'pack.txt': '' }) });
+  requireShell('zsh', context);
+  const { completes, lists } = await startZsh({ cwd: filesForTest({ 'packs/a.txt': '', 'pack.txt': '' }) });
   await completes('regen ver', 'regen version ');
   await completes('regen version publish --skip', 'regen version publish --skip-existing ');
   await completes(
@@ -219,16 +222,20 @@ test('zsh completes commands, flags, choices and files', async (context) => {
 });
 
 test('zsh finds the script in a folder of fpath', async (context) => {
-  needs('zsh', context);
-  const { completes } = await zsh({}, found);
+  requireShell('zsh', context);
+  const { completes } = await startZsh({}, found);
   await completes('regen ver', 'regen version ');
   await completes('regen version publish --skip', 'regen version publish --skip-existing ');
 });
 
 /** Asks until the background has read what was wanted, as a person presses the key again. */
-function asked(words: readonly string[], surroundings: Surroundings, wanted: string): Promise<string[]> {
+function waitForValues(
+  words: readonly string[],
+  surroundings: Surroundings,
+  wanted: string,
+): Promise<string[]> {
   return waitFor(async () => {
-    const values = await complete(words, surroundings);
+    const values = await completeWords(words, surroundings);
     expect(values).toContain(wanted);
     return values;
   });
@@ -237,8 +244,8 @@ function asked(words: readonly string[], surroundings: Surroundings, wanted: str
 async function serviceWithNode() {
   const service = await serviceForTest();
   const publisher = await publisherForTest(service);
-  await register(publisher, '1.0.0');
-  await register(publisher, '2.0.0-rc.1');
+  await registerVersion(publisher, '1.0.0');
+  await registerVersion(publisher, '2.0.0-rc.1');
   const env = {
     REGEN_BASE_URL: service.url,
     REGEN_TOKEN: service.ownerToken,
@@ -249,11 +256,13 @@ async function serviceWithNode() {
 
 test('offers publishers, nodes and versions of the service that a command would ask', async () => {
   const { env } = await serviceWithNode();
-  expect(await asked(['node', 'list', ''], { env }, 'acme')).toEqual(['acme']);
-  expect(await asked(['version', 'list', ''], { env }, 'pack')).toEqual(['pack']);
-  const versions = await asked(['version', 'update', 'acme', 'pack', ''], { env }, '1.0.0');
+  expect(await waitForValues(['node', 'list', ''], { env }, 'acme')).toEqual(['acme']);
+  expect(await waitForValues(['version', 'list', ''], { env }, 'pack')).toEqual(['pack']);
+  const versions = await waitForValues(['version', 'update', 'acme', 'pack', ''], { env }, '1.0.0');
   expect(versions.sort()).toEqual(['1.0.0', '2.0.0-rc.1']);
-  expect(await complete(['--base-url', 'http://127.0.0.1:9', 'version', 'list', ''], { env })).toEqual([]);
+  expect(await completeWords(['--base-url', 'http://127.0.0.1:9', 'version', 'list', ''], { env })).toEqual(
+    [],
+  );
 });
 
 test('offers each profile what its own credential shows, although both have one address', async () => {
@@ -263,33 +272,33 @@ test('offers each profile what its own credential shows, although both have one 
     await regen(['config', 'set', `profiles.${profile}.base_url`, service.url], { home });
   const { REGEN_BASE_URL: _, REGEN_TOKEN: token, ...plain } = env;
   const words = ['node', 'list', ''];
-  await asked(words, { home, env: { ...plain, REGEN_PROFILE: 'owner', REGEN_TOKEN: token } }, 'acme');
-  expect(await complete(words, { home, env: { ...plain, REGEN_PROFILE: 'stranger' } })).toEqual([]);
+  await waitForValues(words, { home, env: { ...plain, REGEN_PROFILE: 'owner', REGEN_TOKEN: token } }, 'acme');
+  expect(await completeWords(words, { home, env: { ...plain, REGEN_PROFILE: 'stranger' } })).toEqual([]);
 });
 
 test('offers the deliveries of webhooks', async () => {
   const { service, env } = await serviceWithNode();
   const { url, ownerToken: token } = service;
-  await startedTask({ url, token }, { webhook_url: (await receiverForTest()).url });
+  await startTask({ url, token }, { webhook_url: (await receiverForTest()).url });
   const [{ id }] = await waitFor(async () => {
-    const log = await deliveriesOf(service);
+    const log = await listDeliveries(service);
     expect(log).not.toEqual([]);
     return log;
   });
-  expect(await asked(['webhook', 'resend', ''], { env }, id)).toContain(id);
+  expect(await waitForValues(['webhook', 'resend', ''], { env }, id)).toContain(id);
 });
 
 test('each shell offers what the service knows', async (context) => {
-  needs('bash', context);
+  requireShell('bash', context);
   const { env } = await serviceWithNode();
-  await asked(['version', 'list', ''], { env }, 'pack');
-  await asked(['version', 'get', 'pack', ''], { env }, '1.0.0');
-  expect(bash(['version', 'list', 'pa'], { env })).toEqual(['pack']);
-  expect(bash(['version', 'get', 'pack', '2'], { env })).toEqual(['2.0.0-rc.1']);
-  needs('fish', context);
-  expect(fish('regen version get pack 1', { env })).toEqual(['1.0.0']);
-  needs('zsh', context);
-  await (await zsh({ env })).completes('regen version get pack 2', 'regen version get pack 2.0.0-rc.1 ');
+  await waitForValues(['version', 'list', ''], { env }, 'pack');
+  await waitForValues(['version', 'get', 'pack', ''], { env }, '1.0.0');
+  expect(completeInBash(['version', 'list', 'pa'], { env })).toEqual(['pack']);
+  expect(completeInBash(['version', 'get', 'pack', '2'], { env })).toEqual(['2.0.0-rc.1']);
+  requireShell('fish', context);
+  expect(completeInFish('regen version get pack 1', { env })).toEqual(['1.0.0']);
+  requireShell('zsh', context);
+  await (await startZsh({ env })).completes('regen version get pack 2', 'regen version get pack 2.0.0-rc.1 ');
 });
 
 test('answers from what it read before, and reads slow services in the background', async () => {
@@ -311,11 +320,11 @@ test('answers from what it read before, and reads slow services in the backgroun
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const env = { REGEN_BASE_URL: url, XDG_STATE_HOME: folderForTest() };
   const words = ['version', 'get', 'pack', ''];
-  expect(await complete(words, { env })).toEqual([]);
+  expect(await completeWords(words, { env })).toEqual([]);
   answer();
-  expect(await asked(words, { env }, '1.0.0')).toEqual(['1.0.0']);
+  expect(await waitForValues(words, { env }, '1.0.0')).toEqual(['1.0.0']);
   const before = requests;
-  expect(await complete(words, { env })).toEqual(['1.0.0']);
+  expect(await completeWords(words, { env })).toEqual(['1.0.0']);
   expect(requests).toBe(before);
 });
 
@@ -327,7 +336,7 @@ test('says nothing, starts nothing and ends well where there is no service', asy
     ['nonsense', '--what', '=', ''],
   ]) {
     const env = { REGEN_NO_AUTOSTART: '', REGEN_PROFILE: words[0] === 'node' ? 'nowhere' : 'local' };
-    expect(await complete(words, { home, env })).toEqual([]);
+    expect(await completeWords(words, { home, env })).toEqual([]);
   }
   expect((await regen(['__complete'], { home })).exit).toBe(0);
   expect(readdirSync(home)).toEqual([]);
@@ -336,7 +345,7 @@ test('says nothing, starts nothing and ends well where there is no service', asy
 test('offers the profiles of the settings', async () => {
   const settings = { '.config/regen/config.json': '{"profiles.team.base_url":"http://127.0.0.1:9"}' };
   const home = filesForTest(settings, homeForTest());
-  expect(await complete(['node', 'get', '--profile', ''], { home })).toEqual(['local', 'team']);
+  expect(await completeWords(['node', 'get', '--profile', ''], { home })).toEqual(['local', 'team']);
 });
 
 test('offers the tasks started from here, newest first, by local id where the other is not known', async () => {
@@ -354,7 +363,7 @@ test('offers the tasks started from here, newest first, by local id where the ot
     { ...draft, request: { image: 'https://example.com/2.png' } },
     'new',
   );
-  expect(await complete(['task', 'wait', ''], { home })).toEqual([unknown.id, 'task-1']);
+  expect(await completeWords(['task', 'wait', ''], { home })).toEqual([unknown.id, 'task-1']);
 });
 
 test('hands no value to a shell that could be more than a word', () => {

@@ -4,7 +4,7 @@ import { regen } from '../../support/cli.js';
 import { packForTest } from '../../support/packs.js';
 import { publisherForTest, serviceForTest } from '../../support/service.js';
 
-const definition = (name: string, inputs: object, outputs: string[], more = {}) => ({
+const createDefinition = (name: string, inputs: object, outputs: string[], more = {}) => ({
   host_node_name: name,
   input_types: JSON.stringify(inputs),
   return_types: JSON.stringify(outputs),
@@ -13,7 +13,7 @@ const definition = (name: string, inputs: object, outputs: string[], more = {}) 
 });
 
 test('nothing is said of definitions that stayed the same', () => {
-  const same = [definition('A', { required: { a: ['INT', {}] } }, ['IMAGE'])];
+  const same = [createDefinition('A', { required: { a: ['INT', {}] } }, ['IMAGE'])];
   expect(compareDefinitions(same, same)).toEqual([]);
 });
 
@@ -69,8 +69,10 @@ test.each([
     true,
   ],
 ])('%s is found, with whether it breaks workflows', (_, inputs, outputs, change, breaks) => {
-  const before = [definition('A', { required: { a: ['INT'], c: [['x', 'y']], o: ['MASK'] } }, ['IMAGE'])];
-  const changes = compareDefinitions(before, [definition('A', inputs, outputs)]);
+  const before = [
+    createDefinition('A', { required: { a: ['INT'], c: [['x', 'y']], o: ['MASK'] } }, ['IMAGE']),
+  ];
+  const changes = compareDefinitions(before, [createDefinition('A', inputs, outputs)]);
   expect(changes).toContainEqual(expect.objectContaining({ host_node_name: 'A', change, breaks }));
 });
 
@@ -79,21 +81,21 @@ test.each([
   ['IMAGE,MASK', 'IMAGE', true],
   ['IMAGE', '*', false],
 ])('an input of %s that becomes %s: breaks workflows is %s', (was, is, breaks) => {
-  const before = [definition('A', { required: { i: [was] } }, [])];
-  const after = [definition('A', { required: { i: [is] } }, [])];
+  const before = [createDefinition('A', { required: { i: [was] } }, [])];
+  const after = [createDefinition('A', { required: { i: [is] } }, [])];
   expect(compareDefinitions(before, after)).toEqual([
     { host_node_name: 'A', change: 'input type', detail: `i: ${was} -> ${is}`, breaks },
   ]);
 });
 
 test('a type that only running the pack would tell is compared with none', () => {
-  const before = [definition('A', { required: { i: [{ $computed: 'x()' }] } }, [])];
-  expect(compareDefinitions(before, [definition('A', { required: { i: [['a']] } }, [])])).toEqual([]);
+  const before = [createDefinition('A', { required: { i: [{ $computed: 'x()' }] } }, [])];
+  expect(compareDefinitions(before, [createDefinition('A', { required: { i: [['a']] } }, [])])).toEqual([]);
 });
 
 test('an input that becomes required breaks workflows, even if it has a default', () => {
-  const before = [definition('A', { optional: { m: ['MODEL'], n: ['INT'] } }, [])];
-  const after = [definition('A', { required: { m: ['MODEL'], n: ['INT'] } }, [])];
+  const before = [createDefinition('A', { optional: { m: ['MODEL'], n: ['INT'] } }, [])];
+  const after = [createDefinition('A', { required: { m: ['MODEL'], n: ['INT'] } }, [])];
   expect(compareDefinitions(before, after).map(({ detail, breaks }) => [detail, breaks])).toEqual([
     ['m: MODEL', true],
     ['n: INT', true],
@@ -112,15 +114,15 @@ test.each([
   [{}, { default: 'x' }, [{ change: 'default', detail: 'a: none -> "x"', breaks: false }]],
   [{ default: { $computed: 'x()' } }, { default: 2 }, []],
 ])('of a number written %j and then %j is told what matters', (was, is, expected) => {
-  const before = [definition('A', { required: { a: ['INT', was] } }, [])];
-  const after = [definition('A', { required: { a: ['INT', is] } }, [])];
+  const before = [createDefinition('A', { required: { a: ['INT', was] } }, [])];
+  const after = [createDefinition('A', { required: { a: ['INT', is] } }, [])];
   const changes = compareDefinitions(before, after);
   expect(changes).toEqual(expected.map((change) => ({ host_node_name: 'A', ...change })));
 });
 
 test('an input that becomes optional is told, and breaks nothing', () => {
-  const before = [definition('A', { required: { m: ['MODEL'] } }, [])];
-  const after = [definition('A', { optional: { m: ['MODEL'] } }, [])];
+  const before = [createDefinition('A', { required: { m: ['MODEL'] } }, [])];
+  const after = [createDefinition('A', { optional: { m: ['MODEL'] } }, [])];
   expect(compareDefinitions(before, after)).toEqual([
     { host_node_name: 'A', change: 'input optional', detail: 'm: MODEL', breaks: false },
   ]);
@@ -128,7 +130,7 @@ test('an input that becomes optional is told, and breaks nothing', () => {
 
 test('inputs that are computed at run time on one side are left alone', () => {
   const before = [{ host_node_name: 'A', return_types: '[]' }];
-  expect(compareDefinitions(before, [definition('A', {}, [], { category: undefined })])).toEqual([]);
+  expect(compareDefinitions(before, [createDefinition('A', {}, [], { category: undefined })])).toEqual([]);
 });
 
 test('two published versions are compared', async () => {

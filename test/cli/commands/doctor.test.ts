@@ -15,7 +15,7 @@ interface Row {
   readonly advice?: string;
 }
 
-async function doctor(surroundings: Surroundings, ...argv: string[]) {
+async function runDoctor(surroundings: Surroundings, ...argv: string[]) {
   const { exit, stdout, stderr } = await regen(['doctor', '--json', ...argv], surroundings);
   const rows = stdout ? (JSON.parse(stdout) as Row[]) : [];
   return { exit, stdout, stderr, of: (check: string) => rows.find((row) => row.check === check) as Row };
@@ -23,7 +23,7 @@ async function doctor(surroundings: Surroundings, ...argv: string[]) {
 
 test('finds nothing wrong with a service that knows who this is', async () => {
   const { url, ownerToken } = await serviceForTest();
-  const { exit, of, stdout } = await doctor({ env: { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken } });
+  const { exit, of, stdout } = await runDoctor({ env: { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken } });
   expect(exit, stdout).toBe(0);
   expect(of('program').detail).toMatch(/^regen \d.* on Node \d/);
   expect(of('service')).toMatchObject({
@@ -40,19 +40,19 @@ test('finds nothing wrong with a service that knows who this is', async () => {
 
 test('starts no embedded service and takes its absence for well', async () => {
   const home = homeForTest();
-  const { exit, of } = await doctor({ home, env: { REGEN_NO_AUTOSTART: '' } });
+  const { exit, of } = await runDoctor({ home, env: { REGEN_NO_AUTOSTART: '' } });
   expect(exit).toBe(0);
   expect(of('service')).toMatchObject({
     status: 'ok',
     detail: expect.stringContaining('the first command starts it'),
   });
-  const off = await doctor({ home });
+  const off = await runDoctor({ home });
   expect(off.exit).toBe(0);
   expect(off.of('service')).toMatchObject({ status: 'warn', advice: 'Start it with: regen serve --detach' });
 });
 
 test('ends 7 where nothing answers, and still reports the rest', async () => {
-  const { exit, of } = await doctor({ env: { REGEN_BASE_URL: 'http://127.0.0.1:9', REGEN_TOKEN: 'x' } });
+  const { exit, of } = await runDoctor({ env: { REGEN_BASE_URL: 'http://127.0.0.1:9', REGEN_TOKEN: 'x' } });
   expect(exit).toBe(7);
   expect(of('service')).toMatchObject({ status: 'fail', advice: expect.stringContaining('REGEN_BASE_URL') });
   expect(of('terminal').status).toBe('ok');
@@ -60,13 +60,13 @@ test('ends 7 where nothing answers, and still reports the rest', async () => {
 
 test('ends 4 where the credential is refused, and warns where there is none', async () => {
   const { url } = await serviceForTest();
-  const refused = await doctor({ env: { REGEN_BASE_URL: url, REGEN_TOKEN: 'wrong' } });
+  const refused = await runDoctor({ env: { REGEN_BASE_URL: url, REGEN_TOKEN: 'wrong' } });
   expect(refused.exit).toBe(4);
   expect(refused.of('credential')).toMatchObject({
     status: 'fail',
     advice: expect.stringContaining('auth login'),
   });
-  const none = await doctor({ env: { REGEN_BASE_URL: url } });
+  const none = await runDoctor({ env: { REGEN_BASE_URL: url } });
   expect([none.exit, none.of('credential').status]).toEqual([0, 'warn']);
 });
 
@@ -75,7 +75,7 @@ test('tells of a service that is up and not ready', async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { exit, of } = await doctor({ env: { REGEN_BASE_URL: url } });
+  const { exit, of } = await runDoctor({ env: { REGEN_BASE_URL: url } });
   expect([exit, of('service').status]).toEqual([7, 'fail']);
   expect(of('service').detail).toContain('not ready');
 });
@@ -85,7 +85,7 @@ test('takes no other web server for the service', async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { exit, of } = await doctor({ env: { REGEN_BASE_URL: url } });
+  const { exit, of } = await runDoctor({ env: { REGEN_BASE_URL: url } });
   expect([exit, of('service').status]).toEqual([7, 'fail']);
   expect(of('service')).toMatchObject({
     detail: expect.stringContaining('not like a registry'),
@@ -100,12 +100,12 @@ test('takes a registry without our extensions for well', async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  expect((await doctor({ env: { REGEN_BASE_URL: url } })).of('service').status).toBe('ok');
+  expect((await runDoctor({ env: { REGEN_BASE_URL: url } })).of('service').status).toBe('ok');
 });
 
 test('blames a proxy that is not there, not the service behind it', async () => {
   const env = { REGEN_BASE_URL: 'http://registry.example', HTTP_PROXY: 'http://127.0.0.1:9' };
-  const { exit, of } = await doctor({ env });
+  const { exit, of } = await runDoctor({ env });
   expect(exit).toBe(7);
   expect(of('service')).toMatchObject({
     detail: expect.stringContaining('The proxy http://127.0.0.1:9'),
@@ -126,7 +126,7 @@ test('warns of a clock more than a minute off', () => {
 
 test('shows proxies without their passwords, and those that cannot work', async () => {
   const env = { HTTPS_PROXY: 'http://me:s3cret@proxy.example:3128', http_proxy: 'ftp://proxy.example' };
-  const { of, stdout } = await doctor({ env });
+  const { of, stdout } = await runDoctor({ env });
   expect(of('proxy')).toMatchObject({
     status: 'warn',
     advice: 'Set http_proxy to an address such as http://host:port.',
@@ -142,7 +142,7 @@ test('finds what is wrong with folders and settings', async () => {
   );
   mkdirSync(join(home, '.local', 'share', 'regen'), { recursive: true });
   chmodSync(join(home, '.local', 'share', 'regen'), 0o777);
-  const { exit, of } = await doctor({ home });
+  const { exit, of } = await runDoctor({ home });
   expect(exit).toBe(2);
   expect(of('settings')).toMatchObject({ status: 'fail', detail: expect.stringContaining('/nowhere.pem') });
   expect(of('data')).toMatchObject({ status: 'warn', advice: expect.stringContaining('chmod') });
@@ -150,7 +150,7 @@ test('finds what is wrong with folders and settings', async () => {
 });
 
 test('reports an unknown profile as a finding, not as a crash', async () => {
-  const { exit, of } = await doctor({}, '--profile', 'nowhere');
+  const { exit, of } = await runDoctor({}, '--profile', 'nowhere');
   expect(exit).toBe(2);
   expect(of('service')).toMatchObject({
     status: 'fail',

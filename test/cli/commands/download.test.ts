@@ -15,13 +15,13 @@ import {
   ask,
   folderForTest,
   publisherForTest,
-  register,
+  readVersion,
+  registerVersion,
   serviceForTest,
-  versionOf,
 } from '../../support/service.js';
 
 /** A service with acme's pack 1.0.0 published by the command line. */
-async function published() {
+async function createPublished() {
   const service = await serviceForTest();
   const publisher = await publisherForTest(service);
   const owner = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
@@ -33,12 +33,12 @@ async function published() {
 }
 
 test('saves the latest version, says where, and counts one download', async () => {
-  const { service, publisher, anyone: env } = await published();
+  const { service, publisher, anyone: env } = await createPublished();
   const cwd = folderForTest();
   const { exit, stdout, stderr } = await regen(['version', 'download', 'pack'], { env, cwd });
   expect(exit, stderr).toBe(0);
   expect(stdout).toBe(`${join(cwd, 'pack-1.0.0.zip')}\n`);
-  const { downloadUrl } = await versionOf(publisher);
+  const { downloadUrl } = await readVersion(publisher);
   const original = Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
   expect(readFileSync(join(cwd, 'pack-1.0.0.zip')).equals(original)).toBe(true);
   expect(readdirSync(cwd)).toEqual(['pack-1.0.0.zip']);
@@ -47,7 +47,7 @@ test('saves the latest version, says where, and counts one download', async () =
 });
 
 test('never writes over a file unless forced, and tells size and digest with --json', async () => {
-  const { anyone: env } = await published();
+  const { anyone: env } = await createPublished();
   const cwd = folderForTest();
   mkdirSync(join(cwd, 'packs'));
   writeFileSync(join(cwd, 'packs', 'pack-1.0.0.zip'), 'mine');
@@ -71,14 +71,14 @@ test.each([
   ['an unknown node', ['nothing'], 3],
   ['an unknown version', ['pack', '9.9.9'], 3],
 ])('ends with not found for %s', async (_, args, code) => {
-  const { anyone: env } = await published();
+  const { anyone: env } = await createPublished();
   const { exit, stdout } = await regen(['version', 'download', ...args], { env, cwd: folderForTest() });
   expect({ exit, stdout }).toEqual({ exit: code, stdout: '' });
 });
 
 test('tells a flagged, a pending and a deleted version apart', async () => {
-  const { service, publisher, owner: env } = await published();
-  const { node_version } = await register(publisher, '2.0.0');
+  const { service, publisher, owner: env } = await createPublished();
+  const { node_version } = await registerVersion(publisher, '2.0.0');
   const get = (version: string) =>
     regen(['version', 'download', 'pack', version], { env, cwd: folderForTest() });
   expect((await get('2.0.0')).exit).toBe(8);
@@ -195,6 +195,6 @@ test.each([
 });
 
 test('a version that is spelled in another letter case is still the same', async () => {
-  const { anyone: env } = await published();
+  const { anyone: env } = await createPublished();
   expect((await regen(['version', 'download', 'PACK', '1.0.0'], { env, cwd: folderForTest() })).exit).toBe(0);
 });

@@ -4,12 +4,12 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { homeForTest, type Ran, regen, type Surroundings } from '../../support/cli.js';
-import { type DoubleOptions, generationDouble, png } from '../../support/generation-double.js';
+import { type DoubleOptions, generationDoubleForTest, png } from '../../support/generation-double.js';
 import { folderForTest } from '../../support/service.js';
 
 /** A double, a folder with two photos, and one HOME for all commands of the test. */
-async function desk(options: DoubleOptions = {}) {
-  const double = await generationDouble(options);
+async function createDesk(options: DoubleOptions = {}) {
+  const double = await generationDoubleForTest(options);
   const home = homeForTest();
   const cwd = folderForTest();
   writeFileSync(join(cwd, 'photo.png'), png);
@@ -29,7 +29,7 @@ const relight = ['image', 'relight', 'photo.png'];
 
 describe('a generation command', () => {
   test('sends raw Base64 and the flags given, waits, and prints one output URL a line', async () => {
-    const { double, run } = await desk({ files: 2 });
+    const { double, run } = await createDesk({ files: 2 });
     const { exit, stdout, stderr } = await run([
       ...relight,
       ...['--prompt', '(warm evening:1.2)', '--style', 'brighter', '--no-preserve-details'],
@@ -52,7 +52,7 @@ describe('a generation command', () => {
   });
 
   test('takes an image from standard input, as data and as a URL', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     const data = png.toString('base64');
     for (const image of [`data:image/png;base64,${data}`, `base64:${data}`, 'https://example.com/a.png']) {
       expect((await run(['image', 'upscaler', image])).exit).toBe(0);
@@ -67,7 +67,7 @@ describe('a generation command', () => {
   });
 
   test('with --json answers with what the service answered; of many images with a list', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     const one = JSON.parse(
       (await run(['image', 'style-transfer', 'photo.png', 'other.png', '--json'])).stdout,
     );
@@ -81,7 +81,7 @@ describe('a generation command', () => {
   });
 
   test('styles many images after one reference', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     const argv = ['image', 'style-transfer', 'photo.png', 'photo.png', 'other.png'];
     const unclear = await run(argv);
     expect(unclear).toMatchObject({ exit: 2, stdout: '' });
@@ -93,7 +93,7 @@ describe('a generation command', () => {
   });
 
   test('prints the task id alone with --no-wait, and task wait goes on from there', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     const begun = await run([...relight, '--no-wait']);
     const [id] = double.tasks.keys();
     expect(begun).toMatchObject({ exit: 0, stdout: `${id}\n` });
@@ -105,7 +105,7 @@ describe('a generation command', () => {
   test('ends 6 when its tasks failed, and 9 when some of them did', async () => {
     let failing = (_count: number) => true;
     let count = 0;
-    const { run } = await desk({ fails: () => failing(++count) });
+    const { run } = await createDesk({ fails: () => failing(++count) });
     const one = await run(relight);
     expect(one).toMatchObject({ exit: 6, stdout: '' });
     expect(one.stderr).toMatch(/error: The relight \S+ failed\./);
@@ -115,7 +115,7 @@ describe('a generation command', () => {
   });
 
   test('takes a status it does not know for running, and ends 8 when its time is over', async () => {
-    const { double, run } = await desk({ states: ['CREATED', 'PONDERING'] });
+    const { double, run } = await createDesk({ states: ['CREATED', 'PONDERING'] });
     const { exit, stdout, stderr } = await run([...relight, '--timeout', '1s', '--interval', '200ms']);
     const [id] = double.tasks.keys();
     expect({ exit, stdout }).toEqual({ exit: 8, stdout: '' });
@@ -123,7 +123,7 @@ describe('a generation command', () => {
   });
 
   test('against a service without the extensions ends 8, the id on stdout and the reason on stderr', async () => {
-    const { double, run } = await desk({ extensions: false });
+    const { double, run } = await createDesk({ extensions: false });
     const { exit, stdout, stderr } = await run(['image', 'style-transfer', 'photo.png', 'other.png']);
     const [id] = double.tasks.keys();
     expect({ exit, stdout }).toEqual({ exit: 8, stdout: `${id}\n` });
@@ -133,7 +133,7 @@ describe('a generation command', () => {
   });
 
   test('--dry-run prints the request and sends nothing', async () => {
-    const { double, run, entries } = await desk();
+    const { double, run, entries } = await createDesk();
     const { exit, stdout } = await run([...relight, '--style', 'clean', '--dry-run', '--json']);
     expect(exit).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ method: 'POST', body: { style: 'clean' } });
@@ -193,7 +193,7 @@ describe('bad input is found before anything is sent', () => {
     [[...relight, '--no-wait', '-o', 'out.png'], '--no-wait and --output cannot be used together'],
     [[...relight, '--timeout', 'soon'], '--timeout must be a duration'],
   ])('regen %j', async (argv, said) => {
-    const { double, run, entries } = await desk();
+    const { double, run, entries } = await createDesk();
     const { exit, stdout, stderr } = await run(argv);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     expect(stderr).toContain(said);
@@ -202,7 +202,7 @@ describe('bad input is found before anything is sent', () => {
   });
 
   test('and all of it is said at once', async () => {
-    const { run } = await desk();
+    const { run } = await createDesk();
     const { stderr } = await run(['image', 'relight', 'a.jpg', 'b.jpg', '--style', 'loud']);
     expect(stderr).toContain('a.jpg');
     expect(stderr).toContain('b.jpg');
@@ -210,7 +210,7 @@ describe('bad input is found before anything is sent', () => {
   });
 
   test('a folder and an empty file are no images', async () => {
-    const { cwd, run } = await desk();
+    const { cwd, run } = await createDesk();
     mkdirSync(join(cwd, 'folder'));
     writeFileSync(join(cwd, 'empty.png'), '');
     expect((await run(['image', 'relight', 'folder'])).stderr).toContain('is a folder');
@@ -220,7 +220,7 @@ describe('bad input is found before anything is sent', () => {
 
 describe('results', () => {
   test('are saved under the name given, without any credential, with a receipt beside them', async () => {
-    const { double, cwd, run } = await desk();
+    const { double, cwd, run } = await createDesk();
     const { exit, stdout, stderr } = await run([
       ...relight,
       '-o',
@@ -246,7 +246,7 @@ describe('results', () => {
   });
 
   test('in a folder are called after image and task, by a pattern as it says', async () => {
-    const { double, cwd, run } = await desk({ files: 2 });
+    const { double, cwd, run } = await createDesk({ files: 2 });
     const { stdout } = await run([...relight, '-o', 'made/']);
     const [id] = double.tasks.keys();
     expect(stdout.trim().split('\n')).toEqual([
@@ -260,7 +260,7 @@ describe('results', () => {
   });
 
   test('of a hostile service stay on one line and in their folder', async () => {
-    const { cwd, run } = await desk({ id: () => '../../\u001b[2Jx' });
+    const { cwd, run } = await createDesk({ id: () => '../../\u001b[2Jx' });
     const begun = await run([...relight, '--no-wait']);
     expect(begun.stdout).toBe('../../x\n');
     const { exit, stdout } = await run([...relight, '-o', 'made/']);
@@ -272,7 +272,7 @@ describe('results', () => {
   });
 
   test('are never saved over a file without --force', async () => {
-    const { double, cwd, run } = await desk();
+    const { double, cwd, run } = await createDesk();
     writeFileSync(join(cwd, 'out.png'), 'mine');
     expect((await run([...relight, '-o', 'out.png'])).exit).toBe(2);
     expect(double.asked).toEqual([]);
@@ -283,7 +283,7 @@ describe('results', () => {
 
 describe('the ledger', () => {
   test('keeps one private file a task, with references in place of images and no credential', async () => {
-    const { double, cwd, run, ledgerFolder, entries } = await desk();
+    const { double, cwd, run, ledgerFolder, entries } = await createDesk();
     await run([...relight, '--style', 'clean']);
     const [name] = readdirSync(ledgerFolder);
     expect(statSync(join(ledgerFolder, name as string)).mode & 0o777).toBe(0o600);
@@ -315,7 +315,7 @@ describe('the ledger', () => {
 
   test('is written before the request is sent', async () => {
     let before: unknown[] = [];
-    const { run, entries } = await desk({
+    const { run, entries } = await createDesk({
       onStart: () => {
         before = entries();
         return true;
@@ -327,7 +327,7 @@ describe('the ledger', () => {
   });
 
   test('lets a repeat of what was never answered use its key, so that there is one task', async () => {
-    const { double, run, entries } = await desk({ onStart: (_, count) => count > 1 });
+    const { double, run, entries } = await createDesk({ onStart: (_, count) => count > 1 });
     const lost = await run(relight);
     expect(lost).toMatchObject({ exit: 7, stdout: '' });
     const again = await run(relight);
@@ -343,7 +343,7 @@ describe('the ledger', () => {
 
   test('asks again while the service is still at work on the same request', async () => {
     const busy = { status: 409, error: 'idempotency_in_flight' };
-    const { double, run } = await desk({ refuse: (count) => (count < 3 ? busy : undefined) });
+    const { double, run } = await createDesk({ refuse: (count) => (count < 3 ? busy : undefined) });
     expect((await run(relight)).exit).toBe(0);
     expect(double.asked).toHaveLength(3);
     expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
@@ -352,7 +352,7 @@ describe('the ledger', () => {
   test('keeps the key of a request that the service is still at work on after the last try', async () => {
     const busy = { status: 409, error: 'idempotency_in_flight', retryAfter: 0 };
     let isBusy = true;
-    const { double, run, entries } = await desk({ refuse: () => (isBusy ? busy : undefined) });
+    const { double, run, entries } = await createDesk({ refuse: () => (isBusy ? busy : undefined) });
     const first = await run(relight);
     expect(first.exit, first.stderr).toBe(7);
     isBusy = false;
@@ -364,7 +364,9 @@ describe('the ledger', () => {
 
   test('keeps the key of a request at which the service failed', async () => {
     const broken = { status: 500, error: 'internal' };
-    const { double, run, entries } = await desk({ refuse: (count) => (count < 2 ? broken : undefined) });
+    const { double, run, entries } = await createDesk({
+      refuse: (count) => (count < 2 ? broken : undefined),
+    });
     expect((await run(relight)).exit).toBe(7);
     expect(entries()).toHaveLength(1);
     expect((await run(relight)).exit).toBe(0);
@@ -372,7 +374,7 @@ describe('the ledger', () => {
   });
 
   test('does not resend what is older than a day, and says so', async () => {
-    const { double, run, entries, ledgerFolder } = await desk({ onStart: (_, count) => count > 1 });
+    const { double, run, entries, ledgerFolder } = await createDesk({ onStart: (_, count) => count > 1 });
     await run(relight);
     const [entry] = entries();
     const old = { ...entry, created_at: new Date(Date.now() - 25 * 3_600_000).toISOString() };
@@ -384,13 +386,13 @@ describe('the ledger', () => {
   });
 
   test('keeps nothing of what the service refused', async () => {
-    const { run, entries } = await desk({ extensions: false });
+    const { run, entries } = await createDesk({ extensions: false });
     expect((await run(['image', 'upscaler', 'photo.png'])).exit).toBe(3);
     expect(entries()).toEqual([]);
   });
 
   test('makes two tasks of the same image given twice', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     await run(['image', 'relight', 'photo.png', 'photo.png', '--no-wait']);
     expect(double.tasks.size).toBe(2);
   });
@@ -401,7 +403,7 @@ function readBase64(bytes: Buffer): string {
 }
 
 test('results of images with the longest names are saved, each under its own name', async () => {
-  const { cwd, run } = await desk();
+  const { cwd, run } = await createDesk();
   const images = ['one', 'two'].map((end) => `${'a'.repeat(240)}-${end}.png`);
   for (const name of images) writeFileSync(join(cwd, name), png);
   for (const output of ['out/', 'kept/{name}.{ext}']) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readWaitFlags } from '../../../src/cli/generation/finish-task.js';
 import { homeForTest, type Ran, regen, type Surroundings } from '../../support/cli.js';
-import { type DoubleOptions, generationDouble, mp4, png } from '../../support/generation-double.js';
+import { type DoubleOptions, generationDoubleForTest, mp4, png } from '../../support/generation-double.js';
 import { folderForTest } from '../../support/service.js';
 
 const jpg = Buffer.from('ffd8ffe000104a46494600', 'hex');
@@ -17,8 +17,8 @@ const prices = {
 };
 
 /** A double, a folder with two pictures, and one HOME for all commands of the test. */
-async function desk(options: DoubleOptions = {}) {
-  const double = await generationDouble(options);
+async function createDesk(options: DoubleOptions = {}) {
+  const double = await generationDoubleForTest(options);
   const home = homeForTest();
   const cwd = folderForTest();
   writeFileSync(join(cwd, 'start.png'), png);
@@ -35,15 +35,15 @@ async function desk(options: DoubleOptions = {}) {
 }
 
 const boat = ['video', 'text2video', 'a paper boat'];
-const id = (double: { tasks: Map<string, unknown> }) => [...double.tasks.keys()][0] as string;
+const getTaskId = (double: { tasks: Map<string, unknown> }) => [...double.tasks.keys()][0] as string;
 
 describe('a video command', () => {
   test('sends the flags given, waits, and prints the URL of the video alone', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     const flags = ['--duration', '4', '--aspect-ratio', '9:16', '--no-audio', '--seed', '12', '--is-rec'];
     const { exit, stdout, stderr } = await run([...boat, ...flags]);
     expect(exit, stderr).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^${double.url}/results/${id(double)}-0\\.mp4\\S*\n$`));
+    expect(stdout).toMatch(new RegExp(`^${double.url}/results/${getTaskId(double)}-0\\.mp4\\S*\n$`));
     expect(double.asked).toMatchObject([{ operation: 'video.text2video', token: 'Bearer secret' }]);
     expect(double.asked[0]?.body).toEqual({
       prompt: 'a paper boat',
@@ -56,7 +56,7 @@ describe('a video command', () => {
   });
 
   test('sends images as data URLs whose type is told by their bytes', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     const raw = jpg.toString('base64');
     const away = ['video', 'start-end2video'];
     await run([...away, 'start.png', 'end.jpg', '--no-wait']);
@@ -70,14 +70,14 @@ describe('a video command', () => {
   });
 
   test('saves the video under the name given, with a receipt that tells seed and credits', async () => {
-    const { double, cwd, run } = await desk();
+    const { double, cwd, run } = await createDesk();
     const { exit, stdout, stderr } = await run([...boat, '-o', 'boat.mp4', '--receipt']);
     expect(exit, stderr).toBe(0);
     expect(stdout).toBe(`${join(cwd, 'boat.mp4')}\n`);
     expect(readFileSync(join(cwd, 'boat.mp4')).equals(mp4)).toBe(true);
     expect(double.leaked).toEqual([]);
     expect(JSON.parse(readFileSync(join(cwd, 'boat.mp4.receipt.json'), 'utf8'))).toMatchObject({
-      task_id: id(double),
+      task_id: getTaskId(double),
       operation: 'video.text2video',
       request: { prompt: 'a paper boat' },
       seed: 7,
@@ -89,23 +89,23 @@ describe('a video command', () => {
   });
 
   test('takes a state it does not know for running, and tells why a task failed', async () => {
-    const waiting = await desk({ states: ['created', 'dreaming'] });
+    const waiting = await createDesk({ states: ['created', 'dreaming'] });
     expect((await waiting.run([...boat, '--timeout', '1s', '--interval', '200ms'])).exit).toBe(8);
-    const failing = await desk({ states: ['created', 'failed'] });
+    const failing = await createDesk({ states: ['created', 'failed'] });
     const { exit, stdout, stderr } = await failing.run(boat);
     expect({ exit, stdout }).toEqual({ exit: 6, stdout: '' });
     expect(stderr).toMatch(/error: The video \S+ failed: too_dark\./);
   });
 
   test('against a service that tells no states ends 8, the id on stdout and the callback on stderr', async () => {
-    const { double, run } = await desk({ extensions: false });
+    const { double, run } = await createDesk({ extensions: false });
     const { exit, stdout, stderr } = await run(boat);
-    expect({ exit, stdout }).toEqual({ exit: 8, stdout: `${id(double)}\n` });
+    expect({ exit, stdout }).toEqual({ exit: 8, stdout: `${getTaskId(double)}\n` });
     expect(stderr).toContain('--callback-url');
   });
 
   test('is gone back to by task wait, show, download and rerun, and by video status', async () => {
-    const { double, cwd, run } = await desk();
+    const { double, cwd, run } = await createDesk();
     const begun = await run(['video', 'start-end2video', 'start.png', 'end.jpg', '--no-wait']);
     const task = begun.stdout.trim();
     expect((await run(['task', 'list'])).stdout).toContain(`${task}\tvideo.startEnd2video\tcreated`);
@@ -136,7 +136,7 @@ test('an off-peak video is waited for 48 hours unless something else is said', (
 
 describe('video extend', () => {
   test('takes id and URL from the task, and asks again under the same key where no answer came', async () => {
-    const { double, run, entries } = await desk({ onStart: (_, count) => count !== 2 });
+    const { double, run, entries } = await createDesk({ onStart: (_, count) => count !== 2 });
     const { stdout } = await run([...boat, '--no-wait']);
     const task = stdout.trim();
     const longer = ['video', 'extend', '--from-task', task, '--duration', '3', '--no-wait'];
@@ -152,7 +152,7 @@ describe('video extend', () => {
   });
 
   test('says what a dry run would fill in, and does not take both', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     const dry = await run(['video', 'extend', '--from-task', 'abc', '--dry-run', '--json']);
     expect(JSON.parse(dry.stdout).body).toEqual({
       video_creation_id: '<creation of task abc>',
@@ -172,7 +172,7 @@ describe('video extend', () => {
   });
 
   test('takes the file that a task saved as its argument', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     await run([...boat, '-o', 'boat.mp4']);
     const longer = await run(['video', 'extend', 'boat.mp4', '--no-wait']);
     expect(longer.exit, longer.stderr).toBe(0);
@@ -185,7 +185,7 @@ describe('video extend', () => {
 
 describe('what it costs', () => {
   test('is said before the task is started, and refused above --max-credits', async () => {
-    const { double, run } = await desk({ prices });
+    const { double, run } = await createDesk({ prices });
     const four = [...boat, '--duration', '4', '--no-wait'];
     const { exit, stderr } = await run([...four, '--max-credits', '20']);
     expect(exit).toBe(0);
@@ -204,18 +204,18 @@ describe('what it costs', () => {
   });
 
   test('where the service does not tell is said so, and --max-credits is refused', async () => {
-    const { double, run } = await desk();
+    const { double, run } = await createDesk();
     const refused = await run([...boat, '--max-credits', '1000']);
     expect(refused).toMatchObject({ exit: 2, stdout: '' });
     expect(refused.stderr).toContain('--max-credits cannot be enforced');
     expect(double.asked).toEqual([]);
     expect((await run([...boat, '--no-wait'])).stderr).toContain('does not publish the price of this video');
-    const odd = await desk({ prices: { video_per_second: 'dear' } as never });
+    const odd = await createDesk({ prices: { video_per_second: 'dear' } as never });
     expect((await odd.run([...boat, '--no-wait'])).stderr).toContain('does not publish the price');
   });
 
   test('is asked about above confirm_credits where a person is there, unless --yes is given', async () => {
-    const { double, run } = await desk({ prices });
+    const { double, run } = await createDesk({ prices });
     const dear = [...boat, '--duration', '16', '--is-rec', '--no-wait'];
     await run(['config', 'set', 'confirm_credits', '89']);
     const no = await run(dear, { answers: [false] });
@@ -234,7 +234,7 @@ describe('what it costs', () => {
 });
 
 test('a refusal of the service names the flag, not its own field', async () => {
-  const { run } = await desk({
+  const { run } = await createDesk({
     refuse: () => ({
       status: 400,
       error: 'invalid_request',

@@ -6,16 +6,16 @@ import { readManifest } from '../../../src/pack/manifest.js';
 import { homeForTest, regen } from '../../support/cli.js';
 import { filesForTest } from '../../support/packs.js';
 import { folderForTest } from '../../support/service.js';
-import { regenInTerminal } from '../../support/terminal.js';
+import { startRegenInTerminal } from '../../support/terminal.js';
 
 /** A folder `Light Tools` with these files. */
-function pack(files: Record<string, string> = {}): string {
+function createPack(files: Record<string, string> = {}): string {
   const folder = join(folderForTest(), 'Light Tools');
   mkdirSync(folder);
   return filesForTest(files, folder);
 }
 
-async function manifestOf(folder: string) {
+async function requireManifest(folder: string) {
   const read = await readManifest(folder);
   if (!read.ok) throw new Error(JSON.stringify(read.problems));
   return read.manifest;
@@ -38,7 +38,7 @@ Another paragraph.
 `;
 
 test('writes what the folder tells, and publishing reads it back', async () => {
-  const cwd = pack({
+  const cwd = createPack({
     'README.md': readme,
     LICENSE: 'MIT',
     'requirements.txt': 'numpy>=1 # why\nPillow\n--index-url https://x\n',
@@ -53,7 +53,7 @@ test('writes what the folder tells, and publishing reads it back', async () => {
   expect(stderr).toContain('regen version check');
   expect(stderr).toContain('regen version publish');
   expect(readFileSync(join(cwd, 'pyproject.toml'), 'utf8')).not.toContain('s3cret');
-  expect(await manifestOf(cwd)).toMatchObject({
+  expect(await requireManifest(cwd)).toMatchObject({
     publisher: 'acme',
     node: {
       id: 'light-tools',
@@ -73,15 +73,15 @@ test.each([
   ['http://example.org/me/light/', 'https://example.org/me/light'],
   ['/srv/light.git', undefined],
 ])('writes the remote %s as %s', async (remote, repository) => {
-  const cwd = pack();
+  const cwd = createPack();
   execFileSync('git', ['init', '-q'], { cwd });
   execFileSync('git', ['remote', 'add', 'origin', remote], { cwd });
   expect((await regen(['node', 'init', '--publisher', 'acme'], { cwd })).exit).toBe(0);
-  expect((await manifestOf(cwd)).node.repository).toBe(repository);
+  expect((await requireManifest(cwd)).node.repository).toBe(repository);
 });
 
 test('takes every value as a flag, with any characters', async () => {
-  const cwd = pack({ 'README.md': readme });
+  const cwd = createPack({ 'README.md': readme });
   const facts = {
     id: 'Own.Id',
     name: 'Mine "\\ é',
@@ -93,7 +93,7 @@ test('takes every value as a flag, with any characters', async () => {
   };
   const argv = Object.entries(facts).flatMap(([name, value]) => [`--${name}`, value]);
   expect((await regen(['node', 'init', ...argv], { cwd })).exit).toBe(0);
-  const { publisher, node, version } = await manifestOf(cwd);
+  const { publisher, node, version } = await requireManifest(cwd);
   expect({ ...node, publisher, version: version.version }).toMatchObject(facts);
 });
 
@@ -107,7 +107,7 @@ test('names all missing flags at once if it cannot prompt', async () => {
 });
 
 test('names every flag with a wrong value at once', async () => {
-  const cwd = pack();
+  const cwd = createPack();
   const argv = ['--id', '-x-', '--publisher', 'Acme', '--version', 'v1', '--repository', 'nowhere'];
   const { exit, stderr } = await regen(['node', 'init', ...argv], { cwd });
   expect(exit).toBe(2);
@@ -116,12 +116,12 @@ test('names every flag with a wrong value at once', async () => {
 });
 
 test('asks what it cannot find out, again where the answer cannot be taken, and takes nothing for no', async () => {
-  const cwd = pack({ 'README.md': readme });
+  const cwd = createPack({ 'README.md': readme });
   // Publisher twice, then version, licence and repository.
   const answers = ['Not Good', 'acme', '0.1.0', '', 'https://example.org/x'];
   const { exit, stderr } = await regen(['node', 'init'], { cwd, answers });
   expect(exit, stderr).toBe(0);
-  const { publisher, node, version } = await manifestOf(cwd);
+  const { publisher, node, version } = await requireManifest(cwd);
   expect(publisher).toBe('acme');
   expect(version.version).toBe('0.1.0');
   expect(node).not.toHaveProperty('license');
@@ -131,8 +131,8 @@ test('asks what it cannot find out, again where the answer cannot be taken, and 
 test('shows a person the publisher that it proposes, and takes another answer', async () => {
   const kept = '{"publish_tokens":{"acme":"pat_1"}}';
   const home = filesForTest({ '.config/regen/credentials/local.json': kept }, homeForTest());
-  const cwd = pack({ 'README.md': readme });
-  const terminal = regenInTerminal(['node', 'init'], { home, cwd });
+  const cwd = createPack({ 'README.md': readme });
+  const terminal = startRegenInTerminal(['node', 'init'], { home, cwd });
   await terminal.shows('Publisher id: (acme)');
   terminal.type('other\r');
   await terminal.shows('Version:');
@@ -146,17 +146,17 @@ test('shows a person the publisher that it proposes, and takes another answer', 
 test('publishes as the one publisher whose token is kept', async () => {
   const kept = '{"publish_tokens":{"acme":"pat_1"}}';
   const home = filesForTest({ '.config/regen/credentials/local.json': kept }, homeForTest());
-  const cwd = pack();
+  const cwd = createPack();
   expect((await regen(['node', 'init'], { home, cwd })).exit).toBe(0);
-  expect((await manifestOf(cwd)).publisher).toBe('acme');
+  expect((await requireManifest(cwd)).publisher).toBe('acme');
 });
 
 test('never writes over a pyproject.toml unless forced', async () => {
-  const cwd = pack({ 'pyproject.toml': '# mine\n' });
+  const cwd = createPack({ 'pyproject.toml': '# mine\n' });
   const refused = await regen(['node', 'init', '--publisher', 'acme'], { cwd });
   expect(refused.exit).toBe(2);
   expect(refused.stderr).toContain('--force');
   expect(readFileSync(join(cwd, 'pyproject.toml'), 'utf8')).toBe('# mine\n');
   expect((await regen(['node', 'init', '--publisher', 'acme', '--force'], { cwd })).exit).toBe(0);
-  expect((await manifestOf(cwd)).node.id).toBe('light-tools');
+  expect((await requireManifest(cwd)).node.id).toBe('light-tools');
 });

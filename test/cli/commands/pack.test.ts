@@ -8,7 +8,7 @@ import { regen } from '../../support/cli.js';
 import { packForTest } from '../../support/packs.js';
 import { folderForTest } from '../../support/service.js';
 
-const listed = async (cwd: string) =>
+const listPacked = async (cwd: string) =>
   (await regen(['version', 'pack', '--list'], { cwd })).stdout
     .trim()
     .split('\n')
@@ -16,18 +16,18 @@ const listed = async (cwd: string) =>
 
 test('what pack wrote before is in no later archive', async () => {
   const cwd = packForTest({ files: { 'pack-data.zip': 'x', 'assets/pack-1.0.0.zip': 'x' } });
-  const before = await listed(cwd);
+  const before = await listPacked(cwd);
   expect(before).toContain('pack-data.zip');
   expect((await regen(['version', 'pack'], { cwd })).exit).toBe(0);
   expect(existsSync(join(cwd, 'pack-1.0.0.zip'))).toBe(true);
-  expect(await listed(cwd)).toEqual(before);
+  expect(await listPacked(cwd)).toEqual(before);
 });
 
 test('what a killed pack left in its folder is in no later archive', async () => {
   const cwd = packForTest();
-  const before = await listed(cwd);
+  const before = await listPacked(cwd);
   writeFileSync(createPartPath(cwd), 'half');
-  expect(await listed(cwd)).toEqual(before);
+  expect(await listPacked(cwd)).toEqual(before);
 });
 
 test('an archive that is written has the name of a temporary file that a later command removes', async () => {

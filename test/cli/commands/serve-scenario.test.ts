@@ -1,21 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { entry, homeForTest, regen, start } from '../../support/cli.js';
+import { entry, homeForTest, regen, startRegen } from '../../support/cli.js';
 import { folderForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const refusing = '[[rules]]\noperations = "node.search"\nnth = 1\nrefuse = "unavailable"\n';
 
-function fileOf(name: string, text: string): string {
+function writeScenario(name: string, text: string): string {
   const path = join(folderForTest(), name);
   writeFileSync(path, text);
   return path;
 }
 
 it('serve --scenario says that a scenario is on, with its seed, and plays it', async () => {
-  const path = fileOf('scenario.toml', refusing);
-  const serving = start(['serve', '--port', '0', '--data', folderForTest(), '--scenario', path]);
+  const path = writeScenario('scenario.toml', refusing);
+  const serving = startRegen(['serve', '--port', '0', '--data', folderForTest(), '--scenario', path]);
   onTestFinished(() => void serving.child.kill('SIGKILL'));
   let url = '';
   serving.child.stdout?.on('data', (chunk) => {
@@ -37,25 +37,25 @@ it('serve --detach passes the scenario and its seed on', async () => {
   writeFileSync(join(cwd, 'scenario.json'), JSON.stringify({ rules: [{ refuse: 'unavailable' }] }));
   const flags = ['--port', '0', '--data', join(cwd, 'data')];
   const detach = ['serve', ...flags, '--scenario', 'scenario.json', '--detach'];
-  const first = await start([...detach, '--seed', '7'], { home, cwd }).ended;
+  const first = await startRegen([...detach, '--seed', '7'], { home, cwd }).ended;
   onTestFinished(
-    async () => void (await start(['serve', 'stop', '--data', join(cwd, 'data')], { home }).ended),
+    async () => void (await startRegen(['serve', 'stop', '--data', join(cwd, 'data')], { home }).ended),
   );
   expect(first.exit).toBe(0);
   expect(first.stderr).toContain('with --seed 7.');
   expect((await fetch(`${first.stdout.trim()}/nodes`)).status).toBe(503);
-  const again = await start(detach, { home, cwd }).ended;
+  const again = await startRegen(detach, { home, cwd }).ended;
   expect(again.stderr).toContain('already running; the scenario is not applied.');
 });
 
 it('serve --check says everything that is wrong with a scenario', async () => {
   const text = '[[rules]]\nrefuse = "teapot"\n[[rules]]\noperations = "image.relite"\nrefuse = "internal"\n';
-  const flags = ['serve', '--check', '--scenario', fileOf('scenario.toml', text)];
+  const flags = ['serve', '--check', '--scenario', writeScenario('scenario.toml', text)];
   const { exit, stderr } = await regen(flags);
   expect(exit).toBe(2);
   expect(stderr).toContain('scenario.rules.0.refuse must be');
   expect(stderr).toContain('scenario.rules.1.operations.0 must be the name of an operation');
-  expect((await regen(['serve', '--check', '--scenario', fileOf('s.toml', refusing)])).exit).toBe(0);
+  expect((await regen(['serve', '--check', '--scenario', writeScenario('s.toml', refusing)])).exit).toBe(0);
 });
 
 it.each([

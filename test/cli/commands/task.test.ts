@@ -4,14 +4,14 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { homeForTest, type Ran, regen, type Surroundings } from '../../support/cli.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { type DoubleOptions, generationDouble, png } from '../../support/generation-double.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { type DoubleOptions, generationDoubleForTest, png } from '../../support/generation-double.js';
 import { listenOn } from '../../support/listen.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 
 /** A task that was started with --no-wait, and everything around it. */
-async function started(options: DoubleOptions = {}, argv = ['image', 'relight', 'photo.png']) {
-  const double = await generationDouble(options);
+async function createStartedTask(options: DoubleOptions = {}, argv = ['image', 'relight', 'photo.png']) {
+  const double = await generationDoubleForTest(options);
   const home = homeForTest();
   const cwd = folderForTest();
   writeFileSync(join(cwd, 'photo.png'), png);
@@ -25,7 +25,7 @@ async function started(options: DoubleOptions = {}, argv = ['image', 'relight', 
 }
 
 test('task list and show tell what was started, offline, by local and remote id', async () => {
-  const { run, id } = await started();
+  const { run, id } = await createStartedTask();
   await run(['image', 'upscaler', 'photo.png']);
   const list = JSON.parse((await run(['task', 'list', '--json'], { env: {} })).stdout);
   expect(list).toMatchObject([
@@ -48,7 +48,7 @@ test('task list and show tell what was started, offline, by local and remote id'
 });
 
 test('a task is found by a file that it saved, from the folder of the file', async () => {
-  const { run, id } = await started();
+  const { run, id } = await createStartedTask();
   await run(['task', 'wait', '@last', '-o', 'lit.png']);
   expect(JSON.parse((await run(['task', 'show', 'lit.png', '--json'])).stdout)).toMatchObject({
     task_id: id,
@@ -56,7 +56,7 @@ test('a task is found by a file that it saved, from the folder of the file', asy
 });
 
 test('the beginning of several ids is refused, and they are named', async () => {
-  const { run, double } = await started();
+  const { run, double } = await createStartedTask();
   await run(['image', 'upscaler', 'photo.png']);
   const ids = [...double.tasks.keys()];
   // Local ids begin with their time, so those of one test share their first characters.
@@ -67,7 +67,7 @@ test('the beginning of several ids is refused, and they are named', async () => 
 });
 
 test('image status reads by the ledger, by kind, and else by trying each', async () => {
-  const { run, id, home } = await started();
+  const { run, id, home } = await createStartedTask();
   expect(JSON.parse((await run(['image', 'status', id, '--json'])).stdout)).toMatchObject({
     data: { task_id: id, status: 'IN_PROGRESS' },
   });
@@ -82,7 +82,7 @@ test('image status reads by the ledger, by kind, and else by trying each', async
 });
 
 test('task wait takes several ids, those of others too, and --all takes what has not ended', async () => {
-  const { double, run, id } = await started();
+  const { double, run, id } = await createStartedTask();
   await run(['image', 'upscaler', 'photo.png', '--no-wait']);
   const [, second = ''] = double.tasks.keys();
   const both = await run(['task', 'wait', second, id]);
@@ -101,7 +101,7 @@ test('task wait takes several ids, those of others too, and --all takes what has
 });
 
 test('task wait ends as all of several tasks ended, and 9 when they ended differently', async () => {
-  const { double, run, id } = await started({ stuck: (_, count) => count > 1 });
+  const { double, run, id } = await createStartedTask({ stuck: (_, count) => count > 1 });
   await run(['image', 'upscaler', 'photo.png', '--no-wait']);
   await run(['image', 'upscaler', 'photo.png', '--no-wait', '--again']);
   const [, second = '', third = ''] = double.tasks.keys();
@@ -113,7 +113,7 @@ test('task wait ends as all of several tasks ended, and 9 when they ended differ
 });
 
 test('with --json, a task that is not found is an error on stderr, and of several tasks each has its place', async () => {
-  const { run } = await started();
+  const { run } = await createStartedTask();
   const one = await run(['task', 'wait', 'nope', '--json']);
   expect(one).toMatchObject({ exit: 3, stdout: '' });
   expect(JSON.parse(one.stderr.trim().split('\n').at(-1) as string)).toMatchObject({
@@ -125,8 +125,8 @@ test('with --json, a task that is not found is an error on stderr, and of severa
 });
 
 test('a task is looked for at the service it was started at, whose token is not sent elsewhere', async () => {
-  const { double, run, id } = await started();
-  const other = await generationDouble();
+  const { double, run, id } = await createStartedTask();
+  const other = await generationDoubleForTest();
   const env = { REGEN_BASE_URL: other.url, REGEN_TOKEN: 'of-the-other' };
   const { exit, stdout } = await run(['task', 'wait', id], { env });
   expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining(id) });
@@ -138,7 +138,7 @@ test('a task is looked for at the service it was started at, whose token is not 
 });
 
 test('task download saves what a task made, asked for anew', async () => {
-  const { double, cwd, run, id } = await started();
+  const { double, cwd, run, id } = await createStartedTask();
   expect((await run(['task', 'download', id])).exit).toBe(8);
   const { exit, stdout } = await run(['task', 'download', id, '--receipt']);
   const path = join(cwd, `photo-${id}.png`);
@@ -152,7 +152,13 @@ test('task download saves what a task made, asked for anew', async () => {
 });
 
 test('task rerun of an answered task is a new one and says so; of a changed image it is refused', async () => {
-  const { double, cwd, run, id } = await started({}, ['image', 'relight', 'photo.png', '--style', 'clean']);
+  const { double, cwd, run, id } = await createStartedTask({}, [
+    'image',
+    'relight',
+    'photo.png',
+    '--style',
+    'clean',
+  ]);
   const again = await run(['task', 'rerun', id, '--no-wait']);
   expect(again.exit).toBe(0);
   expect(again.stderr).toContain('paid for again');
@@ -167,7 +173,7 @@ test('task rerun of an answered task is a new one and says so; of a changed imag
 });
 
 test('task rerun of what was never answered sends it under its own key', async () => {
-  const lost = await generationDouble({ onStart: (_, count) => count > 1 });
+  const lost = await generationDoubleForTest({ onStart: (_, count) => count > 1 });
   const home = homeForTest();
   const env = { REGEN_BASE_URL: lost.url, REGEN_TOKEN: 'secret' };
   await regen(['image', 'upscaler', 'https://example.com/a.png'], { home, env });
@@ -181,7 +187,7 @@ test('task rerun of what was never answered sends it under its own key', async (
 });
 
 test('a file among the tasks that is none is left alone', async () => {
-  const { run, home } = await started();
+  const { run, home } = await createStartedTask();
   const folder = join(home, '.local/state/regen/tasks');
   writeFileSync(join(folder, '1-a-b.json'), '{ torn');
   writeFileSync(join(folder, '2-a-b.json'), 'null');
@@ -193,8 +199,8 @@ test('a file among the tasks that is none is left alone', async () => {
 });
 
 test('task wait --all skips tasks that their service no longer has, and saves the others', async () => {
-  const gone = await generationDouble({ states: ['CREATED', 'IN_PROGRESS'] });
-  const { double, home, cwd, run, id } = await started();
+  const gone = await generationDoubleForTest({ states: ['CREATED', 'IN_PROGRESS'] });
+  const { double, home, cwd, run, id } = await createStartedTask();
   await regen(['image', 'upscaler', 'photo.png', '--no-wait'], {
     home,
     cwd,
@@ -214,7 +220,7 @@ test('task wait --all skips tasks that their service no longer has, and saves th
 });
 
 test('the ledger forgets what was started more than 90 days ago when something new is', async () => {
-  const { run, home } = await started();
+  const { run, home } = await createStartedTask();
   const folder = join(home, '.local/state/regen/tasks');
   const aged = (days: number) => `${(Date.now() - days * 86_400_000).toString(36)}-abc-def.json`;
   for (const days of [89, 91]) writeFileSync(join(folder, aged(days)), '{}');
@@ -226,7 +232,7 @@ test('the ledger forgets what was started more than 90 days ago when something n
 });
 
 test('task list filters by state, kind, age and service, and counts what is listed', async () => {
-  const { run } = await started();
+  const { run } = await createStartedTask();
   await run(['image', 'upscaler', 'photo.png']);
   const list = async (...flags: string[]) =>
     JSON.parse((await run(['task', 'list', '--json', ...flags])).stdout).map(
@@ -251,7 +257,7 @@ test('task list filters by state, kind, age and service, and counts what is list
 });
 
 test('task forget removes ended tasks from the list, and others only with --force', async () => {
-  const { run, id } = await started();
+  const { run, id } = await createStartedTask();
   const refused = await run(['task', 'forget', id.slice(0, 8)]);
   expect(refused).toMatchObject({ exit: 2, stdout: '' });
   expect(refused.stderr).toContain(`A task has not ended: ${id}.`);
@@ -264,7 +270,7 @@ test('task cancel ends tasks on the service and in the list; one that has ended 
     { prices: { image: { relight: 7 } } },
     {
       engines: {
-        image: copyingEngine((_, signal) => once(signal, 'abort').then(() => signal.throwIfAborted())),
+        image: createCopyingEngine((_, signal) => once(signal, 'abort').then(() => signal.throwIfAborted())),
       },
     },
   );
@@ -298,7 +304,7 @@ test('task cancel ends tasks on the service and in the list; one that has ended 
   expect(JSON.parse((await run('task', 'list', '--state', 'failed', '--json')).stdout)).toHaveLength(2);
   expect((await run('task', 'cancel', '00000000-0000-4000-8000-000000000000')).exit).toBe(3);
 
-  const elsewhere = await generationDouble({});
+  const elsewhere = await generationDoubleForTest({});
   const start = ['image', 'relight', 'photo.png', '--no-wait', '--prompt'];
   const third = (await run(...start, 'dim')).stdout.trim();
   const env = { REGEN_BASE_URL: elsewhere.url, REGEN_TOKEN: 'secret' };

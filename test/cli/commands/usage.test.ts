@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
 import { formatCsvCell } from '../../../src/cli/terminal/text.js';
 import { regen } from '../../support/cli.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { startedTask } from '../../support/generation.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { startTask } from '../../support/generation.js';
 import { serviceForTest } from '../../support/service.js';
 
 async function serviceWithUsage() {
   const { url, ownerToken } = await serviceForTest(
     { prices: { image: { relight: 30 } } },
-    { engines: { image: copyingEngine() }, now: () => Date.parse('2026-03-30T12:00:00Z') },
+    { engines: { image: createCopyingEngine() }, now: () => Date.parse('2026-03-30T12:00:00Z') },
   );
-  for (let count = 0; count < 2; count++) await startedTask({ url, token: ownerToken });
+  for (let count = 0; count < 2; count++) await startTask({ url, token: ownerToken });
   return { env: { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken } };
 }
 

@@ -5,7 +5,7 @@ import { buildBody } from '../../../src/cli/api/fields.js';
 import { compareDefinitions } from '../../../src/cli/diff/compare.js';
 import { homeForTest, regen, type Surroundings } from '../../support/cli.js';
 import { packForTest } from '../../support/packs.js';
-import { publisherForTest, register, serviceForTest, versionOf } from '../../support/service.js';
+import { publisherForTest, readVersion, registerVersion, serviceForTest } from '../../support/service.js';
 
 test('version bump raises the version in [project], and keeps the rest of the file as it is', async () => {
   const cwd = packForTest({ version: '1.2.3' });
@@ -29,7 +29,7 @@ test('version bump of a folder without a manifest says so', async () => {
   );
 });
 
-async function prepare() {
+async function createRegistry() {
   const service = await serviceForTest();
   const publisher = await publisherForTest(service);
   const surroundings: Surroundings = {
@@ -44,11 +44,11 @@ async function prepare() {
 }
 
 test('version deprecate marks all versions in a range, and --undo removes the mark', async () => {
-  const { publisher, run } = await prepare();
-  for (const version of ['1.0.0', '1.1.0', '2.0.0']) await register(publisher, version);
+  const { publisher, run } = await createRegistry();
+  for (const version of ['1.0.0', '1.1.0', '2.0.0']) await registerVersion(publisher, version);
   const deprecate = ['version', 'deprecate', 'pack', '1.x'];
   expect((await run([...deprecate, '--dry-run', '--json'])).stdout.match(/"method":"PUT"/g)).toHaveLength(2);
-  expect((await versionOf(publisher, '1.0.0')).deprecated).toBe(false);
+  expect((await readVersion(publisher, '1.0.0')).deprecated).toBe(false);
   const { exit, stdout, stderr } = await run(deprecate);
   expect(exit, stderr).toBe(0);
   expect(
@@ -62,16 +62,16 @@ test('version deprecate marks all versions in a range, and --undo removes the ma
       ['1.1.0', 'true'],
     ]),
   );
-  expect((await versionOf(publisher, '2.0.0')).deprecated).toBe(false);
+  expect((await readVersion(publisher, '2.0.0')).deprecated).toBe(false);
   expect((await run(deprecate)).exit).toBe(3);
   expect((await run([...deprecate, '--undo'])).exit).toBe(0);
-  expect((await versionOf(publisher, '1.1.0')).deprecated).toBe(false);
+  expect((await readVersion(publisher, '1.1.0')).deprecated).toBe(false);
   expect((await run(['version', 'deprecate', 'pack', 'soon'])).exit).toBe(2);
   expect((await run(deprecate, { answers: [false] })).exit).toBe(2);
 });
 
 test('publisher token check says whether the token of the environment can publish', async () => {
-  const { publisher, run, surroundings } = await prepare();
+  const { publisher, run, surroundings } = await createRegistry();
   const check = ['publisher', 'token', 'check', 'acme'];
   expect((await run(check)).stderr).toContain('There is no token of acme');
   const withToken = (REGEN_PUBLISH_TOKEN: string) => ({ env: { ...surroundings.env, REGEN_PUBLISH_TOKEN } });

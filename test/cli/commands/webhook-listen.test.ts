@@ -4,21 +4,21 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EngineFailure } from '../../../src/service/operation/engine.js';
 import type { RunningService } from '../../../src/service/serve.js';
-import { homeForTest, regen, type Started, start } from '../../support/cli.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { startedTask, taskAt } from '../../support/generation.js';
-import { generationDouble, png } from '../../support/generation-double.js';
+import { homeForTest, regen, type Started, startRegen } from '../../support/cli.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { startTask, waitForTask } from '../../support/generation.js';
+import { generationDoubleForTest, png } from '../../support/generation-double.js';
 import {
-  deliveriesOf,
   isVerified,
+  listDeliveries,
+  listStatuses,
+  readWebhookSecret,
   receiverForTest,
-  statusesOf,
-  webhookSecret,
 } from '../../support/receiver.js';
 import { type Answered, ask, folderForTest, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
-const engines = { image: copyingEngine() };
+const engines = { image: createCopyingEngine() };
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 interface Listener {
@@ -38,10 +38,15 @@ interface Asked {
 }
 
 /** A listener that is ready. */
-async function listener({ service, flags = [], env = {}, home = homeForTest() }: Asked): Promise<Listener> {
+async function startListener({
+  service,
+  flags = [],
+  env = {},
+  home = homeForTest(),
+}: Asked): Promise<Listener> {
   const argv = ['webhook', 'listen', '--json', ...flags];
   const own = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken ?? 'secret' };
-  const started = start(argv, { home, env: { ...own, ...env } });
+  const started = startRegen(argv, { home, env: { ...own, ...env } });
   let printed = '';
   started.child.stdout?.on('data', (chunk) => {
     printed += chunk;
@@ -64,7 +69,7 @@ async function listener({ service, flags = [], env = {}, home = homeForTest() }:
   return { url, started, events, stop };
 }
 
-const states = (events: readonly Answered[]) => events.map(({ state }) => state);
+const listStates = (events: readonly Answered[]) => events.map(({ state }) => state);
 
 interface Signed {
   readonly id?: string;
@@ -77,7 +82,7 @@ interface Signed {
 }
 
 /** Sends what a service would, signed by a library that is not ours. */
-function send(url: string, { id = 'msg_1', body, age = 0, ...given }: Signed = {}): Promise<Response> {
+function sendWebhook(url: string, { id = 'msg_1', body, age = 0, ...given }: Signed = {}): Promise<Response> {
   const text = body ?? JSON.stringify({ task_id: 't-1', status: 'COMPLETED', generated: ['http://a/1'] });
   const at = new Date(Date.now() - age * 1000);
   return fetch(url, {
@@ -95,17 +100,17 @@ function send(url: string, { id = 'msg_1', body, age = 0, ...given }: Signed = {
 
 /** A service of which nothing but a signing secret is known. */
 async function withSecret(flags: readonly string[] = [], home?: string): Promise<Listener> {
-  const double = await generationDouble();
+  const double = await generationDoubleForTest();
   const env = { REGEN_WEBHOOK_SECRET: secret };
-  return listener({ service: double, flags, env, ...(home !== undefined && { home }) });
+  return startListener({ service: double, flags, env, ...(home !== undefined && { home }) });
 }
 
 describe('webhook listen', () => {
   it('prints what the service tells of a task, a line each, and ends well by Ctrl-C', async () => {
     const service = await serviceForTest({}, { engines });
-    const { url, events, stop } = await listener({ service });
-    const id = await startedTask({ url: service.url, token: service.ownerToken }, { webhook_url: url });
-    await waitFor(() => expect(states(events())).toEqual(['IN_PROGRESS', 'COMPLETED']));
+    const { url, events, stop } = await startListener({ service });
+    const id = await startTask({ url: service.url, token: service.ownerToken }, { webhook_url: url });
+    await waitFor(() => expect(listStates(events())).toEqual(['IN_PROGRESS', 'COMPLETED']));
     expect(events()[1]).toEqual({
       id: expect.stringMatching(/^msg_/),
       event: 'image.task.updated',
@@ -115,21 +120,23 @@ describe('webhook listen', () => {
       body: { task_id: id, status: 'COMPLETED', generated: [expect.stringContaining(id)] },
     });
     expect(await stop()).toBe(0);
-    expect((await deliveriesOf(service)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
+    expect((await listDeliveries(service)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
   });
 
   it('refuses what is not signed, is changed, old, too large or no POST, and says so', async () => {
     const { url, events, started } = await withSecret();
     expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401);
-    expect((await send(url, { secret: `whsec_${Buffer.alloc(32).toString('base64')}` })).status).toBe(401);
-    expect((await send(url, { age: 600 })).status).toBe(401);
-    expect((await send(url, { age: -600 })).status).toBe(401);
+    expect((await sendWebhook(url, { secret: `whsec_${Buffer.alloc(32).toString('base64')}` })).status).toBe(
+      401,
+    );
+    expect((await sendWebhook(url, { age: 600 })).status).toBe(401);
+    expect((await sendWebhook(url, { age: -600 })).status).toBe(401);
     expect((await fetch(url)).status).toBe(405);
     const large = await fetch(url, { method: 'POST', body: 'x'.repeat(9 * 1024 ** 2) }).catch(
       () => undefined,
     );
     expect(large?.status ?? 413).toBe(413);
-    expect((await send(url, { age: 240 })).status).toBe(204);
+    expect((await sendWebhook(url, { age: 240 })).status).toBe(204);
     await expect.poll(events).toHaveLength(1);
     await expect.poll(started.said).toContain('webhook-timestamp is 10 min old');
     expect(started.said()).toContain('webhook-id is missing');
@@ -139,44 +146,48 @@ describe('webhook listen', () => {
   it('deals with each webhook once, however often it comes, and after a restart as well', async () => {
     const home = homeForTest();
     const first = await withSecret([], home);
-    const together = await Promise.all([send(first.url), send(first.url), send(first.url)]);
+    const together = await Promise.all([
+      sendWebhook(first.url),
+      sendWebhook(first.url),
+      sendWebhook(first.url),
+    ]);
     expect(together.map(({ status }) => status)).toEqual([204, 204, 204]);
     await expect.poll(first.events).toHaveLength(1);
     await first.stop();
     const second = await withSecret([], home);
-    expect((await send(second.url)).status).toBe(204);
+    expect((await sendWebhook(second.url)).status).toBe(204);
     const body = JSON.stringify({ id: 'v', state: 'success', creations: [{ url: 'http://a/v.mp4' }] });
-    expect((await send(second.url, { id: 'msg_2', body })).status).toBe(204);
+    expect((await sendWebhook(second.url, { id: 'msg_2', body })).status).toBe(204);
     const video = { id: 'msg_2', event: 'video.task.updated', task_id: 'v', state: 'success' };
     await expect.poll(second.events).toMatchObject([video]);
   });
 
   it('takes a secret that was rotated while it listens', async () => {
     const service = await serviceForTest();
-    const { url } = await listener({ service });
+    const { url } = await startListener({ service });
     const { url: base, ownerToken: token } = service;
-    const old = await webhookSecret(service);
+    const old = await readWebhookSecret(service);
     const rotated = await ask(`${base}/users/webhook-secret/rotate`, { method: 'POST', token });
-    expect((await send(url, { secret: rotated.body.secret })).status).toBe(204);
-    expect((await send(url, { id: 'msg_2', secret: old })).status).toBe(401);
+    expect((await sendWebhook(url, { secret: rotated.body.secret })).status).toBe(204);
+    expect((await sendWebhook(url, { id: 'msg_2', secret: old })).status).toBe(401);
   });
 
   it('forwards bytes and headers as they came, and passes the answer back so that failures come again', async () => {
     const service = await serviceForTest({}, { engines });
     const target = await receiverForTest((call) => (call === 1 ? [503, { 'retry-after': '1' }] : 200));
-    const { url, events } = await listener({ service, flags: ['--forward-to', target.url] });
-    await startedTask({ url: service.url, token: service.ownerToken }, { webhook_url: url });
+    const { url, events } = await startListener({ service, flags: ['--forward-to', target.url] });
+    await startTask({ url: service.url, token: service.ownerToken }, { webhook_url: url });
     const order = ['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED'];
-    await waitFor(() => expect(statusesOf(target.told)).toEqual(order));
-    const own = await webhookSecret(service);
-    expect(target.told.map((told) => isVerified(told, own))).toEqual([true, true, true]);
-    expect(target.told[0]?.headers).toMatchObject({
+    await waitFor(() => expect(listStatuses(target.received)).toEqual(order));
+    const own = await readWebhookSecret(service);
+    expect(target.received.map((received) => isVerified(received, own))).toEqual([true, true, true]);
+    expect(target.received[0]?.headers).toMatchObject({
       'user-agent': 'regen',
       'webhook-event': 'image.task.updated',
     });
     // What came again is printed once.
-    await expect.poll(() => states(events())).toEqual(['IN_PROGRESS', 'COMPLETED']);
-    const log = await deliveriesOf(service);
+    await expect.poll(() => listStates(events())).toEqual(['IN_PROGRESS', 'COMPLETED']);
+    const log = await listDeliveries(service);
     expect(log[0]).toMatchObject({ attempts: 2, status: 'delivered' });
   });
 
@@ -185,9 +196,9 @@ describe('webhook listen', () => {
     const command = `cat >> '${folder}/bodies'; echo "$REGEN_WEBHOOK_ID $REGEN_WEBHOOK_STATE"; [ -f '${folder}/ok' ]`;
     const { url, events, started } = await withSecret(['--exec', command]);
     const body = JSON.stringify({ task_id: 't', status: '$(touch pwned); `id`', generated: [] });
-    expect((await send(url, { body })).status).toBe(500);
+    expect((await sendWebhook(url, { body })).status).toBe(500);
     writeFileSync(`${folder}/ok`, '');
-    expect((await send(url, { body })).status).toBe(204);
+    expect((await sendWebhook(url, { body })).status).toBe(204);
     expect(readFileSync(`${folder}/bodies`, 'utf8')).toBe(body + body);
     await expect.poll(events).toHaveLength(1);
     await expect.poll(started.said).toContain('msg_1 $(touch pwned); `id`');
@@ -198,13 +209,13 @@ describe('webhook listen', () => {
     const folder = folderForTest();
     const { url } = await withSecret(['--exec', `env | grep ^REGEN_WEBHOOK_ >> '${folder}/env'`]);
     const event = 'video.task.updated';
-    expect((await send(url, { event, body: JSON.stringify({ any: 'thing' }) })).status).toBe(204);
+    expect((await sendWebhook(url, { event, body: JSON.stringify({ any: 'thing' }) })).status).toBe(204);
     expect(readFileSync(`${folder}/env`, 'utf8')).not.toContain(event);
     const typed = JSON.stringify({ type: 'invoice.paid', data: {} });
-    expect((await send(url, { id: 'msg_2', event, body: typed })).status).toBe(204);
+    expect((await sendWebhook(url, { id: 'msg_2', event, body: typed })).status).toBe(204);
     expect(readFileSync(`${folder}/env`, 'utf8')).toContain('REGEN_WEBHOOK_EVENT=invoice.paid\n');
     const odd = JSON.stringify({ task_id: 'a\0b', status: 'COMPLETED\n', generated: [] });
-    expect((await send(url, { id: 'msg_3', event, body: odd })).status).toBe(204);
+    expect((await sendWebhook(url, { id: 'msg_3', event, body: odd })).status).toBe(204);
     expect(readFileSync(`${folder}/env`, 'utf8')).toContain('REGEN_WEBHOOK_EVENT=image.task.updated\n');
   });
 });
@@ -224,23 +235,26 @@ describe('webhook listen --until', () => {
     const held = new Promise<void>((done) => {
       finish = done;
     });
-    const service = await serviceForTest({}, { engines: { image: copyingEngine(() => held) } });
+    const service = await serviceForTest({}, { engines: { image: createCopyingEngine(() => held) } });
     const { url: base, ownerToken: token } = service;
     const port = await freePort();
-    const id = await startedTask({ url: base, token }, { webhook_url: `http://127.0.0.1:${port}/` });
-    const { started, events } = await listener({ service, flags: ['--port', String(port), '--until', id] });
+    const id = await startTask({ url: base, token }, { webhook_url: `http://127.0.0.1:${port}/` });
+    const { started, events } = await startListener({
+      service,
+      flags: ['--port', String(port), '--until', id],
+    });
     finish();
     expect((await started.ended).exit).toBe(0);
-    expect(states(events()).at(-1)).toBe('COMPLETED');
+    expect(listStates(events()).at(-1)).toBe('COMPLETED');
   });
 
   it('ends with 6 when the task failed, known by its status alone', async () => {
-    const image = copyingEngine(() => {
+    const image = createCopyingEngine(() => {
       throw new EngineFailure('Nothing to see.');
     });
     const service = await serviceForTest({}, { engines: { image } });
-    const id = await startedTask({ url: service.url, token: service.ownerToken });
-    const { started, events } = await listener({ service, flags: ['--until', id] });
+    const id = await startTask({ url: service.url, token: service.ownerToken });
+    const { started, events } = await startListener({ service, flags: ['--until', id] });
     const { exit, stderr } = await started.ended;
     expect(exit).toBe(6);
     expect(stderr).toContain('Nothing to see.');
@@ -248,10 +262,10 @@ describe('webhook listen --until', () => {
   });
 
   it('ends with 8 when the time to wait is over', async () => {
-    const double = await generationDouble({ states: ['CREATED'], id: () => 'slow' });
-    await startedTask({ url: double.url, token: 'secret' });
+    const double = await generationDoubleForTest({ states: ['CREATED'], id: () => 'slow' });
+    await startTask({ url: double.url, token: 'secret' });
     const env = { REGEN_WEBHOOK_SECRET: secret };
-    const { started } = await listener({
+    const { started } = await startListener({
       service: double,
       env,
       flags: ['--until', 'slow', '--timeout', '300ms'],
@@ -260,24 +274,24 @@ describe('webhook listen --until', () => {
   });
 
   it('waits for the webhook where the service cannot tell the status', async () => {
-    const double = await generationDouble({ extensions: false, id: () => 'styled' });
+    const double = await generationDoubleForTest({ extensions: false, id: () => 'styled' });
     const home = homeForTest();
     const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret', REGEN_WEBHOOK_SECRET: secret };
     const cwd = folderForTest();
     writeFileSync(`${cwd}/a.png`, png);
     const argv = ['image', 'style-transfer', 'a.png', 'a.png', '--webhook-url', 'http://127.0.0.1:1/'];
-    const begun = await start(argv, { home, cwd, env }).ended;
+    const begun = await startRegen(argv, { home, cwd, env }).ended;
     expect(begun.exit).toBe(8);
     expect(begun.stderr).toContain('regen webhook listen');
     expect(begun.stderr).toContain('--until styled');
-    const { started, url, events } = await listener({
+    const { started, url, events } = await startListener({
       service: double,
       home,
       env,
       flags: ['--until', 'styled'],
     });
     await waitFor(() => expect(started.said()).toContain('waiting for its webhook'));
-    await send(url, {
+    await sendWebhook(url, {
       body: JSON.stringify({ task_id: 'styled', status: 'COMPLETED', generated: ['http://a/1'] }),
     });
     expect((await started.ended).exit).toBe(0);
@@ -291,23 +305,23 @@ describe('webhook listen after a break', () => {
     const { url: base, ownerToken: token } = service;
     // Its answer keeps the service from trying again before the listener has caught up.
     const unable = await receiverForTest(() => [503, { 'retry-after': '3600' }]);
-    const id = await startedTask({ url: base, token }, { webhook_url: `http://127.0.0.1:${unable.port}/` });
-    await taskAt({ url: base, token }, id);
-    await waitFor(async () => expect((await deliveriesOf(service))[0].attempts).toBe(1));
+    const id = await startTask({ url: base, token }, { webhook_url: `http://127.0.0.1:${unable.port}/` });
+    await waitForTask({ url: base, token }, id);
+    await waitFor(async () => expect((await listDeliveries(service))[0].attempts).toBe(1));
     await unable.close();
     const target = await receiverForTest();
     const flags = ['--port', String(unable.port), '--forward-to', target.url];
-    const { events } = await listener({ service, flags });
+    const { events } = await startListener({ service, flags });
     await expect.poll(events).toMatchObject([{ task_id: id, state: 'COMPLETED', caught_up: true }]);
-    for (const { id: delivery } of await deliveriesOf(service))
+    for (const { id: delivery } of await listDeliveries(service))
       await ask(`${base}/users/webhook-deliveries/${delivery}/resend`, { method: 'POST', token });
     await waitFor(async () => {
-      expect((await deliveriesOf(service)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
+      expect((await listDeliveries(service)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
     });
     expect(events()).toHaveLength(1);
-    expect(statusesOf(target.told)).toEqual(['COMPLETED']);
-    const own = await webhookSecret(service);
-    expect(target.told.map((told) => isVerified(told, own))).toEqual([true]);
+    expect(listStatuses(target.received)).toEqual(['COMPLETED']);
+    const own = await readWebhookSecret(service);
+    expect(target.received.map((received) => isVerified(received, own))).toEqual([true]);
   });
 });
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { regen } from '../../support/cli.js';
-import { startedTask } from '../../support/generation.js';
-import { deliveriesOf, receiverForTest } from '../../support/receiver.js';
+import { startTask } from '../../support/generation.js';
+import { listDeliveries, receiverForTest } from '../../support/receiver.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -12,19 +12,19 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const body = '{"task_id":"t","status":"COMPLETED","generated":["http://a/1"]}';
 const id = 'msg_1';
 
-function headers({ age = 0, by = secret, of = body } = {}) {
+function createHeaders({ age = 0, by = secret, of = body } = {}) {
   const at = new Date(Date.now() - age * 1000);
   const timestamp = String(Math.floor(at.getTime() / 1000));
   return { id, timestamp, signature: new Webhook(by).sign(id, at, of) };
 }
 
-const flagsOf = ({ id, timestamp, signature }: ReturnType<typeof headers>) => [
+const toFlags = ({ id, timestamp, signature }: ReturnType<typeof createHeaders>) => [
   ...['--id', id, '--timestamp', timestamp, '--signature', signature],
 ];
 
-function verify(
+function verifyWebhook(
   stdin: string,
-  flags: readonly string[] = flagsOf(headers()),
+  flags: readonly string[] = toFlags(createHeaders()),
   env: Record<string, string> = {},
 ) {
   const own = { REGEN_BASE_URL: 'http://127.0.0.1:1', REGEN_WEBHOOK_SECRET: secret, ...env };
@@ -33,39 +33,39 @@ function verify(
 
 describe('webhook verify', () => {
   it('takes what another implementation signed', async () => {
-    const { exit, stdout } = await verify(body);
+    const { exit, stdout } = await verifyWebhook(body);
     expect(exit).toBe(0);
     expect(stdout).toMatch(/^verified\ttrue\nid\tmsg_1\nsent_at\t\d{4}-/);
   });
 
   it.each([
-    ['too old', body, headers({ age: 25 * 60 }), /is 25 min old; at most 5 min are accepted/],
-    ['of the future', body, headers({ age: -3 * 3600 }), /is 3 h in the future/],
+    ['too old', body, createHeaders({ age: 25 * 60 }), /is 25 min old; at most 5 min are accepted/],
+    ['of the future', body, createHeaders({ age: -3 * 3600 }), /is 3 h in the future/],
     [
       'of another secret',
       body,
-      headers({ by: `whsec_${Buffer.alloc(24).toString('base64')}` }),
+      createHeaders({ by: `whsec_${Buffer.alloc(24).toString('base64')}` }),
       /another secret/,
     ],
-    ['changed', body.replace('COMPLETED', 'FAILED'), headers(), /the body was changed/],
-    ['with a line end more', `${body}\n`, headers(), /a line break was added to the body/],
+    ['changed', body.replace('COMPLETED', 'FAILED'), createHeaders(), /the body was changed/],
+    ['with a line end more', `${body}\n`, createHeaders(), /a line break was added to the body/],
     [
       'with a line end less',
       body,
-      headers({ of: `${body}\n` }),
+      createHeaders({ of: `${body}\n` }),
       /a line break was removed from the end of the body/,
     ],
-    ['written again', JSON.stringify(JSON.parse(body), null, 2), headers(), /parsed and written again/],
+    ['written again', JSON.stringify(JSON.parse(body), null, 2), createHeaders(), /parsed and written again/],
     [
       'written again',
       body,
-      headers({ of: body.replaceAll('":', '": ').replaceAll(',"', ', "') }),
+      createHeaders({ of: body.replaceAll('":', '": ').replaceAll(',"', ', "') }),
       /written again/,
     ],
-    ['without a version', body, { ...headers(), signature: 'abc' }, /no version 1 signature/],
-    ['with a date', body, { ...headers(), timestamp: '2026-01-31' }, /must be a number of seconds/],
+    ['without a version', body, { ...createHeaders(), signature: 'abc' }, /no version 1 signature/],
+    ['with a date', body, { ...createHeaders(), timestamp: '2026-01-31' }, /must be a number of seconds/],
   ])('says of what is %s why it is refused', async (_, stdin, given, why) => {
-    const { exit, stdout, stderr } = await verify(stdin, flagsOf(given));
+    const { exit, stdout, stderr } = await verifyWebhook(stdin, toFlags(given));
     expect(exit).toBe(2);
     expect(stdout).toBe('');
     expect(stderr).toMatch(why);
@@ -73,13 +73,13 @@ describe('webhook verify', () => {
   });
 
   it('says everything that is wrong at once', async () => {
-    const given = headers({ age: 3600, by: `whsec_${Buffer.alloc(24).toString('base64')}` });
-    const { stderr } = await verify(body, flagsOf(given));
+    const given = createHeaders({ age: 3600, by: `whsec_${Buffer.alloc(24).toString('base64')}` });
+    const { stderr } = await verifyWebhook(body, toFlags(given));
     expect(stderr).toMatch(/60 min old.*another secret/s);
   });
 
   it('reads a request as it was written down', async () => {
-    const { timestamp, signature } = headers();
+    const { timestamp, signature } = createHeaders();
     const lines = [
       'POST /hook HTTP/1.1',
       'Host: a.example',
@@ -88,25 +88,25 @@ describe('webhook verify', () => {
       `webhook-timestamp: ${timestamp}`,
       `webhook-signature: v1,AAAA ${signature}`,
     ];
-    expect((await verify(`${lines.join('\r\n')}\r\n\r\n${body}\n`, [])).exit).toBe(0);
-    expect((await verify(`${lines.slice(3).join('\n')}\n\n${body}`, [])).exit).toBe(0);
-    const bodyAlone = await verify(body, []);
+    expect((await verifyWebhook(`${lines.join('\r\n')}\r\n\r\n${body}\n`, [])).exit).toBe(0);
+    expect((await verifyWebhook(`${lines.slice(3).join('\n')}\n\n${body}`, [])).exit).toBe(0);
+    const bodyAlone = await verifyWebhook(body, []);
     expect(bodyAlone.exit).toBe(2);
     expect(bodyAlone.stderr).toContain('--id, --timestamp and --signature');
-    const partly = await verify(body, ['--id', id]);
+    const partly = await verifyWebhook(body, ['--id', id]);
     expect(partly.stderr).toContain('--timestamp and --signature are required');
   });
 
   it('takes the secret from the service, the environment or a file, and never repeats what is none', async () => {
     const service = await serviceForTest();
     const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
-    const told = await regen(['webhook', 'secret'], { env });
-    const given = flagsOf(headers({ by: told.stdout.trim() }));
+    const received = await regen(['webhook', 'secret'], { env });
+    const given = toFlags(createHeaders({ by: received.stdout.trim() }));
     expect((await regen(['webhook', 'verify', ...given], { env, stdin: body })).exit).toBe(0);
     const file = join(folderForTest(), 'secrets');
-    writeFileSync(file, `${secret}\n${told.stdout}`);
-    expect((await verify(body, [...given, '--secret-file', file])).exit).toBe(0);
-    const wrong = await verify(body, given, { REGEN_WEBHOOK_SECRET: 'my own secret!' });
+    writeFileSync(file, `${secret}\n${received.stdout}`);
+    expect((await verifyWebhook(body, [...given, '--secret-file', file])).exit).toBe(0);
+    const wrong = await verifyWebhook(body, given, { REGEN_WEBHOOK_SECRET: 'my own secret!' });
     expect(wrong.exit).toBe(2);
     expect(wrong.stderr).toContain('REGEN_WEBHOOK_SECRET contains an invalid signing secret');
     expect(wrong.stderr).not.toContain('my own');
@@ -136,9 +136,9 @@ describe('webhook secret', () => {
 it('names deliveries and tasks by the beginnings that a terminal shows', async () => {
   const service = await serviceForTest();
   const { url, ownerToken: token } = service;
-  await startedTask({ url, token }, { webhook_url: (await receiverForTest()).url });
+  await startTask({ url, token }, { webhook_url: (await receiverForTest()).url });
   const [{ id, task_id }] = await waitFor(async () => {
-    const log = await deliveriesOf(service);
+    const log = await listDeliveries(service);
     expect(log).not.toEqual([]);
     return log;
   });

@@ -5,7 +5,7 @@ import { homeForTest, regen } from '../../support/cli.js';
 import { filesForTest, packForTest } from '../../support/packs.js';
 import { ask, serviceForTest } from '../../support/service.js';
 
-const pyproject = (defaults: string) => `[project]
+const formatManifest = (defaults: string) => `[project]
 name = "light"
 version = "1.0.0"
 [tool.hostui]
@@ -16,11 +16,11 @@ ${defaults}
 `;
 
 /** A folder with defaults, and a HOME with the profile team. */
-async function project(defaults: string) {
+async function createProject(defaults: string) {
   const service = await serviceForTest();
   const home = homeForTest();
   const cwd = filesForTest({
-    'pyproject.toml': pyproject(defaults),
+    'pyproject.toml': formatManifest(defaults),
     '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
   });
   await regen(['config', 'set', 'profiles.team.base_url', service.url], { home });
@@ -29,7 +29,7 @@ async function project(defaults: string) {
 }
 
 test('a project chooses the profile and the flags of publishing', async () => {
-  const { run, service, home, cwd } = await project(
+  const { run, service, home, cwd } = await createProject(
     'profile = "team"\npublisher = "acme"\nskip-existing = true',
   );
   const publish = ['version', 'publish'];
@@ -43,7 +43,7 @@ test('a project chooses the profile and the flags of publishing', async () => {
 });
 
 test('a folder decides nothing for commands that do not read it', async () => {
-  const { run, cwd, home } = await project('profile = "team"');
+  const { run, cwd, home } = await createProject('profile = "team"');
   expect((await run('config', 'get', 'profile')).stdout).toBe('local\n');
   expect((await run('config', 'list')).stdout).not.toContain('pyproject.toml');
   for (const argv of [
@@ -56,7 +56,7 @@ test('a folder decides nothing for commands that do not read it', async () => {
     const { stderr } = await run(...argv, '--verbose');
     expect([argv, stderr]).toEqual([argv, expect.stringMatching(/embedded|no service is named|local/)]);
   }
-  writeFileSync(join(cwd, 'pyproject.toml'), pyproject('nonsense = 1'));
+  writeFileSync(join(cwd, 'pyproject.toml'), formatManifest('nonsense = 1'));
   expect((await run('config', 'list')).exit).toBe(0);
   expect((await regen(['task', 'list'], { cwd, home })).exit).toBe(0);
 });
@@ -67,7 +67,7 @@ test.each([
   [{ REGEN_ADMIN_TOKEN_FILE: 'token.txt' }, []],
   [{}, ['--token-file', 'token.txt']],
 ])('a service that a folder names never gets the token of %j %j', async (env, flags) => {
-  const { home, cwd, service } = await project('profile = "team"\npublisher = "acme"');
+  const { home, cwd, service } = await createProject('profile = "team"\npublisher = "acme"');
   writeFileSync(join(cwd, 'token.txt'), 'secret-1');
   const publish = ['version', 'publish', '--verbose', ...flags];
   const { exit, stderr } = await regen(publish, { home, cwd, env });
@@ -82,7 +82,7 @@ test.each([
 });
 
 test('what is given on the command line or in the environment wins', async () => {
-  const { home, cwd, run } = await project('profile = "nowhere"');
+  const { home, cwd, run } = await createProject('profile = "nowhere"');
   const publish = ['version', 'publish', '--publisher', 'acme'];
   const answers = ['Create one and save it'];
   expect((await run(...publish)).stderr).toContain("Unknown profile 'nowhere' (from");
@@ -106,7 +106,7 @@ test.each([
   ['skip-existing = "yes"', 'must be true or false'],
   ['profile = 1', 'must be the name of a profile'],
 ])('a wrong default is reported: %s', async (defaults, message) => {
-  const { run, cwd } = await project(defaults);
+  const { run, cwd } = await createProject(defaults);
   writeFileSync(join(cwd, '../outside.md'), 'Secret.');
   onTestFinished(() => rmSync(join(cwd, '../outside.md')));
   symlinkSync('../outside.md', join(cwd, 'link.md'));
@@ -118,14 +118,14 @@ test.each([
 });
 
 test('folders whose defaults differ are not published together', async () => {
-  const { run, cwd } = await project('profile = "team"');
+  const { run, cwd } = await createProject('profile = "team"');
   const { exit, stderr } = await run('version', 'publish', cwd, packForTest());
   expect(exit).toBe(2);
   expect(stderr).toContain('different defaults');
 });
 
 test('the changelog of a project is read from its folder, wherever the command runs', async () => {
-  const { home, cwd, service } = await project(
+  const { home, cwd, service } = await createProject(
     'profile = "team"\npublisher = "acme"\nchangelog-file = "CHANGES.md"',
   );
   writeFileSync(join(cwd, 'CHANGES.md'), 'Softer shadows.');

@@ -2,27 +2,30 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { readConfiguration } from '../../../src/cli/connect/service-configuration.js';
-import { homeForTest, regen, start } from '../../support/cli.js';
+import { homeForTest, regen, startRegen } from '../../support/cli.js';
 import { listenOn } from '../../support/listen.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 
-function fileOf(name: string, text: string): string {
+function writeConfiguration(name: string, text: string): string {
   const path = join(folderForTest(), name);
   writeFileSync(path, text);
   return path;
 }
 
 it('a configuration is TOML or JSON, with its folder meant from where it lies', async () => {
-  const toml = fileOf('regen.toml', 'data = "data"\n[[issuers]]\nissuer = "https://login.example.com"\n');
+  const toml = writeConfiguration(
+    'regen.toml',
+    'data = "data"\n[[issuers]]\nissuer = "https://login.example.com"\n',
+  );
   const issuers = [{ issuer: 'https://login.example.com' }];
   expect(await readConfiguration(toml)).toEqual({ data: join(toml, '../data'), issuers });
-  const json = fileOf('regen.json', JSON.stringify({ data: '/data', issuers }));
+  const json = writeConfiguration('regen.json', JSON.stringify({ data: '/data', issuers }));
   expect(await readConfiguration(json)).toEqual({ data: '/data', issuers });
 });
 
 it('every mistake of a configuration is told at once, with its path, before anything is started', async () => {
   const text = 'port = 70000\n[[issuers]]\nissuer = "http://login.example.com"\nclient_id = "x"\n';
-  const { exit, stdout, stderr } = await regen(['serve', '--config', fileOf('regen.toml', text)]);
+  const { exit, stdout, stderr } = await regen(['serve', '--config', writeConfiguration('regen.toml', text)]);
   expect([exit, stdout]).toEqual([2, '']);
   for (const path of [
     'port must be',
@@ -38,7 +41,7 @@ it.each([
   ['a.json', 'null', 'must be an object'],
   ['a.json', '[]', 'must be an object'],
 ])('%s with %j is refused in a sentence', async (name, text, sentence) => {
-  const { exit, stderr } = await regen(['serve', '--config', fileOf(name, text)]);
+  const { exit, stderr } = await regen(['serve', '--config', writeConfiguration(name, text)]);
   expect([exit, stderr]).toEqual([2, expect.stringContaining(sentence)]);
 });
 
@@ -52,7 +55,10 @@ it('a configuration that is not there, or no file, is refused in a sentence', as
 });
 
 it('flags win over variables, variables over the file, and the file over the defaults', async () => {
-  const config = fileOf('regen.toml', 'host = "::1"\nport = 1\ngraceMs = 7\n[limits]\nbulkPairs = 5\n');
+  const config = writeConfiguration(
+    'regen.toml',
+    'host = "::1"\nport = 1\ngraceMs = 7\n[limits]\nbulkPairs = 5\n',
+  );
   const { exit, stdout } = await regen(['serve', '--config', config, '--port', '3', '--print-config'], {
     env: { REGEN_SERVE_PORT: '2', REGEN_SERVE_HOST: '127.0.0.2', REGEN_SERVE_LIMITS__JSON_BODY: '9' },
   });
@@ -66,7 +72,7 @@ it('flags win over variables, variables over the file, and the file over the def
 });
 
 it('lists in variables are JSON, and a variable ending in _FILE names the file of the value', async () => {
-  const issuer = fileOf('issuers', '[{"issuer":"https://login.example.com"}]\n');
+  const issuer = writeConfiguration('issuers', '[{"issuer":"https://login.example.com"}]\n');
   const { stdout } = await regen(['serve', '--print-config'], {
     env: { REGEN_SERVE_ISSUERS_FILE: issuer, REGEN_SERVE_TRUSTED_PROXIES: '["10.0.0.0/8"]' },
   });
@@ -79,7 +85,7 @@ it('lists in variables are JSON, and a variable ending in _FILE names the file o
 it('a value and a file for the same setting are refused, in any order', async () => {
   const pair = [
     ['REGEN_SERVE_PORT', '1'],
-    ['REGEN_SERVE_PORT_FILE', fileOf('port', '2')],
+    ['REGEN_SERVE_PORT_FILE', writeConfiguration('port', '2')],
   ];
   for (const entries of [pair, [...pair].reverse()]) {
     const { exit, stderr } = await regen(['serve', '--check'], { env: Object.fromEntries(entries) });
@@ -106,11 +112,14 @@ it('a number that must be more than its bound is refused with these words', asyn
 it('serve status and serve stop find the data folder in the configuration file or the variable that serve uses', async () => {
   const data = folderForTest();
   await serviceForTest({ data });
-  const config = fileOf('regen.toml', `data = ${JSON.stringify(data)}\n`);
+  const config = writeConfiguration('regen.toml', `data = ${JSON.stringify(data)}\n`);
   const home = folderForTest();
   const byFile = await regen(['serve', 'status', '--json', '--config', config], { home });
   const byVariable = await regen(['serve', 'status', '--json'], { home, env: { REGEN_SERVE_DATA: data } });
-  const env = { REGEN_SERVE_DATA_FILE: fileOf('folder', `${data}\n`), REGEN_SERVE_HOTS: 'of no concern' };
+  const env = {
+    REGEN_SERVE_DATA_FILE: writeConfiguration('folder', `${data}\n`),
+    REGEN_SERVE_HOTS: 'of no concern',
+  };
   const byFileOfVariable = await regen(['serve', 'status', '--json'], { home, env });
   for (const { stdout } of [byFile, byVariable, byFileOfVariable])
     expect(JSON.parse(stdout)).toMatchObject({ data });
@@ -120,7 +129,7 @@ it('serve status and serve stop find the data folder in the configuration file o
 });
 
 it.each(['5', '""', '[]', '{}'])('a data folder of %s is refused by its name', async (data) => {
-  const config = fileOf('regen.json', `{"data":${data}}`);
+  const config = writeConfiguration('regen.json', `{"data":${data}}`);
   for (const command of [
     '--check',
     '--detach',
@@ -137,7 +146,7 @@ it.each(['5', '""', '[]', '{}'])('a data folder of %s is refused by its name', a
 });
 
 it('the paths of a configuration are relative to its file, and those of variables to the current folder', async () => {
-  const config = fileOf(
+  const config = writeConfiguration(
     'regen.json',
     '{"naming":"a.json","uplink":{"url":"https://x.test","naming":"b.json"}}',
   );
@@ -169,20 +178,20 @@ it('serve --detach starts with what serve would start with, and says why it coul
   };
   const surroundings = { cwd, home: homeForTest(), env };
   const detach = ['serve', '--detach', '--config', 'regen.json'];
-  const refused = await start(detach, surroundings).ended;
+  const refused = await startRegen(detach, surroundings).ended;
   expect([refused.exit, refused.stderr]).toEqual([7, expect.stringContaining(`Port ${port} on 127.0.0.1`)]);
   expect(refused.stderr).not.toContain('REGEN_LOCAL_PORT');
   const onPostgres = { ...env, REGEN_SERVE_PORT: '0', REGEN_SERVE_DATABASE: 'postgres://127.0.0.1:1/x' };
-  const unreachable = await start(detach, { ...surroundings, env: onPostgres }).ended;
+  const unreachable = await startRegen(detach, { ...surroundings, env: onPostgres }).ended;
   expect([unreachable.exit, unreachable.stderr]).toEqual([2, expect.stringContaining('cannot be reached')]);
-  const started = await start([...detach, '--port', '0'], surroundings).ended;
-  onTestFinished(async () => void (await start(['serve', 'stop'], surroundings).ended));
+  const started = await startRegen([...detach, '--port', '0'], surroundings).ended;
+  onTestFinished(async () => void (await startRegen(['serve', 'stop'], surroundings).ended));
   expect(started.exit, started.stderr).toBe(0);
   expect(existsSync(join(cwd, 'data', 'service.json'))).toBe(true);
 });
 
 it('unknown names are refused in every table', async () => {
-  const config = fileOf('regen.toml', 'colour = 1\n[limits]\ncolour = 3\n[quotas]\ncolour = 3\n');
+  const config = writeConfiguration('regen.toml', 'colour = 1\n[limits]\ncolour = 3\n[quotas]\ncolour = 3\n');
   const { exit, stderr } = await regen(['serve', '--config', config, '--check']);
   expect(exit).toBe(2);
   for (const name of ['colour', 'limits.colour', 'quotas.colour'])
@@ -192,7 +201,7 @@ it('unknown names are refused in every table', async () => {
 it('a check finds the missing keys of all vendors, starts nothing and prints no key', async () => {
   const vendor = (env: string) =>
     `engine = "upstream"\nbaseUrl = "https://vendor.example.com"\nkey = { env = "${env}" }\n`;
-  const config = fileOf(
+  const config = writeConfiguration(
     'regen.toml',
     `[generation.image]\n${vendor('KEY_A')}[generation.video]\n${vendor('KEY_B')}`,
   );
@@ -254,7 +263,7 @@ it.each([
   ['[s3]\nendpoint = "https://me:hunter2@s3.example.com"', 's3.endpoint'],
   ['[cors]\norigins = ["https://me:hunter2@web.example.com"]', 'cors.origins.0'],
 ])('an address that others see has no secret in it: %s', async (text, path) => {
-  const { exit, stderr } = await regen(['serve', '--config', fileOf('regen.toml', `${text}\n`)]);
+  const { exit, stderr } = await regen(['serve', '--config', writeConfiguration('regen.toml', `${text}\n`)]);
   expect(exit).toBe(2);
   expect(stderr).toContain(
     `${path} must be an http or https URL without a user name, password, query or fragment`,
@@ -267,7 +276,7 @@ it.each([
   '[uplink]\nurl = "https://me:hunter2@registry.example.com"',
   '[generation.image]\nengine = "upstream"\nbaseUrl = "https://me:hunter2@vendor.example.com"\nkey = { env = "K" }',
 ])('an address of another service has no secret in it: %s', async (text) => {
-  const { exit, stderr } = await regen(['serve', '--config', fileOf('regen.toml', `${text}\n`)]);
+  const { exit, stderr } = await regen(['serve', '--config', writeConfiguration('regen.toml', `${text}\n`)]);
   expect([exit, stderr]).toEqual([2, expect.stringContaining('without credentials, query or fragment')]);
   expect(stderr).not.toContain('hunter2');
 });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { regen } from '../../support/cli.js';
-import { choice, holdsAtItsLimits, type Row } from '../../support/flag-limits.js';
+import { checkFlagLimits, limitToChoice, type Row } from '../../support/flag-limits.js';
 import { png } from '../../support/generation-double.js';
 import { folderForTest } from '../../support/service.js';
 
@@ -26,24 +26,24 @@ const rows: readonly Row[] = [
   {
     command: relight,
     flag: 'advanced-settings.engine',
-    ...choice('automatic balanced cool real illusio fairy colorful_anime hard_transform softy'),
+    ...limitToChoice('automatic balanced cool real illusio fairy colorful_anime hard_transform softy'),
   },
   {
     command: relight,
     flag: 'advanced-settings.transfer-light-a',
-    ...choice('automatic low medium normal high high_on_faces'),
+    ...limitToChoice('automatic low medium normal high high_on_faces'),
   },
   {
     command: relight,
     flag: 'advanced-settings.transfer-light-b',
-    ...choice(
+    ...limitToChoice(
       'automatic composition straight smooth_in smooth_out smooth_both reverse_both soft_in soft_out soft_mid strong_mid style_shift strong_shift',
     ),
   },
   {
     command: relight,
     flag: 'style',
-    ...choice('standard darker_but_realistic clean smooth brighter contrasted_n_hdr just_composition'),
+    ...limitToChoice('standard darker_but_realistic clean smooth brighter contrasted_n_hdr just_composition'),
   },
   {
     command: relight,
@@ -57,15 +57,15 @@ const rows: readonly Row[] = [
   {
     command: style,
     flag: 'engine',
-    ...choice('balanced definio illusio 3d_cartoon colorful_anime caricature real super_real softy'),
+    ...limitToChoice('balanced definio illusio 3d_cartoon colorful_anime caricature real super_real softy'),
   },
   {
     command: style,
     flag: 'flavor',
-    ...choice('faithful gen_z psychedelia detaily clear donotstyle donotstyle_sharp'),
+    ...limitToChoice('faithful gen_z psychedelia detaily clear donotstyle donotstyle_sharp'),
   },
-  { command: style, flag: 'portrait-beautifier', ...choice('beautify_face beautify_face_max') },
-  { command: style, flag: 'portrait-style', ...choice('standard pop super_pop') },
+  { command: style, flag: 'portrait-beautifier', ...limitToChoice('beautify_face beautify_face_max') },
+  { command: style, flag: 'portrait-style', ...limitToChoice('standard pop super_pop') },
   { command: style, flag: 'webhook-url', ...address },
   { command: skin, flag: 'sharpen', ...percent },
   { command: skin, flag: 'smart-grain', ...percent },
@@ -73,7 +73,7 @@ const rows: readonly Row[] = [
   { command: upscaler, flag: 'sharpen', ...percent },
   { command: upscaler, flag: 'smart-grain', ...percent },
   { command: upscaler, flag: 'ultra-detail', ...percent },
-  { command: upscaler, flag: 'flavor', ...choice('sublime photo photo_denoiser') },
+  { command: upscaler, flag: 'flavor', ...limitToChoice('sublime photo photo_denoiser') },
   {
     command: upscaler,
     flag: 'scale-factor',
@@ -86,7 +86,7 @@ describe('a value at its limit is accepted, beyond it refused in words that name
   test.each(rows.map((row) => [`${row.command[1]} --${row.flag}`, row] as const))('%s', async (_, row) => {
     const cwd = folderForTest();
     writeFileSync(join(cwd, 'photo.png'), png);
-    await holdsAtItsLimits(row, cwd);
+    await checkFlagLimits(row, cwd);
   });
 });
 

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { homeForTest, regen, type Surroundings, start } from '../../support/cli.js';
+import { homeForTest, regen, type Surroundings, startRegen } from '../../support/cli.js';
 import { png } from '../../support/generation-double.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 
-async function prepare() {
+async function createPhotos() {
   const service = await serviceForTest();
   const cwd = folderForTest();
   for (const name of ['a.png', 'b.png']) writeFileSync(join(cwd, name), png);
@@ -23,8 +23,8 @@ async function prepare() {
 const PNG_START = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
 test('-o - writes the bytes of one result to stdout, ready for the next command', async () => {
-  const { cwd, surroundings } = await prepare();
-  const first = start(['image', 'relight', 'a.png', '-o', '-'], surroundings);
+  const { cwd, surroundings } = await createPhotos();
+  const first = startRegen(['image', 'relight', 'a.png', '-o', '-'], surroundings);
   const chunks: Buffer[] = [];
   first.child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
   expect((await first.ended).exit).toBe(0);
@@ -35,8 +35,8 @@ test('-o - writes the bytes of one result to stdout, ready for the next command'
 });
 
 test('a job ends well after the reader of its messages has closed the pipe', async () => {
-  const { cwd, surroundings } = await prepare();
-  const job = start(['image', 'relight', 'a.png', '-o', 'result.png'], surroundings);
+  const { cwd, surroundings } = await createPhotos();
+  const job = startRegen(['image', 'relight', 'a.png', '-o', 'result.png'], surroundings);
   job.child.stderr?.destroy();
   const { exit, stdout } = await job.ended;
   expect([exit, stdout]).toEqual([0, `${join(cwd, 'result.png')}\n`]);
@@ -44,7 +44,7 @@ test('a job ends well after the reader of its messages has closed the pipe', asy
 });
 
 test('-o - is refused where it cannot work, before anything is sent', async () => {
-  const { run } = await prepare();
+  const { run } = await createPhotos();
   const relight = ['image', 'relight', 'a.png', '-o', '-'];
   for (const [argv, more, why] of [
     [[...relight, 'b.png'], {}, 'takes exactly one result'],
@@ -61,7 +61,7 @@ test('-o - is refused where it cannot work, before anything is sent', async () =
 });
 
 test('the result of a task is the image of the next one, by @last and by its file', async () => {
-  const { run, cwd } = await prepare();
+  const { run, cwd } = await createPhotos();
   expect(await run(['image', 'upscaler', '@last'])).toMatchObject({
     exit: 3,
     stderr: expect.stringContaining('No task was started from here.'),
@@ -79,7 +79,7 @@ test('the result of a task is the image of the next one, by @last and by its fil
 });
 
 test('tasks are read from stdin, and {n} numbers their files', async () => {
-  const { run, cwd } = await prepare();
+  const { run, cwd } = await createPhotos();
   const { stdout } = await run(['image', 'relight', 'a.png', 'b.png', '--no-wait']);
   const waited = await run(['task', 'wait', '-', '-o', 'out/{n}-{name}.{ext}'], { stdin: stdout });
   expect(waited.exit, waited.stderr).toBe(0);
@@ -100,7 +100,7 @@ test.each([
   [['image', 'relight', '-']],
   [['webhook', 'verify']],
 ])('Ctrl-C ends %j while it reads standard input', async (argv) => {
-  const { run } = await prepare();
+  const { run } = await createPhotos();
   const signals = new EventEmitter();
   const stdin = new Readable({ read: () => void setImmediate(() => signals.emit('SIGINT', 'SIGINT')) });
   const { exit, stdout, stderr } = await run(argv, { stdin, signals });
@@ -112,7 +112,7 @@ test.each([
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a command that reads from a pipe', async (signal) => {
-  const { surroundings } = await prepare();
+  const { surroundings } = await createPhotos();
   let chunks = 0;
   const stdin = new Readable({
     read() {
@@ -122,6 +122,6 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a command that reads from a p
       else job.child.kill(signal);
     },
   });
-  const job = start(['webhook', 'verify'], { ...surroundings, stdin });
+  const job = startRegen(['webhook', 'verify'], { ...surroundings, stdin });
   expect((await job.ended).exit).toBe(signal === 'SIGINT' ? 130 : 143);
 });

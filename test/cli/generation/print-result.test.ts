@@ -5,18 +5,18 @@ import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { EngineFailure } from '../../../src/service/operation/engine.js';
 import type { ServiceParts } from '../../../src/service/serve.js';
-import { homeForTest, regen, type Surroundings, start } from '../../support/cli.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { filmingEngine } from '../../support/filming-engine.js';
-import { generationDouble, png } from '../../support/generation-double.js';
+import { homeForTest, regen, type Surroundings, startRegen } from '../../support/cli.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { createFilmingEngine } from '../../support/filming-engine.js';
+import { generationDoubleForTest, png } from '../../support/generation-double.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
-import { regenInTerminal, SCREEN_SIZES, SCREENS } from '../../support/terminal.js';
+import { SCREEN_SIZES, SCREENS, startRegenInTerminal } from '../../support/terminal.js';
 import { waitFor } from '../../support/wait-for.js';
 
 /** Starts no thread for each image, and refuses what is cut off as the preview does. */
 const quickEngines = {
-  video: filmingEngine(),
-  image: copyingEngine(async ({ images }) => {
+  video: createFilmingEngine(),
+  image: createCopyingEngine(async ({ images }) => {
     await sharp(images.image)
       .raw()
       .toBuffer()
@@ -27,7 +27,7 @@ const quickEngines = {
 };
 
 /** A folder with six photos, one of them cut off, and a service that relights them. */
-async function sixPhotos(
+async function createSixPhotos(
   parts: ServiceParts = { engines: quickEngines },
 ): Promise<Required<Pick<Surroundings, 'cwd' | 'env'>>> {
   const service = await serviceForTest({}, parts);
@@ -44,8 +44,8 @@ const photos = [1, 2, 3, 4, 5, 6].map((number) => `photo-${number}.png`);
 test.each(SCREEN_SIZES)(
   'six images with a broken one end with a summary on a %s of %i columns',
   async (screen, columns) => {
-    const { cwd, env } = await sixPhotos();
-    const terminal = regenInTerminal(['image', 'relight', ...photos, '-o', 'relit/'], {
+    const { cwd, env } = await createSixPhotos();
+    const terminal = startRegenInTerminal(['image', 'relight', ...photos, '-o', 'relit/'], {
       ...{ cwd, columns },
       env: { ...env, ...SCREENS[screen] },
     });
@@ -69,11 +69,15 @@ test.each(SCREEN_SIZES)(
 );
 
 test('names and messages in letters of two columns are wrapped where those of one are', async () => {
-  const { cwd, env } = await sixPhotos();
+  const { cwd, env } = await createSixPhotos();
   const name = `${'写真'.repeat(7)}.png`;
-  const saved = regenInTerminal(['image', 'relight', 'photo-1.png', '-o', name], { cwd, env, columns: 40 });
+  const saved = startRegenInTerminal(['image', 'relight', 'photo-1.png', '-o', name], {
+    cwd,
+    env,
+    columns: 40,
+  });
   expect(await saved.exit, saved.screen()).toBe(0);
-  const missing = regenInTerminal(['image', 'relight', `${'写真'.repeat(4)} 写真.png`], {
+  const missing = startRegenInTerminal(['image', 'relight', `${'写真'.repeat(4)} 写真.png`], {
     cwd,
     env,
     columns: 40,
@@ -84,9 +88,11 @@ test('names and messages in letters of two columns are wrapped where those of on
 });
 
 test('in a pipe, paths are whole on stdout and said on stderr with the task', async () => {
-  const { cwd, env } = await sixPhotos({});
-  const { stdout, stderr, exit } = await start(['image', 'relight', ...photos, '-o', 'relit/'], { cwd, env })
-    .ended;
+  const { cwd, env } = await createSixPhotos({});
+  const { stdout, stderr, exit } = await startRegen(['image', 'relight', ...photos, '-o', 'relit/'], {
+    cwd,
+    env,
+  }).ended;
   expect(exit).toBe(9);
   const paths = stdout.trim().split('\n');
   expect(paths).toHaveLength(5);
@@ -98,7 +104,7 @@ test('in a pipe, paths are whole on stdout and said on stderr with the task', as
 });
 
 test('a result whose extension promises another type is saved under the name that was asked for, with a warning', async () => {
-  const double = await generationDouble({ id: () => 'one' });
+  const double = await generationDoubleForTest({ id: () => 'one' });
   const cwd = folderForTest();
   for (const photo of photos) writeFileSync(join(cwd, photo), png);
   const surroundings = {
@@ -132,11 +138,11 @@ test('a result whose extension promises another type is saved under the name tha
 });
 
 test('a narrower terminal cuts the progress again, and erases nothing that was said', async () => {
-  const double = await generationDouble({ stuck: () => true });
+  const double = await generationDoubleForTest({ stuck: () => true });
   const cwd = folderForTest();
   for (const photo of photos) writeFileSync(join(cwd, photo), png);
   const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
-  const terminal = regenInTerminal(['image', 'relight', ...photos], { cwd, env, columns: 100 });
+  const terminal = startRegenInTerminal(['image', 'relight', ...photos], { cwd, env, columns: 100 });
   await terminal.shows('0 of 6 done');
   terminal.resize(30);
   await terminal.shows('Relighting 6 images (0 of …');
@@ -146,9 +152,9 @@ test('a narrower terminal cuts the progress again, and erases nothing that was s
 });
 
 test('a terminal that shows pictures and links gets them, others only paths', async () => {
-  const surroundings = await sixPhotos();
+  const surroundings = await createSixPhotos();
   const relight = (name: string, env: Record<string, string>) =>
-    regenInTerminal(['image', 'relight', 'photo-1.png', '-o', name], {
+    startRegenInTerminal(['image', 'relight', 'photo-1.png', '-o', name], {
       ...surroundings,
       env: { ...surroundings.env, ...env },
     });
@@ -167,17 +173,17 @@ test('a terminal that shows pictures and links gets them, others only paths', as
 });
 
 test('--open opens what was saved, with the program of the environment', async () => {
-  const { cwd, env } = await sixPhotos();
+  const { cwd, env } = await createSixPhotos();
   const opener = join(cwd, 'open.sh');
   writeFileSync(opener, `#!/bin/sh\nprintf %s "$1" > '${join(cwd, 'opened.txt')}'\n`, { mode: 0o755 });
   const argv = ['image', 'relight', 'photo-1.png', '-o', 'lit.png', '--open'];
-  expect((await start(argv, { cwd, env: { ...env, BROWSER: opener } }).ended).exit).toBe(0);
+  expect((await startRegen(argv, { cwd, env: { ...env, BROWSER: opener } }).ended).exit).toBe(0);
   await waitFor(() => expect(readdirSync(cwd)).toContain('opened.txt'));
   expect((await regen([...argv, '--no-wait'], { cwd, env })).exit).toBe(2);
 });
 
 test('a message is wrapped between words, and its command stays whole', async () => {
-  const { env } = await sixPhotos();
+  const { env } = await createSixPhotos();
   const { stderr } = await regen(['task', 'show', 'nope-nope'], { env, terminal: true, columns: 40 });
   expect(stderr.split('\n').filter((line) => line.length > 40 && !line.startsWith('  regen '))).toEqual([]);
   expect(stderr).toContain('\n  regen image status <task_id>\n');

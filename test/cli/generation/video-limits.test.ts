@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { regen } from '../../support/cli.js';
-import { choice, holdsAtItsLimits, type Row } from '../../support/flag-limits.js';
+import { checkFlagLimits, limitToChoice, type Row } from '../../support/flag-limits.js';
 import { png } from '../../support/generation-double.js';
 import { folderForTest } from '../../support/service.js';
 
@@ -19,49 +19,49 @@ const int32 = {
   refused: ['-2147483649', '2147483648', '1.5', ''],
 };
 const address = { accepted: ['https://example.com/hook'], refused: ['nowhere', 'ftp://example.com/hook'] };
-const seconds = (from: number, to: number) => ({
+const listSeconds = (from: number, to: number) => ({
   accepted: [String(from), String(to)],
   refused: [String(from - 1), String(to + 1), `${from}.5`],
 });
-const letters = (most: number) => ({ accepted: ['x'.repeat(most)], refused: ['x'.repeat(most + 1)] });
+const listTexts = (most: number) => ({ accepted: ['x'.repeat(most)], refused: ['x'.repeat(most + 1)] });
 const sizes = ['360p', '540p', '720p', '1080p', '2K'];
-const made = (...accepted: string[]) => ({
+const listSizes = (...accepted: string[]) => ({
   accepted,
   refused: sizes.filter((size) => !accepted.includes(size)),
 });
 
 /** What each model makes: in seconds, and at which sizes. */
-const models: readonly [model: string, Pick<Row, 'accepted' | 'refused'>, ReturnType<typeof made>][] = [
-  ['vvq3-pro', seconds(1, 16), made('540p', '720p', '1080p', '2K')],
-  ['vvq2-pro-fast', seconds(1, 10), made('720p', '1080p')],
-  ['vvq2-pro', seconds(1, 8), made('540p', '720p', '1080p')],
-  ['vvq2-turbo', seconds(1, 8), made('540p', '720p', '1080p')],
-  ['vvq1', seconds(5, 5), made('1080p')],
-  ['vvq1-classic', seconds(5, 5), made('1080p')],
-  ['vv2.0', { accepted: ['4', '8'], refused: ['3', '5', '9'] }, made('360p', '720p', '1080p')],
+const models: readonly [model: string, Pick<Row, 'accepted' | 'refused'>, ReturnType<typeof listSizes>][] = [
+  ['vvq3-pro', listSeconds(1, 16), listSizes('540p', '720p', '1080p', '2K')],
+  ['vvq2-pro-fast', listSeconds(1, 10), listSizes('720p', '1080p')],
+  ['vvq2-pro', listSeconds(1, 8), listSizes('540p', '720p', '1080p')],
+  ['vvq2-turbo', listSeconds(1, 8), listSizes('540p', '720p', '1080p')],
+  ['vvq1', listSeconds(5, 5), listSizes('1080p')],
+  ['vvq1-classic', listSeconds(5, 5), listSizes('1080p')],
+  ['vv2.0', { accepted: ['4', '8'], refused: ['3', '5', '9'] }, listSizes('360p', '720p', '1080p')],
 ];
 
 /** service.md 4.2 and what section 8 says of videos, and the decisions about what they leave open. */
 const rows: readonly Row[] = [
-  { command: text, flag: 'aspect-ratio', ...choice('16:9 9:16 1:1 3:4 4:3') },
-  { command: text, flag: 'audio-type', ...choice('all speech_only sound_effect_only') },
+  { command: text, flag: 'aspect-ratio', ...limitToChoice('16:9 9:16 1:1 3:4 4:3') },
+  { command: text, flag: 'audio-type', ...limitToChoice('all speech_only sound_effect_only') },
   { command: text, flag: 'callback-url', ...address },
   { command: text, flag: 'meta-data', accepted: ['{"scene": 4}', '[]'], refused: ['{', 'scene', ''] },
-  { command: text, flag: 'model', ...choice(models.map(([model]) => model).join(' ')) },
-  { command: text, flag: 'movement-amplitude', ...choice('auto small medium large') },
-  { command: text, flag: 'payload', ...letters(1_048_576) },
+  { command: text, flag: 'model', ...limitToChoice(models.map(([model]) => model).join(' ')) },
+  { command: text, flag: 'movement-amplitude', ...limitToChoice('auto small medium large') },
+  { command: text, flag: 'payload', ...listTexts(1_048_576) },
   { command: text, flag: 'priority', ...int32 },
-  { command: imageOnly, flag: 'prompt', ...letters(2000) },
+  { command: imageOnly, flag: 'prompt', ...listTexts(2000) },
   { command: text, flag: 'seed', ...int32 },
-  { command: text, flag: 'style', ...choice('general anime') },
-  { command: text, flag: 'wm-position', ...seconds(1, 4) },
+  { command: text, flag: 'style', ...limitToChoice('general anime') },
+  { command: text, flag: 'wm-position', ...listSeconds(1, 4) },
   {
     command: text,
     flag: 'wm-url',
     accepted: ['https://example.com/w.png'],
     refused: ['a.png', 'base64:AAAA'],
   },
-  { command: [...text, '--model', 'vv2.0', '--duration', '8'], flag: 'resolution', ...made('720p') },
+  { command: [...text, '--model', 'vv2.0', '--duration', '8'], flag: 'resolution', ...listSizes('720p') },
   ...models.flatMap(([model, durations, resolutions], at) => {
     // Both commands take the same body.
     const command = [...(at % 2 === 0 ? text : between), '--model', model];
@@ -72,15 +72,15 @@ const rows: readonly Row[] = [
   }),
   { command: between, flag: 'seed', ...int32 },
   { command: between, flag: 'callback-url', ...address },
-  { command: extend, flag: 'model', ...choice('vvq2-pro vvq2-turbo') },
-  { command: extend, flag: 'duration', ...seconds(1, 7) },
-  { command: extend, flag: 'resolution', ...made('540p', '720p', '1080p') },
-  { command: extend, flag: 'prompt', ...letters(2000) },
-  { command: extend, flag: 'payload', ...letters(1_048_576) },
+  { command: extend, flag: 'model', ...limitToChoice('vvq2-pro vvq2-turbo') },
+  { command: extend, flag: 'duration', ...listSeconds(1, 7) },
+  { command: extend, flag: 'resolution', ...listSizes('540p', '720p', '1080p') },
+  { command: extend, flag: 'prompt', ...listTexts(2000) },
+  { command: extend, flag: 'payload', ...listTexts(1_048_576) },
   { command: extend, flag: 'callback-url', ...address },
 ];
 
-function pictures(): string {
+function createPictures(): string {
   const cwd = folderForTest();
   for (const name of ['a.png', 'b.png', 'c.png']) writeFileSync(join(cwd, name), png);
   return cwd;
@@ -92,7 +92,7 @@ describe('a value at its limit is accepted, beyond it refused in words that name
     const of = row.command.includes('--model') ? ` of ${model}` : '';
     return [`${row.command[1]} --${row.flag}${of}`, row] as const;
   });
-  test.each(named)('%s', (_, row) => holdsAtItsLimits(row, pictures()));
+  test.each(named)('%s', (_, row) => checkFlagLimits(row, createPictures()));
 });
 
 describe('what a command needs and cannot have', () => {
@@ -115,14 +115,14 @@ describe('what a command needs and cannot have', () => {
       '--resolution must be 720p with vv2.0 at 8 s',
     ],
   ])('regen %j', async (argv, said) => {
-    const { exit, stdout, stderr } = await regen([...argv, '--dry-run'], { cwd: pictures() });
+    const { exit, stdout, stderr } = await regen([...argv, '--dry-run'], { cwd: createPictures() });
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     expect(stderr).toContain(said);
   });
 
   test('all of it is said at once', async () => {
     const argv = ['video', 'start-end2video', 'absent.png', '--duration', '17', '--style', 'loud'];
-    const { stderr } = await regen([...argv, '--wm-position', '5', '--dry-run'], { cwd: pictures() });
+    const { stderr } = await regen([...argv, '--wm-position', '5', '--dry-run'], { cwd: createPictures() });
     expect(stderr).toContain('4 problems; nothing was sent.');
   });
 });

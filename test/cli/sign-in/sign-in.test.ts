@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findAddressProblem } from '../../../src/cli/sign-in/discovery.js';
 import { waitForUser } from '../../../src/cli/sign-in/provider.js';
-import { browse } from '../../support/browser.js';
-import { homeForTest, type Ran, regen, type Surroundings, start } from '../../support/cli.js';
-import { issuerForTest, personNamed, type TestIssuer } from '../../support/issuer.js';
+import { openInBrowser } from '../../support/browser.js';
+import { homeForTest, type Ran, regen, type Surroundings, startRegen } from '../../support/cli.js';
+import { createPerson, issuerForTest, type TestIssuer } from '../../support/issuer.js';
 import { listenOn } from '../../support/listen.js';
 import { serviceForTest } from '../../support/service.js';
 
@@ -19,7 +19,7 @@ interface Place {
 }
 
 /** A service whose people sign in at a real issuer, and a HOME in front of it. */
-async function place(): Promise<Place> {
+async function createPlace(): Promise<Place> {
   const issuer = await issuerForTest();
   const service = await serviceForTest({
     issuers: [
@@ -37,7 +37,10 @@ async function place(): Promise<Place> {
 }
 
 /** A person who opens the address that stands on stderr. */
-function visitor(pattern: RegExp, visit: (url: string) => unknown = browse): (text: string) => void {
+function createVisitor(
+  pattern: RegExp,
+  visit: (url: string) => unknown = openInBrowser,
+): (text: string) => void {
   let gone = false;
   return (text) => {
     const [url] = pattern.exec(text) ?? [];
@@ -47,29 +50,29 @@ function visitor(pattern: RegExp, visit: (url: string) => unknown = browse): (te
   };
 }
 
-const withBrowser = () => ({ env: { BROWSER: 'true' }, onSaid: visitor(/http:\S+\/auth\?\S+/) });
+const withBrowser = () => ({ env: { BROWSER: 'true' }, onSaid: createVisitor(/http:\S+\/auth\?\S+/) });
 
-function signInOf(home: string) {
+function readSignIn(home: string) {
   const folder = join(home, '.config', 'regen', 'credentials');
   const [file] = readdirSync(folder).filter((name) => name.endsWith('.json'));
   const path = join(folder, file as string);
   return { path, ...JSON.parse(readFileSync(path, 'utf8')) };
 }
 
-const counts = (issuer: TestIssuer, path: string) => issuer.asked.filter((one) => one === path).length;
+const countRequests = (issuer: TestIssuer, path: string) => issuer.asked.filter((one) => one === path).length;
 
 test('signs in with a browser, and every command is that person from then on', async () => {
-  const { issuer, url, home, run } = await place();
-  issuer.person = personNamed('zoe', { roles: ['admin'] });
+  const { issuer, url, home, run } = await createPlace();
+  issuer.person = createPerson('zoe', { roles: ['admin'] });
   let shown = '';
-  const onSaid = visitor(/http:\S+\/auth\?\S+/, async (address) => {
-    shown = (await browse(address)).text;
+  const onSaid = createVisitor(/http:\S+\/auth\?\S+/, async (address) => {
+    shown = (await openInBrowser(address)).text;
   });
   const login = await run(['auth', 'login'], { ...withBrowser(), onSaid });
   expect(login, login.stderr).toMatchObject({ exit: 0, stdout: '' });
   expect(login.stderr).toContain(`Signed in to ${url} as zoe@example.org`);
   await expect.poll(() => shown).toContain('You are signed in');
-  const { path, sign_in } = signInOf(home);
+  const { path, sign_in } = readSignIn(home);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(sign_in).toMatchObject({ issuer: issuer.url, client_id: 'regen-cli', resource: url });
   expect(login.stderr).not.toContain(sign_in.access_token);
@@ -83,10 +86,10 @@ test('signs in with a browser, and every command is that person from then on', a
 });
 
 test('no other program can answer instead of the browser', async () => {
-  const { run } = await place();
+  const { run } = await createPlace();
   const answers: number[] = [];
   let again: Promise<unknown> | undefined;
-  const onSaid = visitor(/http:\S+\/auth\?\S+/, async (address) => {
+  const onSaid = createVisitor(/http:\S+\/auth\?\S+/, async (address) => {
     const asked = new URL(address).searchParams;
     const back = asked.get('redirect_uri') as string;
     const port = new URL(back).port;
@@ -96,9 +99,9 @@ test('no other program can answer instead of the browser', async () => {
       [`/other?code=x&state=${state}`, `127.0.0.1:${port}`],
       [`/callback?code=x&state=${state}`, `evil.example:${port}`],
     ] as const) {
-      answers.push(await statusOf(port, path, host));
+      answers.push(await readStatus(port, path, host));
     }
-    await browse(address);
+    await openInBrowser(address);
     again = fetch(`${back}?code=x&state=${state}`).catch((error) => error.message);
   });
   const login = await run(['auth', 'login'], { ...withBrowser(), onSaid });
@@ -107,7 +110,7 @@ test('no other program can answer instead of the browser', async () => {
   expect(await again).toBe('fetch failed');
 });
 
-async function statusOf(port: string, path: string, host: string): Promise<number> {
+async function readStatus(port: string, path: string, host: string): Promise<number> {
   const { request } = await import('node:http');
   return new Promise((done) => {
     request({ port, path, host: '127.0.0.1', headers: { host } }, (answer) => {
@@ -118,7 +121,7 @@ async function statusOf(port: string, path: string, host: string): Promise<numbe
 }
 
 test('signs in with a code on another device where there is no browser', async () => {
-  const { issuer, run } = await place();
+  const { issuer, run } = await createPlace();
   // The usual pause between two questions is 5 s.
   issuer.instead = (request, response) => {
     if (request.url !== '/device/auth' || request.headers['x-inner']) return false;
@@ -134,8 +137,8 @@ test('signs in with a code on another device where there is no browser', async (
       });
     return true;
   };
-  issuer.person = personNamed('dev');
-  const onSaid = visitor(/http:\S+\/device\?user_code=\S+/);
+  issuer.person = createPerson('dev');
+  const onSaid = createVisitor(/http:\S+\/device\?user_code=\S+/);
   const login = await run(['auth', 'login'], { env: { SSH_CONNECTION: 'x', DISPLAY: ':0' }, onSaid });
   expect(login.exit, login.stderr).toBe(0);
   expect(login.stderr).toMatch(/enter the code [A-Z]{4}-[A-Z]{4}\n/);
@@ -143,43 +146,43 @@ test('signs in with a code on another device where there is no browser', async (
 });
 
 test('20 commands at once renew a sign-in that has ended once, and all of them work', async () => {
-  const { issuer, url, home, run } = await place();
+  const { issuer, url, home, run } = await createPlace();
   issuer.tokenSeconds = 5;
   expect((await run(['auth', 'login'], withBrowser())).exit).toBe(0);
-  const before = signInOf(home).sign_in;
+  const before = readSignIn(home).sign_in;
   issuer.tokenSeconds = 3600;
   issuer.asked.length = 0;
   const env = { REGEN_BASE_URL: url };
   const ran = await Promise.all(
-    Array.from({ length: 20 }, () => start(['auth', 'token'], { home, env }).ended),
+    Array.from({ length: 20 }, () => startRegen(['auth', 'token'], { home, env }).ended),
   );
-  const after = signInOf(home).sign_in;
+  const after = readSignIn(home).sign_in;
   expect(ran.map(({ exit, stdout, stderr }) => ({ exit, token: stdout.trim(), stderr }))).toEqual(
     Array(20).fill({ exit: 0, token: after.access_token, stderr: '' }),
   );
   expect(after.refresh_token).not.toBe(before.refresh_token);
-  expect(counts(issuer, '/token')).toBe(1);
+  expect(countRequests(issuer, '/token')).toBe(1);
   expect((await run(['auth', 'status'])).exit).toBe(0);
 });
 
 test('what the service refuses is renewed once, and the request sent again', async () => {
-  const { issuer, home, run } = await place();
+  const { issuer, home, run } = await createPlace();
   expect((await run(['auth', 'login'], withBrowser())).exit).toBe(0);
-  const { path, sign_in } = signInOf(home);
+  const { path, sign_in } = readSignIn(home);
   const text = readFileSync(path, 'utf8');
   const foreign = await issuer.sign({ sub: 'ann', aud: 'https://elsewhere.example' });
   writeFileSync(path, text.replace(sign_in.access_token, foreign));
   issuer.asked.length = 0;
   expect((await run(['publisher', 'create', 'acme', '--name', 'Acme'])).exit).toBe(0);
-  expect(counts(issuer, '/token')).toBe(1);
+  expect(countRequests(issuer, '/token')).toBe(1);
   expect((await run(['publisher', 'list'])).stdout).toContain('acme');
-  expect(counts(issuer, '/token')).toBe(1);
+  expect(countRequests(issuer, '/token')).toBe(1);
 });
 
 test('signing out revokes at the issuer, and forgets', async () => {
-  const { issuer, home, run } = await place();
+  const { issuer, home, run } = await createPlace();
   expect((await run(['auth', 'login'], withBrowser())).exit).toBe(0);
-  const { path, sign_in } = signInOf(home);
+  const { path, sign_in } = readSignIn(home);
   const logout = await run(['auth', 'logout']);
   expect(logout.exit).toBe(0);
   expect(logout.stderr).toContain(`Signed out at ${issuer.url}`);
@@ -194,7 +197,7 @@ test('signing out revokes at the issuer, and forgets', async () => {
 });
 
 test('signing out forgets even where the issuer cannot be reached', async () => {
-  const { issuer, run } = await place();
+  const { issuer, run } = await createPlace();
   expect((await run(['auth', 'login'], withBrowser())).exit).toBe(0);
   await issuer.stop();
   const logout = await run(['auth', 'logout']);
@@ -204,10 +207,10 @@ test('signing out forgets even where the issuer cannot be reached', async () => 
 });
 
 test('a revoked sign-in ends with 4 and says how to sign in again', async () => {
-  const { issuer, home, run } = await place();
+  const { issuer, home, run } = await createPlace();
   issuer.tokenSeconds = 5;
   expect((await run(['auth', 'login'], withBrowser())).exit).toBe(0);
-  const { refresh_token } = signInOf(home).sign_in;
+  const { refresh_token } = readSignIn(home).sign_in;
   const body = new URLSearchParams({ token: refresh_token, client_id: 'regen-cli' });
   await fetch(`${issuer.url}/token/revocation`, { method: 'POST', body });
   const later = { now: () => Date.now() + 60_000, sleep: async () => {} };
@@ -217,7 +220,7 @@ test('a revoked sign-in ends with 4 and says how to sign in again', async () => 
 });
 
 test('a token that still works is used while the issuer cannot be reached', async () => {
-  const { issuer, run } = await place();
+  const { issuer, run } = await createPlace();
   issuer.tokenSeconds = 20;
   expect((await run(['auth', 'login'], withBrowser())).exit).toBe(0);
   await issuer.stop();
@@ -227,13 +230,17 @@ test('a token that still works is used while the issuer cannot be reached', asyn
 });
 
 test('two services are signed in side by side', async () => {
-  const one = await place();
-  const other = await place();
-  one.issuer.person = personNamed('uno');
-  other.issuer.person = personNamed('dos');
+  const one = await createPlace();
+  const other = await createPlace();
+  one.issuer.person = createPerson('uno');
+  other.issuer.person = createPerson('dos');
   const at = { home: one.home };
   await one.run(['auth', 'login'], withBrowser());
-  await other.run(['auth', 'login'], { ...at, ...withBrowser(), onSaid: visitor(/http:\S+\/auth\?\S+/) });
+  await other.run(['auth', 'login'], {
+    ...at,
+    ...withBrowser(),
+    onSaid: createVisitor(/http:\S+\/auth\?\S+/),
+  });
   const emails = [one, other].map(async ({ run }) => {
     const { stdout } = await run(['auth', 'status', '--json'], at);
     return JSON.parse(stdout).email;
@@ -242,8 +249,8 @@ test('two services are signed in side by side', async () => {
 });
 
 test('a sign-in that the person refuses, or gives up, keeps nothing', async () => {
-  const { home, run } = await place();
-  const refuse = visitor(/http:\S+\/auth\?\S+/, (address) => {
+  const { home, run } = await createPlace();
+  const refuse = createVisitor(/http:\S+\/auth\?\S+/, (address) => {
     const asked = new URL(address).searchParams;
     const iss = new URL(address).origin;
     const query = new URLSearchParams({ error: 'access_denied', state: asked.get('state') as string, iss });
@@ -254,7 +261,7 @@ test('a sign-in that the person refuses, or gives up, keeps nothing', async () =
   expect(refused.stderr).toContain('access_denied');
 
   const signals = new EventEmitter();
-  const giveUp = visitor(/http:\S+\/auth\?\S+/, () => signals.emit('SIGINT', 'SIGINT'));
+  const giveUp = createVisitor(/http:\S+\/auth\?\S+/, () => signals.emit('SIGINT', 'SIGINT'));
   expect((await run(['auth', 'login'], { ...withBrowser(), signals, onSaid: giveUp })).exit).toBe(130);
   expect(existsSync(join(home, '.config', 'regen', 'credentials'))).toBe(false);
 });
@@ -271,7 +278,7 @@ test.each([
   ['in a job', ['auth', 'login'], { CI: '1' }],
   ['without questions', ['auth', 'login', '--no-input'], {}],
 ])('a sign-in %s does not wait for a person', async (_, argv, env) => {
-  const { run } = await place();
+  const { run } = await createPlace();
   const { exit, stderr } = await run(argv, { env });
   expect(exit).toBe(2);
   expect(stderr).toContain('REGEN_TOKEN');
@@ -340,7 +347,7 @@ test('a service elsewhere cannot make sign-in send requests to this machine', as
 });
 
 test('a token of the issuer for another service is neither sent nor kept', async () => {
-  const { issuer, url, home, run } = await place();
+  const { issuer, url, home, run } = await createPlace();
   issuer.audience = 'https://registry.example.com';
   const login = await run(['auth', 'login'], withBrowser());
   expect(login).toMatchObject({ exit: 4, stdout: '' });
@@ -392,6 +399,7 @@ test.each([
   ['other services', ['https://registry.example.com']],
   ['an account at the issuer, by name', ['account']],
   ['a service whose address begins like the issuer', ['ISSUER.example']],
+  ['a text that a shell would run', ['$(id>owned)']],
 ])('a token that is also for %s is neither sent nor kept', async (_, others) => {
   const issuer = await issuerForTest();
   const service = await serviceNaming({ issuer: issuer.url, clientId: issuer.clientId });
@@ -401,6 +409,8 @@ test.each([
   const surroundings = { home, env: { REGEN_BASE_URL: service.url, BROWSER: 'true' } };
   const login = await regen(['auth', 'login'], { ...surroundings, onSaid: withBrowser().onSaid });
   expect(login.stderr).toContain(`is also for ${named.join(', ')}; it was not sent.`);
+  // One word, which can be copied into a shell.
+  expect(login.stderr).toMatch(/pass --audience '[^']+'\.\n/);
   expect([login.exit, service.seen]).toEqual([4, []]);
   const both = ['auth', 'login', '--audience', [service.url, ...named].join(' ')];
   expect((await regen(both, { ...surroundings, onSaid: withBrowser().onSaid })).exit).toBe(0);

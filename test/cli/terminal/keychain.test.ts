@@ -26,7 +26,7 @@ function keychainInMemory() {
   return { keychain, secrets, lock };
 }
 
-async function place(more: Record<string, string> = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/x' }) {
+async function createDesktop(more: Record<string, string> = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/x' }) {
   const service = await serviceForTest();
   const home = homeForTest();
   const { keychain, secrets, lock } = keychainInMemory();
@@ -41,7 +41,7 @@ async function place(more: Record<string, string> = { DBUS_SESSION_BUS_ADDRESS: 
 }
 
 test('on a desktop the secrets go to the keychain, and nothing of them to the file', async () => {
-  const { service, auth, secrets, file } = await place();
+  const { service, auth, secrets, file } = await createDesktop();
   const login = await auth(['login', '--with-token'], service.ownerToken);
   expect(login.stderr).toContain("in this system's keychain");
   expect(file()).not.toContain(service.ownerToken);
@@ -56,7 +56,7 @@ test('on a desktop the secrets go to the keychain, and nothing of them to the fi
 test('in a job, or without a desktop, the file is used without a word', async () => {
   const job: Record<string, string> = { CI: '1', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/x' };
   for (const env of [{}, job]) {
-    const { service, auth, secrets, file } = await place(env);
+    const { service, auth, secrets, file } = await createDesktop(env);
     const { stderr } = await auth(['login', '--with-token'], service.ownerToken);
     expect(stderr).not.toContain('eychain');
     expect(file()).toContain(service.ownerToken);
@@ -65,7 +65,7 @@ test('in a job, or without a desktop, the file is used without a word', async ()
 });
 
 test('a keychain that does not work is said once, and the file used instead', async () => {
-  const { service, auth, secrets, lock, file } = await place();
+  const { service, auth, secrets, lock, file } = await createDesktop();
   lock(true);
   const { exit, stderr } = await auth(['login', '--with-token'], service.ownerToken);
   expect(exit).toBe(0);
@@ -79,7 +79,7 @@ test('a keychain that does not work is said once, and the file used instead', as
 });
 
 test('what the keychain holds is not written over while it cannot be read', async () => {
-  const { service, surroundings, auth, lock } = await place();
+  const { service, surroundings, auth, lock } = await createDesktop();
   await auth(['login', '--with-token'], service.ownerToken);
   lock(true);
   const locked = await auth(['status']);
@@ -94,7 +94,7 @@ test('what the keychain holds is not written over while it cannot be read', asyn
 });
 
 test('a person may choose the file for good', async () => {
-  const { service, surroundings, auth, secrets, file } = await place();
+  const { service, surroundings, auth, secrets, file } = await createDesktop();
   await auth(['login', '--with-token'], service.ownerToken);
   expect((await regen(['config', 'set', 'credential_store', 'file'], surroundings)).exit).toBe(0);
   expect((await auth(['token'])).stdout.trim()).toBe(service.ownerToken);

@@ -7,9 +7,9 @@ import { readManifest } from '../../../src/pack/manifest.js';
 import { entry, regen } from '../../support/cli.js';
 import { packForTest } from '../../support/packs.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
-import { inTerminal, regenInTerminal, type Terminal } from '../../support/terminal.js';
+import { startInTerminal, startRegenInTerminal, type Terminal } from '../../support/terminal.js';
 
-async function listen(answer: RequestListener): Promise<string> {
+async function listenForTest(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => {
@@ -19,7 +19,7 @@ async function listen(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function json(value: unknown): RequestListener {
+function answerJson(value: unknown): RequestListener {
   return (_, response) =>
     void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
@@ -46,7 +46,7 @@ function emptyPack(): string {
 
 test('node init asks a person, and takes the answers', async () => {
   const cwd = emptyPack();
-  const terminal = regenInTerminal(['node', 'init'], { cwd });
+  const terminal = startRegenInTerminal(['node', 'init'], { cwd });
   await answerQuestions(terminal);
   expect(await terminal.exit, terminal.screen()).toBe(0);
   expect(terminal.screen()).toContain('Next: regen version check');
@@ -58,9 +58,13 @@ test('node init asks a person, and takes the answers', async () => {
 
 test('questions are asked on stderr, so that stdout can go to a file', async () => {
   const cwd = emptyPack();
-  const terminal = inTerminal('/bin/sh', ['-c', `'${process.execPath}' '${entry}' node init > answer.txt`], {
-    cwd,
-  });
+  const terminal = startInTerminal(
+    '/bin/sh',
+    ['-c', `'${process.execPath}' '${entry}' node init > answer.txt`],
+    {
+      cwd,
+    },
+  );
   await answerQuestions(terminal);
   expect(await terminal.exit, terminal.screen()).toBe(0);
   expect(readFileSync(join(cwd, 'answer.txt'), 'utf8')).toBe(`${join(cwd, 'pyproject.toml')}\n`);
@@ -68,7 +72,7 @@ test('questions are asked on stderr, so that stdout can go to a file', async () 
 
 test('Ctrl-C at a question ends with 130 and writes nothing', async () => {
   const cwd = emptyPack();
-  const terminal = regenInTerminal(['node', 'init'], { cwd });
+  const terminal = startRegenInTerminal(['node', 'init'], { cwd });
   await terminal.shows('Publisher id:');
   terminal.type('\x03');
   expect(await terminal.exit, terminal.screen()).toBe(130);
@@ -78,7 +82,7 @@ test('Ctrl-C at a question ends with 130 and writes nothing', async () => {
 
 test('Ctrl-C at the question for a secret leaves the question alone', async () => {
   const env = { REGEN_BASE_URL: (await serviceForTest()).url };
-  const terminal = regenInTerminal(['auth', 'login', '--with-token'], { env });
+  const terminal = startRegenInTerminal(['auth', 'login', '--with-token'], { env });
   await terminal.shows('Token:');
   terminal.type('ab');
   await terminal.shows('**');
@@ -89,12 +93,12 @@ test('Ctrl-C at the question for a secret leaves the question alone', async () =
 
 test('Ctrl-C while publishing ends with 130 and says how to go on', async () => {
   const items = [{ identifier: { node_id: 'pack', version: '1.0.0' }, status: 'not_found' }];
-  const url = await listen((request, response) => {
+  const url = await listenForTest((request, response) => {
     // The registration is never answered.
-    if (request.url?.startsWith('/bulk')) json({ node_versions: items })(request, response);
+    if (request.url?.startsWith('/bulk')) answerJson({ node_versions: items })(request, response);
   });
   const env = { REGEN_BASE_URL: url, REGEN_TOKEN: 't', REGEN_PUBLISH_TOKEN: 'p' };
-  const terminal = regenInTerminal(['version', 'publish', packForTest()], { env });
+  const terminal = startRegenInTerminal(['version', 'publish', packForTest()], { env });
   await terminal.shows('Registering pack 1.0.0');
   terminal.type('\x03');
   await terminal.shows('Run the same command again');
@@ -106,7 +110,7 @@ test('Ctrl-C while publishing ends with 130 and says how to go on', async () => 
 test('a terminal without a size shows lines instead of a spinner', async () => {
   const pack = packForTest();
   const command = `stty cols 0 rows 0; exec ${process.execPath} ${entry} version check ${pack}`;
-  const terminal = inTerminal('/bin/sh', ['-c', command]);
+  const terminal = startInTerminal('/bin/sh', ['-c', command]);
   expect(await terminal.exit, terminal.screen()).toBe(0);
   expect(terminal.raw().length).toBeLessThan(10_000);
 });
@@ -122,13 +126,13 @@ test('what a service says cannot control the terminal', async () => {
     tags: [hostile],
     [hostile]: 'key',
   };
-  const env = { REGEN_BASE_URL: await listen(json(node)) };
+  const env = { REGEN_BASE_URL: await listenForTest(answerJson(node)) };
   for (const argv of [
     ['node', 'get', 'light'],
     ['node', 'get', 'light', '--json'],
     ['api', '/nodes/light'],
   ]) {
-    const terminal = regenInTerminal(argv, { env });
+    const terminal = startRegenInTerminal(argv, { env });
     expect(await terminal.exit, terminal.screen()).toBe(0);
     // Colours of our own, and the line ends of a terminal.
     const rest = terminal.raw().replace(colours, '').replaceAll('\r\n', '');
@@ -139,7 +143,7 @@ test('what a service says cannot control the terminal', async () => {
 
 test('what a service says cannot control the terminal behind a pipe either', async () => {
   const hostile = '\x1b]0;owned\x07\x1b[31mred\u202etxt\u009b2J';
-  const env = { REGEN_BASE_URL: await listen(json({ id: 'light', name: hostile })) };
+  const env = { REGEN_BASE_URL: await listenForTest(answerJson({ id: 'light', name: hostile })) };
   const { exit, stdout } = await regen(['node', 'get', 'light'], { env });
   expect(exit).toBe(0);
   expect(stdout).not.toMatch(/[^\P{Cc}\t\n]|\p{Bidi_Control}/u);
@@ -155,7 +159,7 @@ test.each(['name', 'message'])(
     const needed = '👩‍👧 ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 می‌خواهم';
     const text = `a${HIDDEN}b ${needed}`;
     const env = {
-      REGEN_BASE_URL: await listen((_, response) =>
+      REGEN_BASE_URL: await listenForTest((_, response) =>
         response.writeHead(field === 'name' ? 200 : 400).end(JSON.stringify({ id: 'light', [field]: text })),
       ),
     };
@@ -180,10 +184,10 @@ test.each(['name', 'message'])(
 // With the square of the length as many steps it would not end within the limit of the tests.
 test('a name of blanks is shown as soon as any other', async () => {
   const name = `${' '.repeat(1_000_000)}x`;
-  const env = { REGEN_BASE_URL: await listen(json({ id: 'light', name })) };
-  const terminal = regenInTerminal(['node', 'get', 'light'], { env });
+  const env = { REGEN_BASE_URL: await listenForTest(answerJson({ id: 'light', name })) };
+  const terminal = startRegenInTerminal(['node', 'get', 'light'], { env });
   expect(await terminal.exit).toBe(0);
-  const refused = await listen((_, response) =>
+  const refused = await listenForTest((_, response) =>
     response.writeHead(400).end(JSON.stringify({ message: name })),
   );
   expect((await regen(['node', 'get', 'light'], { env: { REGEN_BASE_URL: refused } })).exit).toBe(2);
@@ -198,7 +202,7 @@ test.each([
 ])('questions are lines of plain text %s', async (_, env) => {
   const service = await serviceForTest();
   const connected = { ...env, REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
-  const create = regenInTerminal(['publisher', 'create'], { env: connected });
+  const create = startRegenInTerminal(['publisher', 'create'], { env: connected });
   await create.shows('Publisher id:');
   create.type('x\r');
   await create.shows('It must have at least 3 characters.');
@@ -207,13 +211,13 @@ test.each([
   create.type('\r');
   expect(await create.exit, create.screen()).toBe(0);
   expect(create.raw().replace(colours, '')).toMatch(ASCII);
-  const member = regenInTerminal(['publisher', 'member', 'set', 'abc', 'owner', '--dry-run'], {
+  const member = startRegenInTerminal(['publisher', 'member', 'set', 'abc', 'owner', '--dry-run'], {
     env: connected,
   });
   await member.shows('1. owner');
   member.type('1\r');
   expect(await member.exit, member.screen()).toBe(0);
-  const secret = regenInTerminal(['auth', 'login', '--with-token'], { env: connected });
+  const secret = startRegenInTerminal(['auth', 'login', '--with-token'], { env: connected });
   await secret.shows('Token:');
   secret.type('hidden-text\x03');
   expect(await secret.exit, secret.screen()).toBe(130);
@@ -221,7 +225,10 @@ test.each([
 });
 
 test('Ctrl-C at a plain question ends with 130', async () => {
-  const terminal = regenInTerminal(['node', 'init'], { cwd: emptyPack(), env: { REGEN_ACCESSIBLE: '1' } });
+  const terminal = startRegenInTerminal(['node', 'init'], {
+    cwd: emptyPack(),
+    env: { REGEN_ACCESSIBLE: '1' },
+  });
   await terminal.shows('Publisher id:');
   terminal.type('\x03');
   expect(await terminal.exit, terminal.screen()).toBe(130);
@@ -231,10 +238,10 @@ test('a screen reader gets lines instead of tables and a spinner', async () => {
   const service = await serviceForTest();
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken, REGEN_ACCESSIBLE: '1' };
   await regen(['publisher', 'create', 'acme', '--name', 'Acme'], { env });
-  const publish = regenInTerminal(['version', 'check', packForTest()], { env });
+  const publish = startRegenInTerminal(['version', 'check', packForTest()], { env });
   expect(await publish.exit, publish.screen()).toBe(0);
   expect(publish.raw()).not.toMatch(new RegExp(`${String.fromCharCode(27)}\\[[0-9]*[A-K]`));
-  const list = regenInTerminal(['publisher', 'list'], { env });
+  const list = startRegenInTerminal(['publisher', 'list'], { env });
   expect(await list.exit).toBe(0);
   expect(list.screen()).toMatch(/^ID +acme\r$/m);
 });

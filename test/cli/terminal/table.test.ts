@@ -3,13 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunningService } from '../../../src/service/serve.js';
-import { regen, start } from '../../support/cli.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { filmingEngine } from '../../support/filming-engine.js';
+import { regen, startRegen } from '../../support/cli.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { createFilmingEngine } from '../../support/filming-engine.js';
 import { png } from '../../support/generation-double.js';
 import { packForTest } from '../../support/packs.js';
-import { publisherForTest, register, serviceForTest, startTestService } from '../../support/service.js';
-import { inTerminal, regenInTerminal, SCREEN_SIZES, SCREENS } from '../../support/terminal.js';
+import {
+  publisherForTest,
+  registerVersion,
+  serviceForTest,
+  startTestService,
+} from '../../support/service.js';
+import { SCREEN_SIZES, SCREENS, startInTerminal, startRegenInTerminal } from '../../support/terminal.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-listings-'));
 const home = join(folder, 'home');
@@ -19,10 +24,10 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   mkdirSync(home);
-  const engines = { image: copyingEngine(), video: filmingEngine() };
+  const engines = { image: createCopyingEngine(), video: createFilmingEngine() };
   service = await startTestService({}, { engines });
   const publisher = await publisherForTest(service);
-  await register(publisher, '1.0.0');
+  await registerVersion(publisher, '1.0.0');
   env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   writeFileSync(join(folder, 'photo.png'), png);
   const facts = [
@@ -121,18 +126,18 @@ test('where not even the most important columns fit, each item is a block', asyn
 test('a long list is shown in the pager of the environment, and never with --no-pager or in a pipe', async () => {
   const more = { home, env: { ...env, PAGER: "sed 's/^/> /'" }, columns: 40 };
   const list = ['admin', 'audit', '--no-color'];
-  const long = regenInTerminal(list, more);
+  const long = startRegenInTerminal(list, more);
   expect(await long.exit, long.screen()).toBe(0);
   expect(long.screen()).toMatch(/^> AT /m);
-  const whole = regenInTerminal([...list, '--no-pager'], more);
+  const whole = startRegenInTerminal([...list, '--no-pager'], more);
   expect(await whole.exit, whole.screen()).toBe(0);
   expect(whole.screen()).not.toContain('> ');
-  const piped = await start(list, { home, env: more.env }).ended;
+  const piped = await startRegen(list, { home, env: more.env }).ended;
   expect(piped.stdout).not.toContain('> ');
 });
 
 test('a pager that does not exist costs nothing but the paging', async () => {
-  const terminal = regenInTerminal(['admin', 'audit'], {
+  const terminal = startRegenInTerminal(['admin', 'audit'], {
     home,
     env: { ...env, PAGER: '/nonexistent/pager' },
     columns: 40,
@@ -144,7 +149,7 @@ test('a pager that does not exist costs nothing but the paging', async () => {
 test('Ctrl-C in a pager is for the pager', async () => {
   const pager =
     "node -e \"process.on('SIGINT', () => console.log('caught')); process.stdin.resume(); setTimeout(() => {}, 1e6); process.stdout.on('error', () => {}); process.on('SIGUSR1', () => {}); console.log('ready')\"";
-  const terminal = inTerminal('/bin/sh', ['-c', `exec node bin/regen.js admin audit`], {
+  const terminal = startInTerminal('/bin/sh', ['-c', `exec node bin/regen.js admin audit`], {
     home,
     env: { ...env, PAGER: pager },
     columns: 40,
@@ -159,7 +164,7 @@ test('Ctrl-C in a pager is for the pager', async () => {
 
 test('colours are readable on light and dark backgrounds, and cut text is ASCII where the locale is', async () => {
   for (const argv of [['task', 'list'], ['doctor'], ['node', 'search'], ['admin', 'audit', '--no-pager']]) {
-    const terminal = regenInTerminal(argv, { home, env: { ...env, LC_ALL: 'C' }, columns: 80 });
+    const terminal = startRegenInTerminal(argv, { home, env: { ...env, LC_ALL: 'C' }, columns: 80 });
     await terminal.exit;
     expect(terminal.raw(), argv.join(' ')).not.toMatch(FAINT);
     expect(terminal.screen(), argv.join(' ')).not.toMatch(DRAWN);
@@ -171,7 +176,7 @@ test.each(SCREEN_SIZES)('a publish fits a %s of %i columns', async (screen, colu
   const { personalAccessToken } = await publisherForTest(service);
   const tokens = { REGEN_TOKEN: service.ownerToken, REGEN_PUBLISH_TOKEN: personalAccessToken };
   const env = { REGEN_BASE_URL: service.url, ...tokens, ...SCREENS[screen] };
-  const terminal = regenInTerminal(['version', 'publish', packForTest()], { env, columns });
+  const terminal = startRegenInTerminal(['version', 'publish', packForTest()], { env, columns });
   expect(await terminal.exit, terminal.screen()).toBe(0);
   expect(terminal.raw()).not.toMatch(FAINT);
   const lines = await terminal.lines();
@@ -184,7 +189,7 @@ test.each(SCREEN_SIZES)(
   async (screen, columns) => {
     const service = await serviceForTest();
     const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken, ...SCREENS[screen] };
-    const terminal = regenInTerminal(['publisher', 'create'], { env, columns });
+    const terminal = startRegenInTerminal(['publisher', 'create'], { env, columns });
     await terminal.shows('Publisher id:');
     terminal.type('x\r');
     await terminal.shows('It must');

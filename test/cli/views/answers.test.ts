@@ -9,13 +9,13 @@ import { errorCodes } from '../../../src/contract/error-codes.js';
 import { homeForTest, regen, type Surroundings } from '../../support/cli.js';
 import { png } from '../../support/generation-double.js';
 import { packForTest } from '../../support/packs.js';
-import { folderForTest, publisherForTest, register, serviceForTest } from '../../support/service.js';
+import { folderForTest, publisherForTest, registerVersion, serviceForTest } from '../../support/service.js';
 
-async function prepare(): Promise<
+async function createRunner(): Promise<
   (argv: readonly string[], more?: Surroundings) => ReturnType<typeof regen>
 > {
   const service = await serviceForTest();
-  await register(await publisherForTest(service), '1.0.0');
+  await registerVersion(await publisherForTest(service), '1.0.0');
   const surroundings: Surroundings = {
     home: homeForTest(),
     cwd: folderForTest(),
@@ -30,7 +30,7 @@ async function prepare(): Promise<
 }
 
 test('what a command prints with --json has the schema that `regen schema` prints for it', async () => {
-  const run = await prepare();
+  const run = await createRunner();
   const pack = packForTest();
   const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uri: true } });
   const commands: (readonly [name: string, ...rest: string[]])[] = [
@@ -95,7 +95,7 @@ test('the schema of a request has the rules of each model', async () => {
 });
 
 test('--jq filters the answer with jq, and a wrong expression is refused before anything is sent', async () => {
-  const run = await prepare();
+  const run = await createRunner();
   expect(await run(['version', 'list', 'pack', '--jq', '.[] | .version, .deprecated'])).toEqual({
     exit: 0,
     stdout: '1.0.0\nfalse\n',
@@ -117,13 +117,13 @@ test('--jq filters the answer with jq, and a wrong expression is refused before 
 });
 
 test('what --jq prints cannot control a terminal', async () => {
-  const run = await prepare();
+  const run = await createRunner();
   const argv = ['version', 'list', 'pack', '--jq', '"\\u001b]0;owned\\u0007\\u202e" + .[0].version'];
   expect((await run(argv, { terminal: true })).stdout).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
 });
 
 test('--columns chooses the columns, on a terminal and in a pipe; an unknown one is refused by name', async () => {
-  const run = await prepare();
+  const run = await createRunner();
   const columns = ['node', 'search', '--columns', 'id, status'];
   expect((await run(columns)).stdout).toBe('pack\tNodeStatusActive\n');
   expect((await run(columns, { terminal: true, columns: 80 })).stdout).toBe('ID    STATUS\npack  active\n');

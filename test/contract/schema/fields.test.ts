@@ -18,7 +18,7 @@ const Jobs = z.object({
   anything: z.union([z.int(), z.string()]).optional(),
 });
 const jobs = describeFields(Jobs);
-const leaf = (name: string) => jobs[name] as NonNullable<(typeof jobs)[string]>;
+const getLeaf = (name: string) => jobs[name] as NonNullable<(typeof jobs)[string]>;
 
 describe('the fields of a schema', () => {
   it('contain what help and completion show', () => {
@@ -77,13 +77,13 @@ describe('a text', () => {
     ['007', 7],
     ['-0', 0],
   ])('%j is the whole number %j', (text, value) => {
-    expect(parseText(leaf('count'), text)).toBe(value);
+    expect(parseText(getLeaf('count'), text)).toBe(value);
   });
 
   it.each(['abc', '1e3', '0x10', ' 5', '5 ', '', '1.0', '+1', '1_000', '٣', '9'.repeat(400)])(
     '%j is not a whole number and remains text that the schema refuses',
     (text) => {
-      const value = parseText(leaf('count'), text);
+      const value = parseText(getLeaf('count'), text);
       expect(value).toBe(text);
       const checked = checkValue(Jobs, { count: value, secret: 'x' });
       expect(checked).toEqual({
@@ -99,40 +99,40 @@ describe('a text', () => {
     ['-2', -2],
     ['1e3', 1000],
   ])('%j is the number %j', (text, value) => {
-    expect(parseText(leaf('weight'), text)).toBe(value);
+    expect(parseText(getLeaf('weight'), text)).toBe(value);
   });
 
   it.each(['Infinity', 'NaN', '0x10', '1.', '', '1,5'])('%j is not a number', (text) => {
-    expect(parseText(leaf('weight'), text)).toBe(text);
+    expect(parseText(getLeaf('weight'), text)).toBe(text);
   });
 
   it('is a boolean only if it is true or false', () => {
-    expect(parseText(leaf('loud'), 'true')).toBe(true);
-    expect(parseText(leaf('loud'), 'false')).toBe(false);
-    for (const text of ['1', 'yes', 'TRUE', '']) expect(parseText(leaf('loud'), text)).toBe(text);
+    expect(parseText(getLeaf('loud'), 'true')).toBe(true);
+    expect(parseText(getLeaf('loud'), 'false')).toBe(false);
+    for (const text of ['1', 'yes', 'TRUE', '']) expect(parseText(getLeaf('loud'), text)).toBe(text);
   });
 
   it('remains text if the field is a string, even if it looks like a number', () => {
-    expect(parseText(leaf('secret'), '12')).toBe('12');
-    expect(parseText(leaf('flavor'), 'true')).toBe('true');
+    expect(parseText(getLeaf('secret'), '12')).toBe('12');
+    expect(parseText(getLeaf('flavor'), 'true')).toBe('true');
   });
 
   it('becomes a number if the choices are numbers, or a union allows one', () => {
-    expect(parseText(leaf('seconds'), '4')).toBe(4);
-    expect(parseText(leaf('anything'), '4')).toBe(4);
-    expect(parseText(leaf('anything'), 'four')).toBe('four');
+    expect(parseText(getLeaf('seconds'), '4')).toBe(4);
+    expect(parseText(getLeaf('anything'), '4')).toBe(4);
+    expect(parseText(getLeaf('anything'), 'four')).toBe('four');
   });
 });
 
 describe('several texts with one name', () => {
   it('are the items of a list, as is a single text', () => {
-    expect(parseTexts(leaf('sizes'), ['1', '2'])).toEqual([1, 2]);
-    expect(parseTexts(leaf('tags'), ['1'])).toEqual(['1']);
+    expect(parseTexts(getLeaf('sizes'), ['1', '2'])).toEqual([1, 2]);
+    expect(parseTexts(getLeaf('tags'), ['1'])).toEqual(['1']);
   });
 
   it('are refused by a schema of a single value', () => {
-    expect(parseTexts(leaf('count'), ['3'])).toBe(3);
-    const twice = parseTexts(leaf('count'), ['1', '2']);
+    expect(parseTexts(getLeaf('count'), ['3'])).toBe(3);
+    const twice = parseTexts(getLeaf('count'), ['1', '2']);
     expect(checkValue(Jobs, { count: twice, secret: 'x' })).toMatchObject({
       ok: false,
       problems: [{ path: ['count'], message: 'must be a whole number' }],

@@ -4,7 +4,7 @@ import { registryForFile } from '../../support/registry.js';
 import { ask, folderForTest, serviceForTest } from '../../support/service.js';
 
 const registry = registryForFile();
-const me = (token: string) => ask(`${registry().url}/users/me`, { token });
+const readOwnUser = (token: string) => ask(`${registry().url}/users/me`, { token });
 
 describe('the owner token', () => {
   it('belongs to an admin who is otherwise an ordinary user', async () => {
@@ -34,7 +34,7 @@ describe('the owner token', () => {
 
 describe("the service's own token", () => {
   it('identifies its bearer and says when it expires', async () => {
-    const { body } = await me(registry().tokens.admin as string);
+    const { body } = await readOwnUser(registry().tokens.admin as string);
     expect(body).toMatchObject({ name: 'root', email: 'root@example.org', admin: true });
     expect(body.credential.kind).toBe('service');
     expect(Date.parse(body.credential.expires_at)).toBeGreaterThan(Date.now());
@@ -42,14 +42,14 @@ describe("the service's own token", () => {
 
   it('creates one user, even if its first requests are concurrent', async () => {
     const token = await registry().service.signFor({ sub: 'new' });
-    const ids = (await Promise.all([1, 2, 3, 4].map(() => me(token)))).map(({ body }) => body.id);
+    const ids = (await Promise.all([1, 2, 3, 4].map(() => readOwnUser(token)))).map(({ body }) => body.id);
     expect(new Set(ids).size).toBe(1);
   });
 
   it('updates the name of its user, and keeps what it does not contain', async () => {
     const { service } = registry();
-    await me(await service.signFor({ sub: 'may', name: 'May', email: 'may@example.org' }));
-    const { body } = await me(await service.signFor({ sub: 'may', name: 'June' }));
+    await readOwnUser(await service.signFor({ sub: 'may', name: 'May', email: 'may@example.org' }));
+    const { body } = await readOwnUser(await service.signFor({ sub: 'may', name: 'June' }));
     expect(body).toMatchObject({ name: 'June', email: 'may@example.org' });
   });
 

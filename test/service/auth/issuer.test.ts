@@ -4,14 +4,14 @@ import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createKeyFinder } from '../../../src/service/auth/issuer-keys.js';
 import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
-import { issuerForTest, personNamed } from '../../support/issuer.js';
+import { createPerson, issuerForTest } from '../../support/issuer.js';
 import { listenOn } from '../../support/listen.js';
 import { ask, serviceForTest } from '../../support/service.js';
 
 type IssuerInput = NonNullable<ConfigurationInput['issuers']>[number];
 
 /** A service that trusts an issuer, with a clock that the test controls. */
-async function stage(settings: Partial<IssuerInput> = {}) {
+async function createStage(settings: Partial<IssuerInput> = {}) {
   const issuer = await issuerForTest();
   const clock = { ahead: 0 };
   const service = await serviceForTest(
@@ -24,23 +24,23 @@ async function stage(settings: Partial<IssuerInput> = {}) {
   return { issuer, clock, service, me, status, sign };
 }
 
-const minutes = (count: number) => count * 60_000;
+const toMilliseconds = (count: number) => count * 60_000;
 const inSeconds = (count: number) => Math.floor(Date.now() / 1000) + count;
 
 describe('a token of a configured issuer', () => {
   it('identifies its bearer, who becomes a user on first use', async () => {
-    const { issuer, service, me } = await stage();
-    const person = personNamed('ann', { name: 'Ann', roles: ['editor', 'admin'] });
+    const { issuer, service, me } = await createStage();
+    const person = createPerson('ann', { name: 'Ann', roles: ['editor', 'admin'] });
     const token = await issuer.signIn(person, service.url);
     const { body } = await me(token);
     expect(body).toMatchObject({ name: 'Ann', email: 'ann@example.org', admin: true, publishers: [] });
     expect(body.credential.kind).toBe('identity_provider');
-    expect(Date.parse(body.credential.expires_at)).toBeGreaterThan(Date.now() + minutes(58));
+    expect(Date.parse(body.credential.expires_at)).toBeGreaterThan(Date.now() + toMilliseconds(58));
     expect((await me(token)).body.id).toBe(body.id);
   });
 
   it('accepts an invitation to its address, but only if the issuer has verified the address', async () => {
-    const { service, me, sign } = await stage();
+    const { service, me, sign } = await createStage();
     const owner = { token: service.ownerToken, method: 'POST' };
     await ask(`${service.url}/publishers`, { ...owner, json: { id: 'acme', name: 'Acme' } });
     const json = { email: 'Ann@example.org', role: 'owner' };
@@ -60,14 +60,14 @@ describe('a token of a configured issuer', () => {
   });
 
   it('has a name and a subject that can be stored as they are', async () => {
-    const { me, sign } = await stage();
+    const { me, sign } = await createStage();
     const name = `${'a'.repeat(199)}😀`;
     expect((await me(await sign({ name }))).body.name).toBe(`${'a'.repeat(199)}\ufffd`);
     expect((await me(await sign({ sub: 'a\ud800' }))).status).toBe(401);
   });
 
   it('is accepted up to a minute before it begins and after it ends', async () => {
-    const { status, sign } = await stage();
+    const { status, sign } = await createStage();
     expect(await status(await sign({ exp: inSeconds(-50) }))).toBe(200);
     expect(await status(await sign({ exp: inSeconds(-61) }))).toBe(401);
     expect(await status(await sign({ nbf: inSeconds(50) }))).toBe(200);
@@ -75,34 +75,34 @@ describe('a token of a configured issuer', () => {
   });
 
   it('is refused by a service whose clock is ten minutes off, with a message about time', async () => {
-    const { issuer, clock, service, me } = await stage();
+    const { issuer, clock, service, me } = await createStage();
     issuer.tokenSeconds = 300;
-    const token = await issuer.signIn(personNamed('ann'), service.url);
+    const token = await issuer.signIn(createPerson('ann'), service.url);
     expect((await me(token)).status).toBe(200);
-    clock.ahead = minutes(10);
+    clock.ahead = toMilliseconds(10);
     expect((await me(token)).body.message).toContain('has expired');
-    clock.ahead = -minutes(10);
+    clock.ahead = -toMilliseconds(10);
     const early = await issuer.sign({ sub: 'ann', aud: service.url, nbf: inSeconds(0) });
     expect((await me(early)).body.message).toContain('not valid yet');
   });
 
   it('is refused if it is for another service', async () => {
-    const { issuer, service, me } = await stage();
-    const other = await issuer.signIn(personNamed('ann'), 'https://other.example.org');
+    const { issuer, service, me } = await createStage();
+    const other = await issuer.signIn(createPerson('ann'), 'https://other.example.org');
     const { status, body } = await me(other);
     expect([status, body.message]).toEqual([401, expect.stringContaining('another service')]);
-    expect((await me(await issuer.signIn(personNamed('ann'), service.url))).status).toBe(200);
+    expect((await me(await issuer.signIn(createPerson('ann'), service.url))).status).toBe(200);
   });
 
   it('makes an admin according to the configured claim and role', async () => {
     const named = { rolesClaim: 'https://example.org/roles', adminRole: 'Registry Admins' };
-    const url = await stage(named);
+    const url = await createStage(named);
     const admin = async ({ me, sign }: typeof url, claims: object) =>
       (await me(await sign(claims))).body.admin;
     expect(await admin(url, { 'https://example.org/roles': ['x', 'Registry Admins'] })).toBe(true);
     expect(await admin(url, { roles: ['Registry Admins', 'admin'] })).toBe(false);
 
-    const path = await stage({ rolesClaim: 'realm_access.roles' });
+    const path = await createStage({ rolesClaim: 'realm_access.roles' });
     expect(await admin(path, { realm_access: { roles: ['admin'] } })).toBe(true);
     expect(await admin(path, { realm_access: { roles: 'admin' } })).toBe(true);
     for (const realm_access of [
@@ -123,8 +123,8 @@ describe('the API keys and personal access tokens of a person of a configured is
 
   /** Keys of Ann, who signed in once. */
   async function withKeys(settings: Partial<IssuerInput> = {}) {
-    const { issuer, clock, service, me } = await stage(settings);
-    const later = () => ({ exp: inSeconds((clock.ahead + minutes(60)) / 1000) });
+    const { issuer, clock, service, me } = await createStage(settings);
+    const later = () => ({ exp: inSeconds((clock.ahead + toMilliseconds(60)) / 1000) });
     const signIn = async () => me(await issuer.sign({ sub: 'ann', aud: service.url, ...later() }));
     const token = await issuer.sign({ sub: 'ann', aud: service.url });
     const post = async (path: string, json: object) =>
@@ -174,7 +174,7 @@ describe('the API keys and personal access tokens of a person of a configured is
 
 describe('a token that claims to be from a configured issuer', () => {
   it('is refused unless it has a valid signature of the issuer', async () => {
-    const { issuer, clock, service, me } = await stage();
+    const { issuer, clock, service, me } = await createStage();
     const jwks = (await (await fetch(`${issuer.url}/jwks`)).json()) as { keys: [{ kid: string; x: string }] };
     const [{ kid, x }] = jwks.keys;
     const fill = <Token extends SignJWT | UnsecuredJWT>(token: Token): Token => {
@@ -185,11 +185,11 @@ describe('a token that claims to be from a configured issuer', () => {
       fill(new SignJWT({ roles: ['admin'] }))
         .setProtectedHeader(header)
         .sign(key);
-    const stranger = await generateKeyPair('ES256', { extractable: true });
+    const outsider = await generateKeyPair('ES256', { extractable: true });
     const bad = {
       unsigned: fill(new UnsecuredJWT({})).encode(),
-      "by another's key with its kid": await signed({ alg: 'ES256', kid }, stranger.privateKey),
-      "by another's key": await signed({ alg: 'ES256', kid: 'x' }, stranger.privateKey),
+      "by another's key with its kid": await signed({ alg: 'ES256', kid }, outsider.privateKey),
+      "by another's key": await signed({ alg: 'ES256', kid: 'x' }, outsider.privateKey),
       'by another algorithm': await signed(
         { alg: 'EdDSA', kid },
         (await generateKeyPair('Ed25519')).privateKey,
@@ -210,7 +210,7 @@ describe('a token that claims to be from a configured issuer', () => {
   });
 
   it('is refused if it is not an access token, although its audience is the right one', async () => {
-    const { issuer, service, status, sign } = await stage();
+    const { issuer, service, status, sign } = await createStage();
     const typed = async (typ: string | undefined, claims: object = {}) =>
       issuer.sign({ sub: 'ann', aud: service.url, ...claims }, typ === undefined ? {} : { typ });
     const others = {
@@ -239,7 +239,7 @@ describe('a token that claims to be from a configured issuer', () => {
   });
 
   it('may be an ID token if the issuer is configured so, and never one of another kind', async () => {
-    const { status, sign } = await stage({ idTokens: true });
+    const { status, sign } = await createStage({ idTokens: true });
     expect(await status(await sign({ at_hash: 'abc', nonce: 'n' }))).toBe(200);
     expect(await status(await sign({ typ: 'ID' }))).toBe(200);
     expect(await status(await sign({ typ: 'Refresh' }))).toBe(401);
@@ -247,12 +247,12 @@ describe('a token that claims to be from a configured issuer', () => {
   });
 
   it('is refused if its algorithm is not configured', async () => {
-    const { status, sign } = await stage({ algorithms: ['RS256'] });
+    const { status, sign } = await createStage({ algorithms: ['RS256'] });
     expect(await status(await sign())).toBe(401);
   });
 
   it('never makes the service fail, whatever it contains', async () => {
-    const { me, sign } = await stage();
+    const { me, sign } = await createStage();
     const odd = {
       name: 'A\0n\u0007n',
       email: 'no address',
@@ -268,7 +268,7 @@ describe('a token that claims to be from a configured issuer', () => {
 
 describe('the keys of an issuer', () => {
   it('are fetched once for concurrent requests', async () => {
-    const { issuer, status, sign } = await stage();
+    const { issuer, status, sign } = await createStage();
     const token = await sign();
     expect(new Set(await Promise.all([1, 2, 3, 4, 5].map(() => status(token))))).toEqual(new Set([200]));
     expect(issuer.asked).toEqual(['/.well-known/openid-configuration', '/jwks']);
@@ -288,13 +288,13 @@ describe('the keys of an issuer', () => {
   });
 
   it('are fetched at once for a new key; a removed key is accepted for at most 5 minutes', async () => {
-    const { issuer, clock, status, sign } = await stage();
+    const { issuer, clock, status, sign } = await createStage();
     const old = await sign();
     expect(await status(old)).toBe(200);
     await issuer.rotate();
-    clock.ahead = minutes(5) - 2_000;
+    clock.ahead = toMilliseconds(5) - 2_000;
     expect(await status(old)).toBe(200);
-    clock.ahead = minutes(5);
+    clock.ahead = toMilliseconds(5);
     expect(await status(await sign())).toBe(200);
     clock.ahead += 1_000;
     expect(await status(old)).toBe(401);
@@ -304,7 +304,7 @@ describe('the keys of an issuer', () => {
   });
 
   it('are not fetched for every token with an unknown key', async () => {
-    const { issuer, service, clock, me, sign } = await stage();
+    const { issuer, service, clock, me, sign } = await createStage();
     const { privateKey } = await generateKeyPair('ES256');
     const forged = await new SignJWT({ iss: issuer.url, aud: service.url, sub: 'eve' })
       .setProtectedHeader({ alg: 'ES256', kid: 'x' })
@@ -318,7 +318,7 @@ describe('the keys of an issuer', () => {
   });
 
   it('are used for a day while the issuer is down; without any the answer is 503, not 401', async () => {
-    const { issuer, clock, me, status, sign } = await stage();
+    const { issuer, clock, me, status, sign } = await createStage();
     issuer.instead = (_, response) => Boolean(response.writeHead(500).end());
     const token = await sign({ exp: inSeconds(1e6) });
     const early = await me(token);
@@ -334,11 +334,11 @@ describe('the keys of an issuer', () => {
     expect(await status(token)).toBe(200);
 
     await issuer.stop();
-    clock.ahead += minutes(23 * 60);
+    clock.ahead += toMilliseconds(23 * 60);
     expect(await status(token)).toBe(200);
     await issuer.rotate();
     expect(await status(await sign({ exp: inSeconds(1e6) }))).toBe(503);
-    clock.ahead += minutes(60);
+    clock.ahead += toMilliseconds(60);
     expect(await status(token)).toBe(503);
   });
 });
@@ -376,7 +376,7 @@ it('are not taken from an unusable answer, nor waited for without end', async ()
         asked.push(request.url as string);
         listenerAt(url)(request, response);
       });
-      const url = await listening(server);
+      const url = await listenForTest(server);
       return { issuer: url };
     }),
   );
@@ -388,12 +388,12 @@ it('are not taken from an unusable answer, nor waited for without end', async ()
       return ask(`${service.url}/users/me`, { token: await token.sign(privateKey) });
     }),
   );
-  const told = answers.map(({ status, body }) => `${status} ${body.error}`);
-  expect(told).toEqual(issuers.map(() => '503 unavailable'));
+  const received = answers.map(({ status, body }) => `${status} ${body.error}`);
+  expect(received).toEqual(issuers.map(() => '503 unavailable'));
   expect(asked).not.toContain('/elsewhere');
 });
 
-async function listening(server: Server): Promise<string> {
+async function listenForTest(server: Server): Promise<string> {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => {
     server.closeAllConnections();

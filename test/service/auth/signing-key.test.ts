@@ -9,7 +9,7 @@ import { testDatabase } from '../../support/postgres.js';
 import { ask, folderForTest, serviceForTest } from '../../support/service.js';
 
 const hour = 3_600_000;
-const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+const readKid = (token: string) => decodeProtectedHeader(token).kid;
 
 it('can be rotated while the service runs; tokens of the old key stay valid until they expire', async () => {
   const data = folderForTest();
@@ -25,8 +25,8 @@ it('can be rotated while the service runs; tokens of the old key stay valid unti
   expect([exit, stderr]).toEqual([0, expect.stringContaining('an hour')]);
   const { kid } = JSON.parse(stdout);
   const after = await service.signFor({ sub: 'ann' });
-  expect(kidOf(after)).toBe(kid);
-  expect(kidOf(before)).not.toBe(kid);
+  expect(readKid(after)).toBe(kid);
+  expect(readKid(before)).not.toBe(kid);
   const { events } = (await ask(`${service.url}/admin/audit`, { token: admin })).body;
   expect(events[0]).toMatchObject({ action: 'key.rotate', kind: 'key', id: kid, by: 'owner' });
 
@@ -51,7 +51,7 @@ it.skipIf(testDatabase)('can be rotated while no service runs; the next one uses
   expect(exit).toBe(0);
   const second = await serviceForTest({ data });
   const after = await second.signFor({ sub: 'ann' });
-  expect(stdout).toContain(kidOf(after));
+  expect(stdout).toContain(readKid(after));
   for (const token of [before, after])
     expect((await ask(`${second.url}/users/me`, { token })).status).toBe(200);
 });

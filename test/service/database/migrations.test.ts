@@ -37,15 +37,20 @@ function createEarlier(
   handle.close();
 }
 
-const publisher = (id: string) => ({ id, name: id, status: 'PublisherStatusActive', created_at: at });
-const node = (id: string) => ({
+const createPublisherRow = (id: string) => ({
+  id,
+  name: id,
+  status: 'PublisherStatusActive',
+  created_at: at,
+});
+const createNodeRow = (id: string) => ({
   ...{ id, folded_id: id.toLowerCase(), publisher_id: 'acme', name: id, details: '{}', search_text: '' },
   ...{ search_ranking: 0, status: 'NodeStatusActive', downloads: 0, created_at: at },
 });
-const event = (subject_kind: string, subject_id: string) => ({
+const createEventRow = (subject_kind: string, subject_id: string) => ({
   ...{ at, actor: 'ann', subject_kind, subject_id, action: `${subject_kind}.set` },
 });
-const token = (id: string, created_by: string, expires_at: string | null) => ({
+const createTokenRow = (id: string, created_by: string, expires_at: string | null) => ({
   ...{ id, publisher_id: 'acme', name: id, prefix: 'abcd', hash: id, created_by, created_at: at, expires_at },
 });
 
@@ -53,9 +58,9 @@ it('step 9 gives existing tokens an end, and existing events and ids what new on
   const file = join(folderForTest(), 'regen.db');
   createEarlier(file, 9, {
     users: ['ann', 'bob'].map((id) => ({ id, created_at: at })),
-    publishers: ['acme', 'acme-2'].map(publisher),
+    publishers: ['acme', 'acme-2'].map(createPublisherRow),
     members: [{ publisher_id: 'acme', user_id: 'ann', role: 'owner', created_at: at }],
-    nodes: ['node-a', 'node_a', 'nodeb'].map(node),
+    nodes: ['node-a', 'node_a', 'nodeb'].map(createNodeRow),
     versions: [
       {
         ...{
@@ -69,14 +74,22 @@ it('step 9 gives existing tokens an end, and existing events and ids what new on
       },
     ],
     personal_access_tokens: [
-      token('endless', 'ann', null),
-      token('ending', 'ann', '2030-01-01T00:00:00.000Z'),
-      token('left', 'bob', null),
+      createTokenRow('endless', 'ann', null),
+      createTokenRow('ending', 'ann', '2030-01-01T00:00:00.000Z'),
+      createTokenRow('left', 'bob', null),
     ],
     events: [
-      ...[event('publisher', 'acme'), event('node', 'node_a'), event('version', 'v1')],
-      ...[event('host_node', 'node-a@1.0.0/Blur'), event('member', 'acme-2/bob'), event('token', 'left')],
-      event('task', 't1'),
+      ...[
+        createEventRow('publisher', 'acme'),
+        createEventRow('node', 'node_a'),
+        createEventRow('version', 'v1'),
+      ],
+      ...[
+        createEventRow('host_node', 'node-a@1.0.0/Blur'),
+        createEventRow('member', 'acme-2/bob'),
+        createEventRow('token', 'left'),
+      ],
+      createEventRow('task', 't1'),
     ],
   });
   const database = await openSqlite({ file, durable: false });
@@ -147,9 +160,13 @@ it('step 17 keeps members, makes invitations of addresses that never signed in, 
       { id: 'ann', issuer: 'regen', subject: 'ann', email: 'ann@example.org', created_at: at },
       { id: 'ghost', email: 'zoe@example.org', created_at: at },
     ],
-    publishers: ['acme', 'bolt'].map(publisher),
+    publishers: ['acme', 'bolt'].map(createPublisherRow),
     members: [member('acme', 'ann'), member('acme', 'ghost'), member('bolt', 'ghost')],
-    nodes: ['l1ght', 'light', 'modern'].map((id, at) => ({ ...node(id), plain_id: id, number: at + 1 })),
+    nodes: ['l1ght', 'light', 'modern'].map((id, at) => ({
+      ...createNodeRow(id),
+      plain_id: id,
+      number: at + 1,
+    })),
   });
   const database = await openSqlite({ file, durable: false });
   onTestFinished(() => database.destroy());

@@ -18,7 +18,7 @@ async function openForTest(url: string): Promise<Database> {
 }
 
 const newUrl = async () => (await databaseForFolder(folderForTest())).database as string;
-const key = (id: string, secret = 'x') =>
+const createKeyRow = (id: string, secret = 'x') =>
   ({ id, use: 'url', secret, created_at: '2026-01-01T00:00:00.000Z' }) as const;
 
 /** A new database, and what makes its connections silent, as a server that is paused or gone without closing them. */
@@ -162,7 +162,7 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
       database.transaction().execute(async (tx) => {
         const found = await tx.selectFrom('keys').select('secret').where('id', '=', 'a').executeTakeFirst();
         if (found) return found.secret;
-        await tx.insertInto('keys').values(key('a', secret)).execute();
+        await tx.insertInto('keys').values(createKeyRow('a', secret)).execute();
         return secret;
       });
     const made = await Promise.all(['1', '2', '3', '4'].map(makeOnce));
@@ -172,7 +172,7 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
   it('keeps a violation that every run meets', async () => {
     const database = await openForTest(await newUrl());
     const insert = () =>
-      database.transaction().execute((tx) => tx.insertInto('keys').values(key('a')).execute());
+      database.transaction().execute((tx) => tx.insertInto('keys').values(createKeyRow('a')).execute());
     await insert();
     await expect(insert()).rejects.toMatchObject({ code: '23505' });
   });
@@ -226,7 +226,7 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
 
   it('lets a transaction end that loses to shorter ones again and again', async () => {
     const database = await openForTest(await newUrl());
-    await database.insertInto('keys').values(key('counter', '0')).execute();
+    await database.insertInto('keys').values(createKeyRow('counter', '0')).execute();
     const increment = (work = async () => {}) =>
       database.transaction().execute(async (tx) => {
         const counter = tx.selectFrom('keys').select('secret').where('id', '=', 'counter');
@@ -249,7 +249,7 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
     const database = await openForTest(await newUrl());
     const insert = database
       .transaction()
-      .execute((tx) => tx.insertInto('keys').values(key('a\0b')).execute());
+      .execute((tx) => tx.insertInto('keys').values(createKeyRow('a\0b')).execute());
     await expect(insert).rejects.toMatchObject({ code: '22021' });
   });
 });

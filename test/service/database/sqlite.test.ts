@@ -6,7 +6,8 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { findRow, insertRow } from '../../../src/service/database/database.js';
 import { openSqlite } from '../../../src/service/database/sqlite.js';
 
-const key = (id: string) => ({ id, use: 'url', secret: '-', created_at: '2030-01-01T00:00:00Z' }) as const;
+const createKeyRow = (id: string) =>
+  ({ id, use: 'url', secret: '-', created_at: '2030-01-01T00:00:00Z' }) as const;
 
 async function openForTest() {
   const folder = mkdtempSync(join(tmpdir(), 'regen-sqlite-'));
@@ -34,10 +35,10 @@ async function holdTransaction(database: OpenDatabase) {
     hasWritten = resolve;
   });
   const ended = database.transaction().execute(async (tx) => {
-    await tx.insertInto('keys').values(key('one')).execute();
+    await tx.insertInto('keys').values(createKeyRow('one')).execute();
     hasWritten();
     await held;
-    await tx.insertInto('keys').values(key('two')).execute();
+    await tx.insertInto('keys').values(createKeyRow('two')).execute();
   });
   const outcome = ended.then(
     () => 'committed',
@@ -80,8 +81,8 @@ it('builds a statement once for all values, and again for other columns or more 
     return built.mock.calls.length - before;
   };
   await database.transaction().execute(async (tx) => {
-    expect(await countBuilt(() => insertRow(tx, 'keys', key('one')))).toBe(1);
-    expect(await countBuilt(() => insertRow(tx, 'keys', key('two')))).toBe(0);
+    expect(await countBuilt(() => insertRow(tx, 'keys', createKeyRow('one')))).toBe(1);
+    expect(await countBuilt(() => insertRow(tx, 'keys', createKeyRow('two')))).toBe(0);
   });
   const find = (match: Parameters<typeof findRow<'keys'>>[2]) => () => findRow(database, 'keys', match);
   expect(await countBuilt(find({ id: 'one' }))).toBe(1);

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { filmingEngine } from '../../support/filming-engine.js';
-import { startedTask, taskAt } from '../../support/generation.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { createFilmingEngine } from '../../support/filming-engine.js';
+import { startTask, waitForTask } from '../../support/generation.js';
 import { startRegistry } from '../../support/registry.js';
 import { ask, serviceForTest } from '../../support/service.js';
-import { startedVideo } from '../../support/videos.js';
+import { startVideo } from '../../support/videos.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const prices = { image: { relight: 7 } };
@@ -13,7 +13,7 @@ const prices = { image: { relight: 7 } };
 /** An engine whose tasks run until they are aborted, and the number of those that were. */
 function endlessEngine() {
   const seen = { begun: 0, aborted: 0 };
-  const engine = copyingEngine(async (_, signal) => {
+  const engine = createCopyingEngine(async (_, signal) => {
     seen.begun += 1;
     await once(signal, 'abort');
     seen.aborted += 1;
@@ -26,8 +26,8 @@ it('ends a running task as failed with the code cancelled, and stops the work, w
   const { engine, seen } = endlessEngine();
   const service = await serviceForTest({ prices }, { engines: { image: engine } });
   const asking = { url: service.url, token: service.ownerToken };
-  const id = await startedTask(asking);
-  await taskAt(asking, id, 'IN_PROGRESS');
+  const id = await startTask(asking);
+  await waitForTask(asking, id, 'IN_PROGRESS');
   const cancel = () =>
     ask(`${service.url}/users/tasks/${id}/cancel`, { method: 'POST', token: asking.token });
   expect(await cancel()).toMatchObject({
@@ -53,9 +53,9 @@ it('ends and refunds a task that waits, which then never runs', async () => {
   const { engine, seen } = endlessEngine();
   const service = await serviceForTest({ prices }, { engines: { image: { ...engine, atOnce: 1 } } });
   const asking = { url: service.url, token: service.ownerToken };
-  const first = await startedTask(asking);
-  await taskAt(asking, first, 'IN_PROGRESS');
-  const second = await startedTask(asking);
+  const first = await startTask(asking);
+  await waitForTask(asking, first, 'IN_PROGRESS');
+  const second = await startTask(asking);
   for (const [id, refunded] of [
     [second, 7],
     [first, 0],
@@ -63,7 +63,7 @@ it('ends and refunds a task that waits, which then never runs', async () => {
     const path = `${service.url}/users/tasks/${id}/cancel`;
     expect((await ask(path, { method: 'POST', token: asking.token })).body).toMatchObject({ refunded });
   }
-  expect(await taskAt(asking, second, 'FAILED')).toMatchObject({ status: 'FAILED' });
+  expect(await waitForTask(asking, second, 'FAILED')).toMatchObject({ status: 'FAILED' });
   await waitFor(async () => {
     const jobs = await service.context.database.selectFrom('jobs').select('kind').execute();
     expect(jobs.filter(({ kind }) => kind === 'run-image-task')).toEqual([]);
@@ -74,15 +74,15 @@ it('ends and refunds a task that waits, which then never runs', async () => {
 it('is refused once the task has ended, and for everyone but its creator', async () => {
   const { url, tokens } = await startRegistry(
     {},
-    { engines: { image: copyingEngine(), video: filmingEngine() } },
+    { engines: { image: createCopyingEngine(), video: createFilmingEngine() } },
   );
   const ann = { url, token: tokens.ann };
-  const id = await startedTask(ann);
-  await taskAt(ann, id);
+  const id = await startTask(ann);
+  await waitForTask(ann, id);
   const cancel = (token: string | undefined, task = id) =>
     ask(`${url}/users/tasks/${task}/cancel`, { method: 'POST', token });
   expect(await cancel(tokens.ann)).toMatchObject({ status: 400, body: { error: 'invalid_transition' } });
-  const { task_id } = await startedVideo(ann);
+  const { task_id } = await startVideo(ann);
   expect((await cancel(tokens.eve, task_id)).status).toBe(404);
   expect(await cancel(tokens.admin, task_id)).toMatchObject({ status: 403, body: { error: 'forbidden' } });
 });

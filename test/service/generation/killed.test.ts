@@ -4,8 +4,14 @@ import { expect, it } from 'vitest';
 import type { RunningService } from '../../../src/service/serve.js';
 import { listFiles } from '../../support/files.js';
 import { pixel } from '../../support/generation.js';
-import { deliveriesOf, isSigned, receiverForTest, type Told, webhookSecret } from '../../support/receiver.js';
-import { type Course, type Known, live, look } from '../../support/run-one-task.js';
+import {
+  isSigned,
+  listDeliveries,
+  type ReceivedWebhook,
+  readWebhookSecret,
+  receiverForTest,
+} from '../../support/receiver.js';
+import { type Course, type Known, readCourse, runOneTask } from '../../support/run-one-task.js';
 import { folderForTest } from '../../support/service.js';
 
 interface Case extends Course {
@@ -86,7 +92,7 @@ it.each(Object.keys(cases))(
       return call === 1 ? 500 : 204;
     });
     const remains: Remains[] = [];
-    const known: Known = { seen: [], told: receiver.told };
+    const known: Known = { seen: [], received: receiver.received };
     const data = folderForTest();
     const copies = folderForTest();
     // A copy of the disk after each write is what a kill at that moment leaves: one run covers all kills.
@@ -96,7 +102,7 @@ it.each(Object.keys(cases))(
       cpSync(data, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
       remains.push({ ...structuredClone(known), after, data: copy });
     };
-    await (await live(course, { data, hook: receiver.url, known, wrote })).stop();
+    await (await runOneTask(course, { data, hook: receiver.url, known, wrote })).stop();
     wrote = undefined;
 
     for (const left of remains) await expectWhole(course, left, receiver);
@@ -109,16 +115,21 @@ it.each(Object.keys(cases))(
 /** Everything about the task, once a service has continued with the data. */
 async function expectWhole(course: Case, left: Remains, receiver: Receiver): Promise<void> {
   const point = `killed after: ${left.after}`;
-  const toldBefore = receiver.told.length;
-  const known: Known = { seen: [...left.seen], told: [] };
+  const toldBefore = receiver.received.length;
+  const known: Known = { seen: [...left.seen], received: [] };
   // Two hours later, so that scheduled jobs are due at once.
-  const service = await live(course, { data: left.data, hook: receiver.url, known, ahead: 2 * 3_600_000 });
+  const service = await runOneTask(course, {
+    data: left.data,
+    hook: receiver.url,
+    known,
+    ahead: 2 * 3_600_000,
+  });
   const id = known.id as string;
   if (left.id !== undefined) expect(id, point).toBe(left.id);
   const steps = known.seen.map((status) => course.statuses.indexOf(status));
   expect(steps, point).toEqual([...steps].sort());
 
-  const { made } = await look(course, service, id);
+  const { made } = await readCourse(course, service, id);
   expect(made, point).toHaveLength(course.files.length);
   for (const url of made) expect((await fetch(url)).status, point).toBe(200);
   expect(
@@ -127,17 +138,22 @@ async function expectWhole(course: Case, left: Remains, receiver: Receiver): Pro
       .sort(),
     point,
   ).toEqual(course.files);
-  expect(await recordsOf(service), point).toEqual({
+  expect(await readRecords(service), point).toEqual({
     tasks: [id],
     history: course.statuses,
     credits: [['charge', course.credits], ...(course.fails ? [['refund', course.credits]] : [])],
   });
-  await expectTold(course, service, [...left.told, ...receiver.told.slice(toldBefore)], point);
+  await expectWebhooksInTurn(
+    course,
+    service,
+    [...left.received, ...receiver.received.slice(toldBefore)],
+    point,
+  );
   await service.stop();
   rmSync(left.data, { recursive: true });
 }
 
-async function recordsOf({ context: { database } }: RunningService) {
+async function readRecords({ context: { database } }: RunningService) {
   const tasks = await database.selectFrom('tasks').select('id').execute();
   const credits = await database.selectFrom('credits').select(['kind', 'amount']).orderBy('kind').execute();
   const history = await database
@@ -154,24 +170,26 @@ async function recordsOf({ context: { database } }: RunningService) {
 }
 
 /** Repeated deliveries have the same id, and none came late or before its change was committed. */
-async function expectTold(
+async function expectWebhooksInTurn(
   { statuses }: Case,
   service: RunningService,
-  told: readonly Told[],
+  received: readonly ReceivedWebhook[],
   point: string,
 ): Promise<void> {
   const due = statuses.filter((status) => !['CREATED', 'created', 'queueing'].includes(status));
-  const log = await deliveriesOf(service);
+  const log = await listDeliveries(service);
   expect(
     log.map(({ state, status }) => [state, status]),
     point,
   ).toEqual(due.map((state) => [state, 'delivered']));
-  const heard = told.map(({ headers, body }) => `${headers['webhook-id']} ${body.status ?? body.state}`);
-  const inTurn = heard.filter((one, at) => one !== heard[at - 1]);
+  const sequence = received.map(
+    ({ headers, body }) => `${headers['webhook-id']} ${body.status ?? body.state}`,
+  );
+  const inTurn = sequence.filter((one, at) => one !== sequence[at - 1]);
   expect(inTurn, point).toEqual(log.map(({ id, state }) => `${id} ${state}`));
-  const secret = await webhookSecret(service);
+  const secret = await readWebhookSecret(service);
   expect(
-    told.every((one) => isSigned(one, secret)),
+    received.every((one) => isSigned(one, secret)),
     point,
   ).toBe(true);
 }

@@ -3,27 +3,31 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/contract/schema/limits.js';
 import type { ImageOperation } from '../../../src/service/operation/engine.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { createPngHeader, pixel, smallestBody, startPaths } from '../../support/generation.js';
-import { choice, flag, type Row, testRows } from '../../support/limit-rows.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { createPngHeader, createSmallestBody, pixel, startPaths } from '../../support/generation.js';
+import { limitToChoice, limitToFlag, type Row, testRows } from '../../support/limit-rows.js';
 import { registryForFile } from '../../support/registry.js';
 import { ask, serviceForTest } from '../../support/service.js';
 
 const registry = registryForFile(
   { quotas: { tasksInFlight: 10_000 } },
-  { engines: { image: copyingEngine() } },
+  { engines: { image: createCopyingEngine() } },
 );
 
-const start = (operation: ImageOperation, fields: object) =>
-  registry().as('ann', 'POST', startPaths[operation], { ...smallestBody(operation), ...fields });
+const startOperation = (operation: ImageOperation, fields: object) =>
+  registry().as('ann', 'POST', startPaths[operation], { ...createSmallestBody(operation), ...fields });
 
-const percent = (field: string): Row => ({ field, takes: [0, 100], refuses: [-1, 101, 0.5, '50', null] });
-const level = (field: string): Row => ({
+const limitToPercent = (field: string): Row => ({
+  field,
+  takes: [0, 100],
+  refuses: [-1, 101, 0.5, '50', null],
+});
+const limitToLevel = (field: string): Row => ({
   field: `advanced_settings.${field}`,
   takes: [0, 100, 0.5],
   refuses: [-0.1, 100.1, '50', true],
 });
-const images = (field: string): Row => ({
+const limitToImages = (field: string): Row => ({
   field,
   takes: [pixel, `data:image/png;base64,${pixel}`],
   refuses: ['', 'photo.png', 'AAAA', 'ftp://example.com/a.png', 'data:text/html;base64,PGI+', 7],
@@ -42,63 +46,74 @@ const webhook: Row = {
 
 const table: Readonly<Record<ImageOperation, readonly Row[]>> = {
   'image.relight': [
-    images('image'),
-    ...['whites', 'blacks', 'brightness', 'contrast', 'saturation'].map(level),
-    choice(
+    limitToImages('image'),
+    ...['whites', 'blacks', 'brightness', 'contrast', 'saturation'].map(limitToLevel),
+    limitToChoice(
       'advanced_settings.engine',
       'automatic balanced cool real illusio fairy colorful_anime hard_transform softy',
     ),
-    choice('advanced_settings.transfer_light_a', 'automatic low medium normal high high_on_faces'),
-    choice(
+    limitToChoice('advanced_settings.transfer_light_a', 'automatic low medium normal high high_on_faces'),
+    limitToChoice(
       'advanced_settings.transfer_light_b',
       'automatic composition straight smooth_in smooth_out smooth_both reverse_both soft_in soft_out soft_mid strong_mid style_shift strong_shift',
     ),
-    flag('advanced_settings.fixed_generation'),
-    flag('change_background'),
-    flag('interpolate_from_original'),
-    percent('light_transfer_strength'),
-    flag('preserve_details'),
+    limitToFlag('advanced_settings.fixed_generation'),
+    limitToFlag('change_background'),
+    limitToFlag('interpolate_from_original'),
+    limitToPercent('light_transfer_strength'),
+    limitToFlag('preserve_details'),
     {
       field: 'prompt',
       takes: ['', 'plain', '(warm light:1)', '(warm light:1.4)', '(16:9)', '(at 10:30)'],
       refuses: ['(warm light:0.9)', '(warm light:1.41)', '(warm:2)', 5],
     },
-    choice('style', 'standard darker_but_realistic clean smooth brighter contrasted_n_hdr just_composition'),
-    images('transfer_light_from_lightmap'),
-    images('transfer_light_from_reference_image'),
+    limitToChoice(
+      'style',
+      'standard darker_but_realistic clean smooth brighter contrasted_n_hdr just_composition',
+    ),
+    limitToImages('transfer_light_from_lightmap'),
+    limitToImages('transfer_light_from_reference_image'),
     webhook,
   ],
   'image.styleTransfer': [
-    images('image'),
-    images('reference_image'),
-    choice('engine', 'balanced definio illusio 3d_cartoon colorful_anime caricature real super_real softy'),
-    flag('fixed_generation'),
-    choice('flavor', 'faithful gen_z psychedelia detaily clear donotstyle donotstyle_sharp'),
-    flag('is_portrait'),
-    choice('portrait_beautifier', 'beautify_face beautify_face_max'),
-    choice('portrait_style', 'standard pop super_pop'),
+    limitToImages('image'),
+    limitToImages('reference_image'),
+    limitToChoice(
+      'engine',
+      'balanced definio illusio 3d_cartoon colorful_anime caricature real super_real softy',
+    ),
+    limitToFlag('fixed_generation'),
+    limitToChoice('flavor', 'faithful gen_z psychedelia detaily clear donotstyle donotstyle_sharp'),
+    limitToFlag('is_portrait'),
+    limitToChoice('portrait_beautifier', 'beautify_face beautify_face_max'),
+    limitToChoice('portrait_style', 'standard pop super_pop'),
     { field: 'prompt', takes: ['', 'anything (at all:9)'], refuses: [5] },
-    percent('structure_strength'),
-    percent('style_strength'),
+    limitToPercent('structure_strength'),
+    limitToPercent('style_strength'),
     webhook,
   ],
-  'image.skinEnhancer': [images('image'), percent('sharpen'), percent('smart_grain'), webhook],
+  'image.skinEnhancer': [
+    limitToImages('image'),
+    limitToPercent('sharpen'),
+    limitToPercent('smart_grain'),
+    webhook,
+  ],
   'image.upscaler': [
-    images('image'),
-    percent('sharpen'),
-    percent('smart_grain'),
-    percent('ultra_detail'),
-    choice('flavor', 'sublime photo photo_denoiser'),
+    limitToImages('image'),
+    limitToPercent('sharpen'),
+    limitToPercent('smart_grain'),
+    limitToPercent('ultra_detail'),
+    limitToChoice('flavor', 'sublime photo photo_denoiser'),
     { field: 'scale_factor', takes: [2, 16], refuses: [1, 17, 2.5, '2'] },
     webhook,
   ],
 };
 
-describe('every field of an image request', () => testRows(table, start));
+describe('every field of an image request', () => testRows(table, startOperation));
 
 describe('an image request', () => {
   it('is refused with both a lightmap and a reference image, before anything is started', async () => {
-    const { status, body } = await start('image.relight', {
+    const { status, body } = await startOperation('image.relight', {
       transfer_light_from_lightmap: pixel,
       transfer_light_from_reference_image: pixel,
     });
@@ -108,7 +123,7 @@ describe('an image request', () => {
   it.each(Object.keys(table) as ImageOperation[])(
     'of %s is refused with an unknown field',
     async (operation) => {
-      const { body } = await start(operation, { stile: 'clean', advanced_setings: {} });
+      const { body } = await startOperation(operation, { stile: 'clean', advanced_setings: {} });
       expect(body.details.map(({ path }: { path: string }) => path)).toEqual(['stile', 'advanced_setings']);
     },
   );
@@ -117,7 +132,10 @@ describe('an image request', () => {
     const { context } = registry().service;
     const count = () => context.database.selectFrom('tasks').select('id').execute();
     const before = (await count()).length;
-    const { status, body } = await start('image.styleTransfer', { image: 'AAAA', reference_image: 'BBBB' });
+    const { status, body } = await startOperation('image.styleTransfer', {
+      image: 'AAAA',
+      reference_image: 'BBBB',
+    });
     expect([status, body.details.map(({ path }: { path: string }) => path)]).toEqual([
       400,
       ['image', 'reference_image'],
@@ -126,7 +144,7 @@ describe('an image request', () => {
   });
 
   it('requires https for URLs of the skin enhancer, except on loopback for a service on loopback', async () => {
-    const refused = await start('image.skinEnhancer', { image: 'http://example.com/a.png' });
+    const refused = await startOperation('image.skinEnhancer', { image: 'http://example.com/a.png' });
     expect([refused.status, refused.body.details[0].path]).toEqual([400, 'image']);
   });
 });
@@ -135,7 +153,7 @@ describe('the size of an image request', () => {
   it('may exceed that of other requests', async () => {
     const whole = Buffer.concat([Buffer.from(pixel, 'base64'), Buffer.alloc(DEFAULT_LIMITS.jsonBody)]);
     const large = whole.toString('base64');
-    expect((await start('image.relight', { image: large })).status).toBe(200);
+    expect((await startOperation('image.relight', { image: large })).status).toBe(200);
     const other = await registry().as('ann', 'POST', '/publishers', { id: 'large', name: large });
     expect([other.status, other.body.error]).toEqual([413, 'too_large']);
   });
@@ -151,7 +169,7 @@ describe('the size of an image request', () => {
 
   it('of one image is 400 beyond 100 megapixels, naming the field', async () => {
     const image = createPngHeader(10_001, 10_000).toString('base64');
-    const { status, body } = await start('image.upscaler', { image });
+    const { status, body } = await startOperation('image.upscaler', { image });
     const details = [{ path: 'image', message: expect.stringContaining('megapixels') }];
     expect([status, body.details]).toEqual([400, details]);
   });
@@ -159,17 +177,17 @@ describe('the size of an image request', () => {
   it('of an upscaler’s result is 400 beyond 100 megapixels, naming the factor that fits', async () => {
     const create = { width: 2500, height: 2500, channels: 3, background: '#567' } as const;
     const image = (await sharp({ create }).png().toBuffer()).toString('base64');
-    const { status, body } = await start('image.upscaler', { image, scale_factor: 5 });
+    const { status, body } = await startOperation('image.upscaler', { image, scale_factor: 5 });
     const sizes = '2500 × 2500 pixels would become 12500 × 12500';
     const message = `is too large: ${sizes}, more than 100 megapixels; use at most 4`;
     expect([status, body.details]).toEqual([400, [{ path: 'scale_factor', message }]]);
-    expect((await start('image.upscaler', { image, scale_factor: 4 })).status).toBe(200);
+    expect((await startOperation('image.upscaler', { image, scale_factor: 4 })).status).toBe(200);
   });
 
   it('is limited by the configuration', async () => {
     const { url, ownerToken: token } = await serviceForTest(
       { limits: { generationBody: 2_000, imageBytes: 60, imagePixels: 1 } },
-      { engines: { image: copyingEngine() } },
+      { engines: { image: createCopyingEngine() } },
     );
     const send = (image: string) =>
       ask(url + startPaths['image.upscaler'], { method: 'POST', token, json: { image } });
@@ -184,7 +202,7 @@ describe('the size of an image request', () => {
     const most = 100_000;
     const { url, ownerToken: token } = await serviceForTest(
       { limits: { generationBody: most, jsonBody: most, anonymousBody: most } },
-      { engines: { image: copyingEngine() } },
+      { engines: { image: createCopyingEngine() } },
     );
     const address = url + startPaths['image.upscaler'];
     const headers = {
@@ -199,7 +217,7 @@ describe('the size of an image request', () => {
       return sending;
     });
     // Padded, because small bodies are always received.
-    const body = JSON.stringify(smallestBody('image.upscaler')).padEnd(most);
+    const body = JSON.stringify(createSmallestBody('image.upscaler')).padEnd(most);
     const send = () => fetch(address, { method: 'POST', headers, body });
     await expect.poll(async () => (await send()).status).toBe(503);
     const refused = await send();

@@ -43,7 +43,7 @@ type Options = Partial<Omit<Parameters<typeof loadImage>[1], 'owner' | 'inspecto
 const loopbackService = 'http://127.0.0.1:7717';
 const publicService = { serviceOrigin: 'https://regen.example', loopbackAllowed: false };
 
-const take = (value: string, options: Options = {}) =>
+const loadForTest = (value: string, options: Options = {}) =>
   loadImage(value, {
     field: 'image',
     limits: imageLimits,
@@ -55,37 +55,37 @@ const take = (value: string, options: Options = {}) =>
     ...options,
   });
 
-async function taken(value: string, options: Options = {}) {
-  const { content, ...size } = await take(value, options);
+async function readSize(value: string, options: Options = {}) {
+  const { content, ...size } = await loadForTest(value, options);
   if (typeof content !== 'string') return { ...size, content };
   const bytes = readFileSync(content);
   rmSync(content);
   return { ...size, content: bytes };
 }
 
-async function refusal(value: string, options: Options = {}): Promise<string> {
-  const error = await take(value, options).catch((thrown: unknown) => thrown);
+async function catchRefusal(value: string, options: Options = {}): Promise<string> {
+  const error = await loadForTest(value, options).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(Refused);
   const { code, details } = error as Refused;
   expect([code, details?.map(({ path }) => path)]).toEqual(['invalid_request', ['image']]);
   return details?.[0]?.message ?? '';
 }
 
-function serve(path: string, type: string, body: Buffer | string): string {
+function serveBytes(path: string, type: string, body: Buffer | string): string {
   answers[path] = (_, response) => response.writeHead(200, { 'content-type': type }).end(body);
   return origin + path;
 }
 
 test('writes the same file for Base64, a data URL and a URL of the same image', async () => {
   const image = { width: 320, height: 200, content: png };
-  expect(await taken(png.toString('base64'))).toEqual(image);
-  expect(await taken(`data:image/png;base64,${png.toString('base64')}`)).toEqual(image);
-  expect(await taken(serve('/picture', 'image/png', png))).toEqual(image);
+  expect(await readSize(png.toString('base64'))).toEqual(image);
+  expect(await readSize(`data:image/png;base64,${png.toString('base64')}`)).toEqual(image);
+  expect(await readSize(serveBytes('/picture', 'image/png', png))).toEqual(image);
 });
 
 test('returns the displayed size of an image, not the stored one', async () => {
   const turned = await sharp(jpeg).withMetadata({ orientation: 6 }).toBuffer();
-  expect(await taken(turned.toString('base64'))).toMatchObject({ width: 200, height: 320 });
+  expect(await readSize(turned.toString('base64'))).toMatchObject({ width: 200, height: 320 });
 });
 
 test('refuses a file that is not an image, by its content', async () => {
@@ -94,64 +94,67 @@ test('refuses a file that is not an image, by its content', async () => {
   const pdf = '%PDF-1.4 …';
   for (const text of [svg, pdf, 'hello']) {
     const data = `data:image/png;base64,${Buffer.from(text).toString('base64')}`;
-    expect(await refusal(data)).toBe('must be an image: JPEG, PNG, WebP, GIF, TIFF or AVIF');
+    expect(await catchRefusal(data)).toBe('must be an image: JPEG, PNG, WebP, GIF, TIFF or AVIF');
   }
 });
 
 test('refuses a truncated image', async () => {
   const broken = 'is truncated or corrupt';
-  expect(await refusal(jpeg.subarray(0, jpeg.length / 2).toString('base64'))).toBe(broken);
-  expect(await refusal(png.subarray(0, png.length / 2).toString('base64'))).toBe(broken);
+  expect(await catchRefusal(jpeg.subarray(0, jpeg.length / 2).toString('base64'))).toBe(broken);
+  expect(await catchRefusal(png.subarray(0, png.length / 2).toString('base64'))).toBe(broken);
 });
 
 test('refuses an empty image, in the request and at a URL', async () => {
-  expect(await refusal('data:image/png;base64,')).toBe('must not be empty');
-  expect(await refusal(serve('/empty', 'image/png', ''))).toBe('must not be empty');
+  expect(await catchRefusal('data:image/png;base64,')).toBe('must not be empty');
+  expect(await catchRefusal(serveBytes('/empty', 'image/png', ''))).toBe('must not be empty');
 });
 
 test('accepts an image at the limits, and refuses one beyond them', async () => {
   const pixels = 320 * 200;
   const limits = { imageBytes: png.length, imagePixels: pixels };
   const value = png.toString('base64');
-  expect(await taken(value, { limits })).toMatchObject({ width: 320 });
+  expect(await readSize(value, { limits })).toMatchObject({ width: 320 });
   const megabyte = Buffer.alloc(1024 ** 2 + 1).toString('base64');
   const small = { imageBytes: 1024 ** 2, imagePixels: pixels };
-  expect(await refusal(megabyte, { limits: small })).toBe('must be at most 1 MB');
-  expect(await refusal(value, { limits: { ...limits, imagePixels: pixels - 1 } })).toContain(
+  expect(await catchRefusal(megabyte, { limits: small })).toBe('must be at most 1 MB');
+  expect(await catchRefusal(value, { limits: { ...limits, imagePixels: pixels - 1 } })).toContain(
     '320 × 200 pixels',
   );
 });
 
 test('refuses a decompression bomb by its header', async () => {
   const bomb = createPngHeader(11_000, 11_000);
-  expect(await refusal(bomb.toString('base64'))).toBe(
+  expect(await catchRefusal(bomb.toString('base64'))).toBe(
     'must have at most 100 megapixels; it has 11000 × 11000 pixels',
   );
 });
 
 test('says why a URL could not be fetched', async () => {
   const cases: [string, string][] = [
-    [serve('/page', 'text/html; charset=utf-8', '<html>'), 'its content type is text/html, not an image'],
+    [
+      serveBytes('/page', 'text/html; charset=utf-8', '<html>'),
+      'its content type is text/html, not an image',
+    ],
     [`${origin}/unknown`, 'the server answered 404'],
     ['http://127.0.0.1:9/', 'its host refused the connection'],
     ['http://name.invalid/', 'its host was not found'],
     [origin.replace('//', '//user:secret@'), 'its URL must not contain a user name or password'],
   ];
   answers['/unknown'] = (_, response) => response.writeHead(404).end();
-  for (const [url, why] of cases) expect(await refusal(url)).toBe(`could not be fetched: ${why}`);
+  for (const [url, why] of cases) expect(await catchRefusal(url)).toBe(`could not be fetched: ${why}`);
 });
 
 test('stops fetching at the limit, with and without a Content-Length', async () => {
   const limits = { imageBytes: 1024 ** 2, imagePixels: 1 };
   const large = Buffer.alloc(1024 ** 2 + 1);
   const why = 'could not be fetched: it is larger than 1 MB';
-  expect(await refusal(serve('/told', 'image/png', large), { limits })).toBe(why);
+  expect(await catchRefusal(serveBytes('/told', 'image/png', large), { limits })).toBe(why);
   answers['/endless'] = (_, response) => {
     const more = () => response.write(large) && setImmediate(more);
     response.on('drain', more).writeHead(200, { 'content-type': 'image/png' });
     more();
   };
-  expect(await refusal(`${origin}/endless`, { limits })).toBe(why);
+  expect(await catchRefusal(`${origin}/endless`, { limits })).toBe(why);
 });
 
 test('stops waiting for a server that stalls', async () => {
@@ -176,25 +179,27 @@ test('stops waiting for a server that stalls', async () => {
 test('leaves no file when the caller aborts', async () => {
   const giving = new AbortController();
   answers['/wait'] = () => giving.abort(new Error('gone'));
-  await expect(take(`${origin}/wait`, { signal: giving.signal })).rejects.toThrow('gone');
+  await expect(loadForTest(`${origin}/wait`, { signal: giving.signal })).rejects.toThrow('gone');
 });
 
 test('fetches from loopback only for a service on loopback', async () => {
-  const picture = serve('/picture', 'image/png', png);
+  const picture = serveBytes('/picture', 'image/png', png);
   const why = 'could not be fetched: its address is not public';
-  expect(await refusal(picture, publicService)).toBe(why);
+  expect(await catchRefusal(picture, publicService)).toBe(why);
   const byName = picture.replace('127.0.0.1', 'localhost');
-  expect(await refusal(byName, publicService)).toBe(why);
-  expect(await taken(byName)).toMatchObject({ width: 320 });
-  expect(await taken(picture, { serviceOrigin: origin })).toMatchObject({ width: 320 });
+  expect(await catchRefusal(byName, publicService)).toBe(why);
+  expect(await readSize(byName)).toMatchObject({ width: 320 });
+  expect(await readSize(picture, { serviceOrigin: origin })).toMatchObject({ width: 320 });
 });
 
 test('fetches from an allowed network, and where it redirects only if that is allowed too', async () => {
-  const picture = serve('/picture', 'image/png', png);
+  const picture = serveBytes('/picture', 'image/png', png);
   const allowed = { ...publicService, allowedNetworks: ['127.0.0.1'] };
-  expect(await taken(picture, allowed)).toMatchObject({ width: 320 });
+  expect(await readSize(picture, allowed)).toMatchObject({ width: 320 });
   answers['/away'] = (_, response) => response.writeHead(302, { location: 'http://10.0.0.1/' }).end();
-  expect(await refusal(`${origin}/away`, allowed)).toBe('could not be fetched: its address is not public');
+  expect(await catchRefusal(`${origin}/away`, allowed)).toBe(
+    'could not be fetched: its address is not public',
+  );
 });
 
 test('a service that others reach does not fetch from loopback, even if its own URL is on loopback', () => {
@@ -214,8 +219,8 @@ test('checks every redirect', async () => {
     answers[path] = (_, response) => response.writeHead(302, { location }).end();
     return origin + path;
   };
-  serve('/picture', 'image/png', png);
-  expect(await taken(redirect('/moved', '/picture'))).toMatchObject({ width: 320 });
+  serveBytes('/picture', 'image/png', png);
+  expect(await readSize(redirect('/moved', '/picture'))).toMatchObject({ width: 320 });
   const cases: [string, string][] = [
     ['http://169.254.169.254/latest/meta-data', 'its address is not public'],
     ['http://0x0a000001/', 'its address is not public'],
@@ -224,26 +229,28 @@ test('checks every redirect', async () => {
     ['/round', 'it was redirected more than 3 times'],
   ];
   for (const [location, why] of cases) {
-    expect(await refusal(redirect('/round', location))).toBe(`could not be fetched: ${why}`);
+    expect(await catchRefusal(redirect('/round', location))).toBe(`could not be fetched: ${why}`);
   }
 });
 
 test('follows three redirects and refuses a fourth', async () => {
-  serve('/hop-0', 'image/png', png);
+  serveBytes('/hop-0', 'image/png', png);
   for (const hop of [1, 2, 3, 4]) {
     answers[`/hop-${hop}`] = (_, response) => response.writeHead(302, { location: `/hop-${hop - 1}` }).end();
   }
-  expect(await taken(`${origin}/hop-3`)).toMatchObject({ width: 320 });
-  expect(await refusal(`${origin}/hop-4`)).toBe('could not be fetched: it was redirected more than 3 times');
+  expect(await readSize(`${origin}/hop-3`)).toMatchObject({ width: 320 });
+  expect(await catchRefusal(`${origin}/hop-4`)).toBe(
+    'could not be fetched: it was redirected more than 3 times',
+  );
 });
 
 test('fetches only over https if the field requires it, except from the service itself', async () => {
-  const picture = serve('/picture', 'image/png', png);
+  const picture = serveBytes('/picture', 'image/png', png);
   const options = { httpsOnly: true, ...publicService };
   const why = 'could not be fetched: its URL must begin with https';
-  expect(await refusal(picture, options)).toBe(why);
-  expect(await refusal('http://example.com/a.png', { httpsOnly: true })).toBe(why);
-  expect(await taken(picture, { httpsOnly: true })).toMatchObject({ width: 320 });
+  expect(await catchRefusal(picture, options)).toBe(why);
+  expect(await catchRefusal('http://example.com/a.png', { httpsOnly: true })).toBe(why);
+  expect(await readSize(picture, { httpsOnly: true })).toMatchObject({ width: 320 });
 });
 
 test.each([

@@ -14,29 +14,29 @@ import { readPicture, readSize } from '../../../src/preview/image/picture.js';
 import { getInputKey } from '../../../src/service/generation/task-files.js';
 import { runWithin, TimedOut } from '../../../src/service/network/run-within.js';
 import type { Engine, ImageOperation } from '../../../src/service/operation/engine.js';
-import { zipOf } from '../../support/create-zip.js';
+import { createZip } from '../../support/create-zip.js';
 import {
+  formatStatusPath,
   pixel,
-  startedTask,
+  readTask,
   startPaths,
-  statusPath,
-  taskAt,
-  taskIn,
-  taskOf,
+  startTask,
+  unwrapTask,
+  waitForTask,
 } from '../../support/generation.js';
 import {
   type Answered,
   ask,
   folderForTest,
   publisherForTest,
-  register,
+  registerVersion,
   serviceForTest,
-  upload,
+  uploadArchive,
 } from '../../support/service.js';
 import { videoPaths } from '../../support/videos.js';
 import { waitFor } from '../../support/wait-for.js';
 
-async function listen(answer: RequestListener): Promise<string> {
+async function listenForTest(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -78,7 +78,7 @@ test.skipIf(!canMount)(
     const create = { width: 1600, height: 1600, channels: 3, background: '#888', noise } as const;
     const large = await sharp({ create }).png().toBuffer();
     expect(large.length).toBeGreaterThan(5 * 1024 ** 2);
-    const origin = await listen((_, response) =>
+    const origin = await listenForTest((_, response) =>
       response.writeHead(200, { 'content-type': 'image/png' }).end(large),
     );
     const folder = folderForTest();
@@ -113,7 +113,7 @@ test.skipIf(!canMount)('uploads and inputs that one user holds open leave the di
   const film = Buffer.alloc(7 * MB);
   Buffer.from('0000000c667479706d703432', 'hex').copy(film);
   // It never ends, so that its file stays as it is.
-  const origin = await listen((_, response) => {
+  const origin = await listenForTest((_, response) => {
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 8 * MB }).write(film);
   });
   const statuses: unknown[] = [];
@@ -133,15 +133,15 @@ test.skipIf(!canMount)('uploads and inputs that one user holds open leave the di
   await waitFor(() => expect(statuses.length).toBeGreaterThanOrEqual(7));
   expect(new Set(statuses)).toEqual(new Set([503]));
   expect((await ask(`${url}/ready`)).status).toBe(200);
-  const archive = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
-  expect((await upload(await bob.register('1.0.0'), archive)).status).toBe(200);
+  const archive = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+  expect((await uploadArchive(await bob.register('1.0.0'), archive)).status).toBe(200);
   expect((await bob.post(startPaths['image.relight'], { image: pixel })).status).toBe(200);
 });
 
 test('a service that was paused for longer than fetching may take fetches on', async () => {
   const seconds = 6;
   let child: ChildProcess | undefined;
-  const origin = await listen(async (_, response) => {
+  const origin = await listenForTest(async (_, response) => {
     child?.kill('SIGSTOP');
     await pause(seconds * 1000 + 500);
     response
@@ -183,12 +183,12 @@ test.skipIf(process.platform !== 'linux')(
     const program = ['sh', '-c', `ulimit -n ${handles}; exec "$@" 2> /dev/null`, 'sh'];
     const { child, url, token } = await serviceProcess({ rateLimit: 1e6 }, program, folderForTest());
     const publisher = await publisherForTest({ url, ownerToken: token });
-    const archive = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+    const archive = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
     const numbers = Array.from({ length: 10 }, (_, at) => `1.0.${at}`);
     const uploads: string[] = [];
-    for (const number of numbers) uploads.push((await register(publisher, number)).signedUrl);
+    for (const number of numbers) uploads.push((await registerVersion(publisher, number)).signedUrl);
     // The image library is loaded.
-    await taskAt({ url, token }, await startedTask({ url, token }));
+    await waitForTask({ url, token }, await startTask({ url, token }));
     const giveBack = await takeHandles(child, url, handles, 4);
     // Without a handle, the service accepts no connection, so that no request has an outcome either.
     const giving = setInterval(giveBack, 200);
@@ -211,7 +211,7 @@ test.skipIf(process.platform !== 'linux')(
     });
     const [tasks] = await Promise.all([
       Promise.all(numbers.map((key) => insist(() => ask(url + startPaths['image.relight'], post(key))))),
-      Promise.all(uploads.map((signedUrl) => insist(() => upload(signedUrl, archive)))),
+      Promise.all(uploads.map((signedUrl) => insist(() => uploadArchive(signedUrl, archive)))),
     ]);
     const ended = async (path: string, read: (body: Answered) => string, active: RegExp) => {
       const isOver = async () => {
@@ -227,8 +227,8 @@ test.skipIf(process.platform !== 'linux')(
       ),
       ...tasks.map((body) =>
         ended(
-          statusPath('image.relight', taskIn(body).task_id),
-          (found) => taskIn(found).status,
+          formatStatusPath('image.relight', unwrapTask(body).task_id),
+          (found) => unwrapTask(found).status,
           /CREATED|IN_PROGRESS/,
         ),
       ),
@@ -249,7 +249,7 @@ const waiting: Engine<ImageOperation> = {
 test('a task whose input is gone for a while is tried again, and neither failed nor refunded', async () => {
   const data = folderForTest();
   const accepting = await serviceForTest({ data }, { engines: { image: waiting } });
-  const id = await startedTask({ url: accepting.url, token: accepting.ownerToken });
+  const id = await startTask({ url: accepting.url, token: accepting.ownerToken });
   await accepting.context.storage.remove(getInputKey(id, 'image'));
   await accepting.stop();
   const logged: string[] = [];
@@ -259,9 +259,11 @@ test('a task whose input is gone for a while is tried again, and neither failed 
     context,
   } = await serviceForTest({ data }, { log: (_, message) => void logged.push(message) });
   await waitFor(() => expect(logged).toContain('Job run-image-task failed; retrying.'));
-  expect(await taskOf({ url, token }, id)).toMatchObject({ status: 'IN_PROGRESS' });
+  expect(await readTask({ url, token }, id)).toMatchObject({ status: 'IN_PROGRESS' });
   await context.storage.write(getInputKey(id, 'image'), Readable.from(Buffer.from(pixel, 'base64')), 1000);
-  await waitFor(async () => expect(await taskOf({ url, token }, id)).toMatchObject({ status: 'COMPLETED' }));
+  await waitFor(async () =>
+    expect(await readTask({ url, token }, id)).toMatchObject({ status: 'COMPLETED' }),
+  );
 });
 
 test('a picture whose file is missing fails with the error of the system, and not because it cannot be decoded', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { pixel, startedTask, taskAt, taskOf } from '../../support/generation.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { pixel, readTask, startTask, waitForTask } from '../../support/generation.js';
 import { registryForFile } from '../../support/registry.js';
 import { ask } from '../../support/service.js';
 
@@ -8,7 +8,7 @@ const clock = { ahead: 0 };
 const registry = registryForFile(
   {},
   {
-    engines: { image: copyingEngine() },
+    engines: { image: createCopyingEngine() },
     now: () => Date.now() + clock.ahead,
   },
 );
@@ -19,8 +19,8 @@ let url = '';
 
 beforeAll(async () => {
   const asking = { url: registry().url, token: registry().tokens.ann };
-  id = await startedTask(asking);
-  [url] = (await taskAt(asking, id)).generated;
+  id = await startTask(asking);
+  [url] = (await waitForTask(asking, id)).generated;
 });
 
 describe('the URL of a result', () => {
@@ -74,7 +74,7 @@ describe('the URL of a result', () => {
       expect((await ask(url)).body.error).toBe('invalid_signature');
       // The users' tokens have expired by now.
       const token = await service.signFor({ sub: 'ann' });
-      const [fresh] = (await taskOf({ url: service.url, token }, id)).generated;
+      const [fresh] = (await readTask({ url: service.url, token }, id)).generated;
       expect((await fetch(fresh)).status).toBe(200);
     } finally {
       clock.ahead = 0;
@@ -83,7 +83,7 @@ describe('the URL of a result', () => {
 
   it('can be used as the image of another task', async () => {
     const asking = { url: registry().url, token: registry().tokens.bob };
-    const task = await taskAt(asking, await startedTask(asking, { image: url }));
+    const task = await waitForTask(asking, await startTask(asking, { image: url }));
     expect(Buffer.from(await (await fetch(task.generated[0])).arrayBuffer())).toEqual(png);
   });
 

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { advanceTask, type TaskStep } from '../../../src/service/generation/task-states.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { filmingEngine } from '../../support/filming-engine.js';
-import { startedTask, taskAt } from '../../support/generation.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { createFilmingEngine } from '../../support/filming-engine.js';
+import { startTask, waitForTask } from '../../support/generation.js';
 import { registryForFile } from '../../support/registry.js';
-import { startedVideo, videoAt } from '../../support/videos.js';
+import { startVideo, waitForVideo } from '../../support/videos.js';
 
-const engines = { image: copyingEngine(), video: filmingEngine() };
+const engines = { image: createCopyingEngine(), video: createFilmingEngine() };
 const registry = registryForFile({ prices: { image: { relight: 5 } } }, { engines });
 
 const steps: readonly TaskStep[] = [
@@ -27,8 +27,8 @@ it.each(['image.relight', 'video.text2video'] as const)(
       context.database.selectFrom('credits').select('kind').where('task_id', '=', id).execute();
 
     const isImage = operation === 'image.relight';
-    const id: string = isImage ? await startedTask(ann) : (await startedVideo(ann)).task_id;
-    await (isImage ? taskAt(ann, id) : videoAt(ann, id));
+    const id: string = isImage ? await startTask(ann) : (await startVideo(ann)).task_id;
+    await (isImage ? waitForTask(ann, id) : waitForVideo(ann, id));
     const finished = await readTask(id);
     for (const step of steps) {
       expect(await change((tx) => advanceTask(tx, context, { id, operation }, step))).toBe(false);

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EngineFailure, type EngineJob, type ImageOperation } from '../../../src/service/operation/engine.js';
 import type { RunningService } from '../../../src/service/serve.js';
-import { copyingEngine } from '../../support/copying-engine.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
 import { listFiles } from '../../support/files.js';
 import {
+  createSmallestBody,
+  formatStatusPath,
   pixel,
-  smallestBody,
-  startedTask,
+  readTask,
   startPaths,
-  statusPath,
-  taskAt,
-  taskIn,
-  taskOf,
+  startTask,
+  unwrapTask,
+  waitForTask,
 } from '../../support/generation.js';
 import { startRegistry } from '../../support/registry.js';
 import { ask, folderForTest, serviceForTest } from '../../support/service.js';
@@ -23,7 +23,7 @@ const operations = Object.keys(startPaths) as ImageOperation[];
 const png = Buffer.from(pixel, 'base64');
 
 /** The history and the credits of a task. */
-async function booksOf({ context }: RunningService, id: string): Promise<[string[], unknown[]]> {
+async function readBooks({ context }: RunningService, id: string): Promise<[string[], unknown[]]> {
   const events = await context.database
     .selectFrom('events')
     .select(['status', 'reason', 'actor'])
@@ -47,23 +47,23 @@ describe('a task', () => {
   it.each(operations)(
     'of %s is answered as CREATED, and later as COMPLETED with its result',
     async (operation) => {
-      const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
+      const service = await serviceForTest({}, { engines: { image: createCopyingEngine() } });
       const asking = { url: service.url, token: service.ownerToken, operation };
       const { status, body } = await ask(service.url + startPaths[operation], {
         method: 'POST',
         token: service.ownerToken,
-        json: smallestBody(operation),
+        json: createSmallestBody(operation),
       });
       expect(status).toBe(200);
-      const { task_id } = taskIn(body);
+      const { task_id } = unwrapTask(body);
       const created = { generated: [], status: 'CREATED', task_id };
       expect(body).toEqual(operation === 'image.styleTransfer' ? created : { data: created });
-      const done = await taskAt(asking, task_id);
+      const done = await waitForTask(asking, task_id);
       expect(done).toEqual({ generated: [expect.any(String)], status: 'COMPLETED', task_id });
       const result = await fetch(done.generated[0]);
       expect([result.status, result.headers.get('content-type')]).toEqual([200, 'image/png']);
       expect(Buffer.from(await result.arrayBuffer())).toEqual(png);
-      expect(await booksOf(service, task_id)).toEqual([
+      expect(await readBooks(service, task_id)).toEqual([
         ['CREATED', 'IN_PROGRESS', 'COMPLETED'],
         ['charge 0'],
       ]);
@@ -71,23 +71,26 @@ describe('a task', () => {
   );
 
   it('is found only by the status operation of its kind', async () => {
-    const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: copyingEngine() } });
-    const id = await startedTask({ url, token });
+    const { url, ownerToken: token } = await serviceForTest(
+      {},
+      { engines: { image: createCopyingEngine() } },
+    );
+    const id = await startTask({ url, token });
     for (const operation of operations) {
-      const { status } = await ask(url + statusPath(operation, id), { token });
+      const { status } = await ask(url + formatStatusPath(operation, id), { token });
       expect(status, operation).toBe(operation === 'image.relight' ? 200 : 404);
     }
   });
 
   it('passes the validated request with defaults, image files and a seed to its engine', async () => {
     const jobs: EngineJob[] = [];
-    const engine = copyingEngine((job) => {
+    const engine = createCopyingEngine((job) => {
       jobs.push(job);
       if (jobs.length === 1) throw new Error('the disk is slow');
     });
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: engine } });
     const fields = { transfer_light_from_lightmap: pixel, prompt: 'warm', advanced_settings: { whites: 3 } };
-    await taskAt({ url, token }, await startedTask({ url, token }, fields));
+    await waitForTask({ url, token }, await startTask({ url, token }, fields));
     expect(jobs).toHaveLength(2);
     const [first, second] = jobs as [EngineJob, EngineJob];
     expect(second.seed).toBe(first.seed);
@@ -106,17 +109,17 @@ describe('a task', () => {
 
   it('has a random seed, unless the same settings must make the same image', async () => {
     const seeds: number[] = [];
-    const engine = copyingEngine(({ seed }) => void seeds.push(seed));
+    const engine = createCopyingEngine(({ seed }) => void seeds.push(seed));
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: engine } });
     const fixed = [
       { advanced_settings: { fixed_generation: true } },
       { advanced_settings: { fixed_generation: true } },
     ];
     for (const fields of [{}, {}, ...fixed])
-      await taskAt({ url, token }, await startedTask({ url, token }, fields));
+      await waitForTask({ url, token }, await startTask({ url, token }, fields));
     const operation = 'image.styleTransfer';
     const asking = { url, token, operation } as const;
-    await taskAt(asking, await startedTask(asking, { fixed_generation: true }));
+    await waitForTask(asking, await startTask(asking, { fixed_generation: true }));
     expect(seeds[0]).not.toBe(seeds[1]);
     expect(seeds.slice(2)).toEqual([0, 0, 0]);
   });
@@ -125,9 +128,12 @@ describe('a task', () => {
     const data = folderForTest();
     const { url, ownerToken: token } = await serviceForTest(
       { data },
-      { engines: { image: copyingEngine() } },
+      { engines: { image: createCopyingEngine() } },
     );
-    await taskAt({ url, token }, await startedTask({ url, token }, { transfer_light_from_lightmap: pixel }));
+    await waitForTask(
+      { url, token },
+      await startTask({ url, token }, { transfer_light_from_lightmap: pixel }),
+    );
     await expect.poll(() => listFiles(join(data, 'objects'))).toEqual([expect.stringMatching(/0\.png$/)]);
     await expect.poll(() => listFiles(join(data, 'scratch'))).toEqual([]);
   });
@@ -136,24 +142,27 @@ describe('a task', () => {
 describe('a task that fails', () => {
   it('has the reason in its history, is refunded, and does not affect other tasks', async () => {
     const prices = { image: { relight: 7, upscaler: 2 } };
-    const engine = copyingEngine(({ operation }) => {
+    const engine = createCopyingEngine(({ operation }) => {
       if (operation === 'image.relight') throw new EngineFailure('The image has no light.');
     });
     const service = await serviceForTest({ prices }, { engines: { image: engine } });
     const asking = { url: service.url, token: service.ownerToken };
     const other = { ...asking, operation: 'image.upscaler' } as const;
-    const [failing, passing] = [await startedTask(asking), await startedTask(other)];
-    expect(await taskAt(asking, failing, 'FAILED')).toEqual({
+    const [failing, passing] = [await startTask(asking), await startTask(other)];
+    expect(await waitForTask(asking, failing, 'FAILED')).toEqual({
       generated: [],
       status: 'FAILED',
       task_id: failing,
     });
-    await taskAt(other, passing);
-    expect(await booksOf(service, failing)).toEqual([
+    await waitForTask(other, passing);
+    expect(await readBooks(service, failing)).toEqual([
       ['CREATED', 'IN_PROGRESS', 'FAILED: The image has no light.'],
       ['charge 7', 'refund 7'],
     ]);
-    expect(await booksOf(service, passing)).toEqual([['CREATED', 'IN_PROGRESS', 'COMPLETED'], ['charge 2']]);
+    expect(await readBooks(service, passing)).toEqual([
+      ['CREATED', 'IN_PROGRESS', 'COMPLETED'],
+      ['charge 2'],
+    ]);
     const account = async (id: string) =>
       (await ask(`${service.url}/users/tasks/${id}`, { token: asking.token })).body;
     expect(await account(failing)).toMatchObject({
@@ -176,7 +185,7 @@ describe('a task that fails', () => {
     ['a file that is not there', [{ path: '/nowhere/x.png', contentType: 'image/png' }]],
   ])('because its engine returned %s is retried', async (_, files) => {
     let runs = 0;
-    const copying = copyingEngine();
+    const copying = createCopyingEngine();
     const image = {
       name: 'odd',
       atOnce: 2,
@@ -184,13 +193,13 @@ describe('a task that fails', () => {
         ++runs === 1 ? Promise.resolve({ files }) : copying.run(...given),
     };
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { image } });
-    await taskAt({ url, token }, await startedTask({ url, token }));
+    await waitForTask({ url, token }, await startTask({ url, token }));
     expect(runs).toBe(2);
   });
 
   it('at every attempt is given up after ten attempts', async () => {
     let service: RunningService | undefined;
-    const engine = copyingEngine(async () => {
+    const engine = createCopyingEngine(async () => {
       // Skips the pauses between attempts.
       await service?.context.database
         .transaction()
@@ -201,9 +210,9 @@ describe('a task that fails', () => {
     });
     service = await serviceForTest({ prices: { image: { relight: 1 } } }, { engines: { image: engine } });
     const asking = { url: service.url, token: service.ownerToken };
-    const id = await startedTask(asking);
-    await taskAt(asking, id, 'FAILED');
-    const [history, credits] = await booksOf(service, id);
+    const id = await startTask(asking);
+    await waitForTask(asking, id, 'FAILED');
+    const [history, credits] = await readBooks(service, id);
     expect(history.at(-1)).toBe('FAILED: The task did not finish in 10 attempts.');
     expect(credits).toEqual(['charge 1', 'refund 1']);
   });
@@ -216,7 +225,7 @@ describe('a service that stops', () => {
     const begun = new Promise<void>((resolve) => {
       running = resolve;
     });
-    const holding = copyingEngine((_, signal) => {
+    const holding = createCopyingEngine((_, signal) => {
       running();
       return new Promise((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(new EngineFailure('cut'))),
@@ -224,52 +233,55 @@ describe('a service that stops', () => {
     });
     const first = await serviceForTest({ data, graceMs: 0 }, { engines: { image: holding } });
     const { url, ownerToken: token } = first;
-    const id = await startedTask({ url, token });
+    const id = await startTask({ url, token });
     await begun;
-    expect((await taskOf({ url, token }, id)).status).toBe('IN_PROGRESS');
+    expect((await readTask({ url, token }, id)).status).toBe('IN_PROGRESS');
     await first.stop();
-    const second = await serviceForTest({ data }, { engines: { image: copyingEngine() } });
-    await taskAt({ url: second.url, token }, id);
-    expect(await booksOf(second, id)).toEqual([['CREATED', 'IN_PROGRESS', 'COMPLETED'], ['charge 0']]);
+    const second = await serviceForTest({ data }, { engines: { image: createCopyingEngine() } });
+    await waitForTask({ url: second.url, token }, id);
+    expect(await readBooks(second, id)).toEqual([['CREATED', 'IN_PROGRESS', 'COMPLETED'], ['charge 0']]);
   });
 });
 
 describe('credits', () => {
   it('are fixed when the task is created, even if prices change', async () => {
     const data = folderForTest();
-    const never = copyingEngine(
+    const never = createCopyingEngine(
       (_, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
     );
     const first = await serviceForTest(
       { data, graceMs: 0, prices: { image: { relight: 3 } } },
       { engines: { image: never } },
     );
-    const id = await startedTask({ url: first.url, token: first.ownerToken });
+    const id = await startTask({ url: first.url, token: first.ownerToken });
     await first.stop();
-    const failing = copyingEngine(() => {
+    const failing = createCopyingEngine(() => {
       throw new EngineFailure('No.');
     });
     const second = await serviceForTest(
       { data, prices: { image: { relight: 9 } } },
       { engines: { image: failing } },
     );
-    await taskAt({ url: second.url, token: second.ownerToken }, id, 'FAILED');
-    expect((await booksOf(second, id))[1]).toEqual(['charge 3', 'refund 3']);
+    await waitForTask({ url: second.url, token: second.ownerToken }, id, 'FAILED');
+    expect((await readBooks(second, id))[1]).toEqual(['charge 3', 'refund 3']);
   });
 });
 
 describe('a task of another user', () => {
   it('is visible only to admins', async () => {
-    const { as, service, url, tokens } = await startRegistry({}, { engines: { image: copyingEngine() } });
+    const { as, service, url, tokens } = await startRegistry(
+      {},
+      { engines: { image: createCopyingEngine() } },
+    );
     try {
-      const id = await startedTask({ url, token: tokens.ann });
+      const id = await startTask({ url, token: tokens.ann });
       const seen = await Promise.all(
-        (['ann', 'admin', 'bob', 'eve', 'pat', 'nobody'] as const).map(async (who) => {
-          const { status } = await as(who, 'GET', statusPath('image.relight', id));
+        (['ann', 'admin', 'bob', 'eve', 'pat', 'guest'] as const).map(async (who) => {
+          const { status } = await as(who, 'GET', formatStatusPath('image.relight', id));
           return `${who} ${status}`;
         }),
       );
-      expect(seen).toEqual(['ann 200', 'admin 200', 'bob 404', 'eve 404', 'pat 404', 'nobody 401']);
+      expect(seen).toEqual(['ann 200', 'admin 200', 'bob 404', 'eve 404', 'pat 404', 'guest 401']);
     } finally {
       await service.stop();
     }
@@ -286,11 +298,11 @@ describe('a start with an Idempotency-Key', () => {
     });
 
   it('creates one task and one charge, however often it is repeated', async () => {
-    const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
+    const service = await serviceForTest({}, { engines: { image: createCopyingEngine() } });
     const { url, ownerToken: token } = service;
-    const body = smallestBody('image.relight');
+    const body = createSmallestBody('image.relight');
     const first = await post(url, token, body);
-    await taskAt({ url, token }, first.body.data.task_id);
+    await waitForTask({ url, token }, first.body.data.task_id);
     const again = await post(url, token, body);
     expect(again.body).toEqual(first.body);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
@@ -309,11 +321,11 @@ describe('a start with a slow image', () => {
     send: () => void;
     closed: Promise<void>;
   }> {
-    let told = () => {};
+    let received = () => {};
     let send = () => {};
     let close = () => {};
     const asked = new Promise<void>((resolve) => {
-      told = resolve;
+      received = resolve;
     });
     const closed = new Promise<void>((resolve) => {
       close = resolve;
@@ -321,7 +333,7 @@ describe('a start with a slow image', () => {
     const server = createServer((_request, response) => {
       send = () => response.writeHead(200, { 'content-type': 'image/png' }).end(png);
       response.once('close', close);
-      told();
+      received();
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     onTestFinished(() => {
@@ -333,7 +345,10 @@ describe('a start with a slow image', () => {
   }
 
   it('does not delay other requests, and its key is in flight until it is answered', async () => {
-    const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: copyingEngine() } });
+    const { url, ownerToken: token } = await serviceForTest(
+      {},
+      { engines: { image: createCopyingEngine() } },
+    );
     const slow = await slowImage();
     const post = () =>
       ask(url + startPaths['image.relight'], {
@@ -346,7 +361,7 @@ describe('a start with a slow image', () => {
     await slow.asked;
     const second = await post();
     expect([second.status, second.body.error]).toEqual([409, 'idempotency_in_flight']);
-    await taskAt({ url, token }, await startedTask({ url, token }));
+    await waitForTask({ url, token }, await startTask({ url, token }));
     slow.send();
     const { status, body } = await first;
     expect(status).toBe(200);
@@ -355,7 +370,7 @@ describe('a start with a slow image', () => {
 
   it('is abandoned without a trace when the client disconnects', async () => {
     const data = folderForTest();
-    const service = await serviceForTest({ data }, { engines: { image: copyingEngine() } });
+    const service = await serviceForTest({ data }, { engines: { image: createCopyingEngine() } });
     const slow = await slowImage();
     const leaving = new AbortController();
     const asking = ask(service.url + startPaths['image.relight'], {
@@ -381,7 +396,7 @@ describe('the document of a service', () => {
     const { body } = await ask(`${url}/openapi.json`);
     for (const operation of operations) {
       expect(body.paths[startPaths[operation]].post.operationId).toBe(operation);
-      expect(body.paths[statusPath(operation, '{task_id}')].get.operationId).toBe(`${operation}Status`);
+      expect(body.paths[formatStatusPath(operation, '{task_id}')].get.operationId).toBe(`${operation}Status`);
     }
   });
 });

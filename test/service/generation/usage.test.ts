@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
 import { EngineFailure } from '../../../src/service/operation/engine.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { filmingEngine } from '../../support/filming-engine.js';
-import { smallestBody, startedTask, startPaths, taskAt } from '../../support/generation.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { createFilmingEngine } from '../../support/filming-engine.js';
+import { createSmallestBody, startPaths, startTask, waitForTask } from '../../support/generation.js';
 import { type Registry, startRegistry } from '../../support/registry.js';
 import { ask } from '../../support/service.js';
-import { startedVideo, videoAt } from '../../support/videos.js';
+import { startVideo, waitForVideo } from '../../support/videos.js';
 
 const start = Date.parse('2026-03-30T12:00:00Z');
 const prices = { image: { relight: 30, upscaler: 5 } };
@@ -18,10 +18,10 @@ interface Stage extends Registry {
 
 async function registryForTest(input: ConfigurationInput = {}, fails = () => false): Promise<Stage> {
   let time = start;
-  const image = copyingEngine(() => {
+  const image = createCopyingEngine(() => {
     if (fails()) throw new EngineFailure('No.');
   });
-  const parts = { engines: { image, video: filmingEngine() }, now: () => time };
+  const parts = { engines: { image, video: createFilmingEngine() }, now: () => time };
   const registry = await startRegistry({ prices, ...input }, parts);
   onTestFinished(() => registry.service.stop());
   const at = (text: string) => {
@@ -30,27 +30,27 @@ async function registryForTest(input: ConfigurationInput = {}, fails = () => fal
   return { ...registry, at };
 }
 
-const relight = (url: string, token: string | undefined, fields = {}) =>
+const startRelight = (url: string, token: string | undefined, fields = {}) =>
   ask(url + startPaths['image.relight'], {
     method: 'POST',
     token,
-    json: { ...smallestBody('image.relight'), ...fields },
+    json: { ...createSmallestBody('image.relight'), ...fields },
   });
 
 describe('a budget', () => {
   it('refuses a task that costs more than what is left, says how much that is, and renews with the month', async () => {
     const stage = await registryForTest({ quotas: { creditsPerMonth: 100 } });
     const { url, tokens, as } = stage;
-    for (let count = 0; count < 3; count++) expect((await relight(url, tokens.ann)).status).toBe(200);
-    const refused = await relight(url, tokens.ann);
+    for (let count = 0; count < 3; count++) expect((await startRelight(url, tokens.ann)).status).toBe(200);
+    const refused = await startRelight(url, tokens.ann);
     expect([refused.status, refused.body.error, refused.body.message]).toEqual([
       403,
       'quota_exceeded',
       'You may spend 100 credits a month and 10 are left, less than the 30 of this task; the next month begins at 2026-04-01T00:00:00.000Z.',
     ]);
-    expect((await relight(url, tokens.bob)).status).toBe(200);
-    await startedTask({ url, token: tokens.ann, operation: 'image.upscaler' });
-    await startedTask({ url, token: tokens.ann, operation: 'image.skinEnhancer' });
+    expect((await startRelight(url, tokens.bob)).status).toBe(200);
+    await startTask({ url, token: tokens.ann, operation: 'image.upscaler' });
+    await startTask({ url, token: tokens.ann, operation: 'image.skinEnhancer' });
     expect((await as('ann', 'GET', '/users/usage')).body.budget).toEqual({
       credits_per_month: 100,
       used: 95,
@@ -58,12 +58,12 @@ describe('a budget', () => {
       renews_at: '2026-04-01T00:00:00.000Z',
     });
     stage.at('2026-04-01T00:00:00Z');
-    expect((await relight(url, await stage.service.signFor({ sub: 'ann' }))).status).toBe(200);
+    expect((await startRelight(url, await stage.service.signFor({ sub: 'ann' }))).status).toBe(200);
   });
 
   it('is kept by tasks that start at the same time', async () => {
     const { url, tokens } = await registryForTest({ quotas: { creditsPerMonth: 100 } });
-    const answers = await Promise.all(Array.from({ length: 8 }, () => relight(url, tokens.ann)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => startRelight(url, tokens.ann)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 403, 403, 403, 403, 403]);
   });
 
@@ -71,11 +71,11 @@ describe('a budget', () => {
     let fails = true;
     const stage = await registryForTest({ quotas: { creditsPerMonth: 30 } }, () => fails);
     const { url, tokens } = stage;
-    const first = await startedTask({ url, token: tokens.ann });
-    await taskAt({ url, token: tokens.ann }, first, 'FAILED');
+    const first = await startTask({ url, token: tokens.ann });
+    await waitForTask({ url, token: tokens.ann }, first, 'FAILED');
     fails = false;
-    await taskAt({ url, token: tokens.ann }, await startedTask({ url, token: tokens.ann }));
-    expect((await relight(url, tokens.ann)).status).toBe(403);
+    await waitForTask({ url, token: tokens.ann }, await startTask({ url, token: tokens.ann }));
+    expect((await startRelight(url, tokens.ann)).status).toBe(403);
   });
 
   it('of one user is set by an admin, recorded, and taken back', async () => {
@@ -83,8 +83,8 @@ describe('a budget', () => {
     const { id } = await ok('ann', 'GET', '/users/me');
     const set = await ok('admin', 'PUT', `/admin/users/${id}`, { credits_per_month: 60 });
     expect(set).toMatchObject({ id, email: 'ann@example.org', budget: { credits_per_month: 60, left: 60 } });
-    for (let count = 0; count < 2; count++) await startedTask({ url, token: tokens.ann });
-    expect((await relight(url, tokens.ann)).status).toBe(403);
+    for (let count = 0; count < 2; count++) await startTask({ url, token: tokens.ann });
+    expect((await startRelight(url, tokens.ann)).status).toBe(403);
     const { events } = await ok('admin', 'GET', '/admin/audit?limit=100');
     expect(events.find(({ action }: { action: string }) => action === 'user.budget')).toMatchObject({
       id,
@@ -99,9 +99,9 @@ describe('a budget', () => {
 
   it('does not apply to the embedded owner, nor without the setting', async () => {
     const { service, url } = await registryForTest({ quotas: { creditsPerMonth: 0 } });
-    expect((await relight(url, service.ownerToken)).status).toBe(200);
+    expect((await startRelight(url, service.ownerToken)).status).toBe(200);
     const other = await registryForTest();
-    expect((await relight(other.url, other.tokens.ann)).status).toBe(200);
+    expect((await startRelight(other.url, other.tokens.ann)).status).toBe(200);
     expect((await other.ok('ann', 'GET', '/users/usage')).budget).toBeUndefined();
   });
 });
@@ -113,16 +113,16 @@ describe('usage', () => {
     const { url, tokens, ok } = stage;
     const finish = async (token: string | undefined, operation: 'image.relight' | 'image.upscaler') => {
       const asking = { url, token, operation };
-      await taskAt(asking, await startedTask(asking));
+      await waitForTask(asking, await startTask(asking));
     };
     await finish(tokens.ann, 'image.relight');
-    const { task_id } = await startedVideo({ url, token: tokens.ann });
-    await videoAt({ url, token: tokens.ann }, task_id);
+    const { task_id } = await startVideo({ url, token: tokens.ann });
+    await waitForVideo({ url, token: tokens.ann }, task_id);
     await finish(tokens.bob, 'image.upscaler');
     stage.at('2026-03-31T09:00:00Z');
     fails = true;
     const token = await stage.service.signFor({ sub: 'ann', email: 'ann@example.org' });
-    await taskAt({ url, token }, await startedTask({ url, token }), 'FAILED');
+    await waitForTask({ url, token }, await startTask({ url, token }), 'FAILED');
     tokens.admin = await stage.service.signFor({ sub: 'root', roles: ['admin'] });
 
     const usage = await ok('admin', 'GET', '/admin/usage');

@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { findMode } from '../../../src/contract/schema/model-rules.js';
 import { resolutions, videoModels } from '../../../src/contract/video-models.js';
 import type { VideoOperation } from '../../../src/service/operation/engine.js';
-import { filmingEngine } from '../../support/filming-engine.js';
+import { createFilmingEngine } from '../../support/filming-engine.js';
 import { pixel } from '../../support/generation.js';
-import { choice, flag, type Row, testRows } from '../../support/limit-rows.js';
+import { limitToChoice, limitToFlag, type Row, testRows } from '../../support/limit-rows.js';
 import { registryForFile } from '../../support/registry.js';
-import { smallestVideos, startedVideo, videoAt, videoPaths } from '../../support/videos.js';
+import { smallestVideos, startVideo, videoPaths, waitForVideo } from '../../support/videos.js';
 
 // Only one task is finished, so that the started ones take no time.
-const never = filmingEngine(
+const never = createFilmingEngine(
   ({ request }, signal) =>
     new Promise((done, fail) => {
       if (request.prompt === 'at once') done();
@@ -26,17 +26,17 @@ let creation = '';
 
 beforeAll(async () => {
   const ann = { url: registry().url, token: registry().tokens.ann };
-  const { task_id } = await startedVideo(ann, { prompt: 'at once' });
-  creation = (await videoAt(ann, task_id)).creations[0].id;
+  const { task_id } = await startVideo(ann, { prompt: 'at once' });
+  creation = (await waitForVideo(ann, task_id)).creations[0].id;
 });
 
-function start(operation: VideoOperation, fields: object) {
+function startOperation(operation: VideoOperation, fields: object) {
   const own = operation === 'video.extend' ? { video_creation_id: creation } : {};
   const json = { ...smallestVideos[operation], ...own, ...fields };
   return registry().as('ann', 'POST', videoPaths[operation], json);
 }
 
-const int32 = (field: string): Row => ({
+const limitToInt32 = (field: string): Row => ({
   field,
   takes: [-(2 ** 31), 0, 2 ** 31 - 1],
   refuses: [2 ** 31, -(2 ** 31) - 1, 0.5, '1'],
@@ -69,26 +69,26 @@ const badImage: Row = {
 };
 const both: readonly Row[] = [
   { field: 'aspect_ratio', takes: ['16:9', '9:16', '1:1', '3:4', '4:3'], refuses: ['', '21:9', '16/9', 1] },
-  flag('audio'),
-  choice('audio_type', 'all speech_only sound_effect_only'),
-  flag('bgm'),
+  limitToFlag('audio'),
+  limitToChoice('audio_type', 'all speech_only sound_effect_only'),
+  limitToFlag('bgm'),
   callback,
   { field: 'duration', takes: [1, 16], refuses: [0, 17, 1.5, '5'] },
-  flag('enhance'),
+  limitToFlag('enhance'),
   badImage,
-  flag('is_rec'),
+  limitToFlag('is_rec'),
   { field: 'meta_data', takes: ['{}', '[1]', '"text"'], refuses: ['', 'text', '{', 7] },
   { field: 'model', takes: Object.keys(videoModels), refuses: ['', 'vvq9', 'VVQ1', 1] },
-  choice('movement_amplitude', 'auto small medium large'),
-  flag('off_peak'),
+  limitToChoice('movement_amplitude', 'auto small medium large'),
+  limitToFlag('off_peak'),
   payload,
-  int32('priority'),
+  limitToInt32('priority'),
   prompt,
   { field: 'resolution', takes: ['540p', '720p', '1080p', '2K'], refuses: ['360p', '', '720', 720] },
-  int32('seed'),
-  choice('style', 'general anime'),
+  limitToInt32('seed'),
+  limitToChoice('style', 'general anime'),
   { field: 'voice_id', takes: ['', 'ann'], refuses: [7] },
-  flag('watermark'),
+  limitToFlag('watermark'),
   { field: 'wm_position', takes: [1, 4], refuses: [0, 5, 1.5, '3'] },
   { field: 'wm_url', takes: [], refuses: ['', 'mark.png', 'http://127.0.0.1:9/mark.png'] },
 ];
@@ -118,13 +118,13 @@ const table: Readonly<Record<VideoOperation, readonly Row[]>> = {
   ],
 };
 
-describe('every field of a video request', () => testRows(table, start));
+describe('every field of a video request', () => testRows(table, startOperation));
 
 describe('a video request', () => {
   it.each(Object.keys(table) as VideoOperation[])(
     'of %s is refused with an unknown field',
     async (operation) => {
-      const { status, body } = await start(operation, { promt: 'A boat' });
+      const { status, body } = await startOperation(operation, { promt: 'A boat' });
       expect([status, body.details]).toEqual([400, [{ path: 'promt', message: 'is not a known field' }]]);
     },
   );
@@ -148,7 +148,7 @@ describe('a video request', () => {
         asked.map(async (fields) => {
           const mode = findMode({ modes, defaultDuration: 0 }, fields.duration);
           const fits = mode?.resolutions.includes(fields.resolution) ?? false;
-          const { status, body } = await start('video.text2video', fields);
+          const { status, body } = await startOperation('video.text2video', fields);
           expect(status, JSON.stringify(fields)).toBe(fits ? 200 : 400);
           if (fits) expect(body).toMatchObject(fields);
           else

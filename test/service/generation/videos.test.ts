@@ -5,17 +5,23 @@ import { contract } from '../../../src/contract/index.js';
 import { listOperations } from '../../../src/contract/operation.js';
 import { videoModels } from '../../../src/contract/video-models.js';
 import { EngineFailure, type EngineJob, type VideoOperation } from '../../../src/service/operation/engine.js';
-import { film, filmingEngine } from '../../support/filming-engine.js';
+import { createFilmingEngine, film } from '../../support/filming-engine.js';
 import { pixel } from '../../support/generation.js';
 import { startRegistry } from '../../support/registry.js';
 import { type Answered, ask, serviceForTest } from '../../support/service.js';
-import { creationsPath, smallestVideos, startedVideo, videoAt, videoPaths } from '../../support/videos.js';
+import {
+  formatCreationsPath,
+  smallestVideos,
+  startVideo,
+  videoPaths,
+  waitForVideo,
+} from '../../support/videos.js';
 import { waitFor } from '../../support/wait-for.js';
 
 type Job = EngineJob<VideoOperation>;
 
 /** A server on loopback that answers each path with the given file. */
-async function files(given: Record<string, Buffer>, type = 'application/octet-stream'): Promise<string> {
+async function serveFiles(given: Record<string, Buffer>, type = 'application/octet-stream'): Promise<string> {
   const server = createServer((request, response) => {
     const file = given[request.url ?? ''];
     response.writeHead(file ? 200 : 404, { 'content-type': type }).end(file);
@@ -29,9 +35,9 @@ async function files(given: Record<string, Buffer>, type = 'application/octet-st
 }
 
 /** A service whose engine records its jobs. */
-async function filming(input: object = {}, before: (job: Job) => void = () => {}) {
+async function startFilmingService(input: object = {}, before: (job: Job) => void = () => {}) {
   const jobs: Job[] = [];
-  const video = filmingEngine((job) => {
+  const video = createFilmingEngine((job) => {
     jobs.push(job);
     before(job);
   });
@@ -39,7 +45,7 @@ async function filming(input: object = {}, before: (job: Job) => void = () => {}
   return { service, jobs, asking: { url: service.url, token: service.ownerToken } };
 }
 
-const post = (asking: { url: string; token: string }, operation: VideoOperation, json: object) =>
+const postVideo = (asking: { url: string; token: string }, operation: VideoOperation, json: object) =>
   ask(asking.url + videoPaths[operation], { method: 'POST', token: asking.token, json });
 
 /** An MP4 whose index comes first and whose content has `there` of the `announced` bytes. */
@@ -64,9 +70,9 @@ function mp4Cut(announced: number, there: number, isLong = false): Buffer {
 
 describe('a video task', () => {
   it('is answered as created, with its fields and their defaults', async () => {
-    const { asking } = await filming();
+    const { asking } = await startFilmingService();
     const before = Date.now();
-    const body = await startedVideo(asking, { payload: 'p', style: 'anime', enhance: true, meta_data: '{}' });
+    const body = await startVideo(asking, { payload: 'p', style: 'anime', enhance: true, meta_data: '{}' });
     const { task_id, created_at, seed, ...rest } = body;
     expect(rest).toEqual({
       state: 'created',
@@ -86,16 +92,16 @@ describe('a video task', () => {
   });
 
   it('of vv2.0 has defaults that fit its duration', async () => {
-    const { asking } = await filming();
+    const { asking } = await startFilmingService();
     const [short, long] = [{ model: 'vv2.0' }, { model: 'vv2.0', duration: 8 }];
-    expect(await startedVideo(asking, short)).toMatchObject({ duration: 4, resolution: '360p' });
-    expect(await startedVideo(asking, long)).toMatchObject({ duration: 8, resolution: '720p' });
+    expect(await startVideo(asking, short)).toMatchObject({ duration: 4, resolution: '360p' });
+    expect(await startVideo(asking, long)).toMatchObject({ duration: 8, resolution: '720p' });
   });
 
   it('ends as success, with a creation whose files can be read', async () => {
-    const { asking, service } = await filming();
-    const { task_id, credits } = await startedVideo(asking, { payload: '{"mine":1}' });
-    const done = await videoAt(asking, task_id);
+    const { asking, service } = await startFilmingService();
+    const { task_id, credits } = await startVideo(asking, { payload: '{"mine":1}' });
+    const done = await waitForVideo(asking, task_id);
     expect(done).toEqual({
       id: task_id,
       state: 'success',
@@ -130,21 +136,21 @@ describe('a video task', () => {
   });
 
   it('with a watermark has the URL of the marked video', async () => {
-    const { asking } = await filming();
-    const { task_id } = await startedVideo(asking, { watermark: true });
-    const { url, watermarked_url } = (await videoAt(asking, task_id)).creations[0];
+    const { asking } = await startFilmingService();
+    const { task_id } = await startVideo(asking, { watermark: true });
+    const { url, watermarked_url } = (await waitForVideo(asking, task_id)).creations[0];
     expect(watermarked_url).toBe(url);
   });
 
   it('passes the validated request with defaults to its engine, with the same seed at every attempt', async () => {
-    const { asking, jobs } = await filming({}, () => {
+    const { asking, jobs } = await startFilmingService({}, () => {
       if (jobs.length === 1) throw new Error('the disk is slow');
     });
     const images = [pixel, `data:image/png;base64,${pixel}`];
-    const place = await files({ '/mark.png': Buffer.from(pixel, 'base64') });
+    const place = await serveFiles({ '/mark.png': Buffer.from(pixel, 'base64') });
     const fields = { images, wm_url: `${place}/mark.png`, seed: -7, callback_url: 'http://127.0.0.1:9/' };
-    const { task_id, seed } = await startedVideo({ ...asking, operation: 'video.startEnd2video' }, fields);
-    await videoAt(asking, task_id);
+    const { task_id, seed } = await startVideo({ ...asking, operation: 'video.startEnd2video' }, fields);
+    await waitForVideo(asking, task_id);
     expect([seed, ...jobs.map((job) => job.seed)]).toEqual([-7, -7, -7]);
     expect(jobs[1]?.request).toEqual({
       ...{ model: 'vvq3-pro', duration: 5, resolution: '720p', aspect_ratio: '16:9', seed: -7 },
@@ -154,33 +160,33 @@ describe('a video task', () => {
   });
 
   it('returns images that are URLs, but not Base64', async () => {
-    const { asking } = await filming();
-    const place = await files({ '/a.png': Buffer.from(pixel, 'base64') });
+    const { asking } = await startFilmingService();
+    const place = await serveFiles({ '/a.png': Buffer.from(pixel, 'base64') });
     const frames = { ...asking, operation: 'video.startEnd2video' } as const;
     const images = [`${place}/a.png`, `${place}/a.png`];
-    expect((await startedVideo(frames, { images })).images).toEqual(images);
-    expect(await startedVideo(frames, { images: [`${place}/a.png`, pixel] })).not.toHaveProperty('images');
+    expect((await startVideo(frames, { images })).images).toEqual(images);
+    expect(await startVideo(frames, { images: [`${place}/a.png`, pixel] })).not.toHaveProperty('images');
   });
 
   it('keeps the memory of its engine across attempts', async () => {
     const read: (string | undefined)[] = [];
-    const video = filmingEngine(async (_, __, memory) => {
+    const video = createFilmingEngine(async (_, __, memory) => {
       read.push(await memory.read());
       await memory.write(`attempt ${read.length}`, false);
       if (read.length < 3) throw new Error('cut');
     });
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { video } });
-    await videoAt({ url, token }, (await startedVideo({ url, token })).task_id);
+    await waitForVideo({ url, token }, (await startVideo({ url, token })).task_id);
     expect(read).toEqual([undefined, 'attempt 1', 'attempt 2']);
   });
 
   it('that its engine cannot make fails with a code and is refunded', async () => {
-    const { asking, service } = await filming({}, () => {
+    const { asking, service } = await startFilmingService({}, () => {
       throw new EngineFailure('The prompt is empty of meaning.', { code: 'prompt_refused' });
     });
-    const { task_id, credits } = await startedVideo(asking);
+    const { task_id, credits } = await startVideo(asking);
     expect(credits).toBe(30);
-    expect(await videoAt(asking, task_id, 'failed')).toEqual({
+    expect(await waitForVideo(asking, task_id, 'failed')).toEqual({
       ...{ id: task_id, state: 'failed', err_code: 'prompt_refused', credits: 0, payload: '', creations: [] },
     });
     const { body } = await ask(`${service.url}/users/tasks/${task_id}`, { token: asking.token });
@@ -192,12 +198,15 @@ describe('a video task', () => {
   });
 
   it('is visible to its creator and admins, and is not an image task', async () => {
-    const { as, service, url, tokens } = await startRegistry({}, { engines: { video: filmingEngine() } });
+    const { as, service, url, tokens } = await startRegistry(
+      {},
+      { engines: { video: createFilmingEngine() } },
+    );
     try {
-      const { task_id } = await startedVideo({ url, token: tokens.ann });
+      const { task_id } = await startVideo({ url, token: tokens.ann });
       const seen = await Promise.all(
         (['ann', 'admin', 'bob', 'pat'] as const).map(
-          async (who) => (await as(who, 'GET', creationsPath(task_id))).status,
+          async (who) => (await as(who, 'GET', formatCreationsPath(task_id))).status,
         ),
       );
       expect(seen).toEqual([200, 200, 404, 404]);
@@ -212,9 +221,9 @@ describe('a video task', () => {
 describe('an extension', () => {
   /** A service with a creation. */
   async function created() {
-    const here = await filming();
-    const { task_id } = await startedVideo(here.asking);
-    const [creation] = (await videoAt(here.asking, task_id)).creations;
+    const here = await startFilmingService();
+    const { task_id } = await startVideo(here.asking);
+    const [creation] = (await waitForVideo(here.asking, task_id)).creations;
     return { ...here, creation };
   }
 
@@ -223,7 +232,7 @@ describe('an extension', () => {
   it('of one’s own creation reads it from storage, even if its URL has expired', async () => {
     const { asking, creation, jobs } = await created();
     const given = { video_creation_id: creation.id, video_url: nowhere };
-    const { seed, task_id, created_at, ...answer } = await startedVideo(
+    const { seed, task_id, created_at, ...answer } = await startVideo(
       { ...asking, operation: 'video.extend' },
       given,
     );
@@ -231,7 +240,7 @@ describe('an extension', () => {
       ...given,
       ...{ state: 'created', credits: 20, model: 'vvq2-turbo', duration: 5, resolution: '720p' },
     });
-    await videoAt(asking, task_id);
+    await waitForVideo(asking, task_id);
     expect(jobs[1]?.request).toMatchObject({ video_url: nowhere, duration: 5 });
     expect(Object.keys(jobs[1]?.images ?? {})).toEqual(['video']);
   });
@@ -240,16 +249,19 @@ describe('an extension', () => {
     const { asking, creation } = await created();
     const extend = { ...asking, operation: 'video.extend' } as const;
     for (const video_creation_id of ['vendor-77', `${creation.id}9`, 'x-0']) {
-      const { task_id } = await startedVideo(extend, { video_creation_id, video_url: creation.url });
-      await videoAt(asking, task_id);
+      const { task_id } = await startVideo(extend, { video_creation_id, video_url: creation.url });
+      await waitForVideo(asking, task_id);
     }
   });
 
   it('of another user’s creation is answered like one of an unknown id', async () => {
-    const { service, as, url, tokens } = await startRegistry({}, { engines: { video: filmingEngine() } });
+    const { service, as, url, tokens } = await startRegistry(
+      {},
+      { engines: { video: createFilmingEngine() } },
+    );
     try {
-      const { task_id } = await startedVideo({ url, token: tokens.ann });
-      await videoAt({ url, token: tokens.ann }, task_id);
+      const { task_id } = await startVideo({ url, token: tokens.ann });
+      await waitForVideo({ url, token: tokens.ann }, task_id);
       const ask = (video_creation_id: string) =>
         as('bob', 'POST', videoPaths['video.extend'], { video_creation_id, video_url: nowhere });
       const [theirs, unknown] = [await ask(`${task_id}-0`), await ask('unknown-0')];
@@ -286,10 +298,10 @@ describe('an extension', () => {
     ],
     ['is not there', undefined, 'could not be fetched: the server answered 404'],
   ])('is refused if the video %s', async (_, file, message) => {
-    const { asking, service } = await filming({ limits: { videoBytes: 1000 } });
-    const place = await files(file ? { '/a': file } : {});
+    const { asking, service } = await startFilmingService({ limits: { videoBytes: 1000 } });
+    const place = await serveFiles(file ? { '/a': file } : {});
     const given = { video_creation_id: 'x', video_url: `${place}/a` };
-    const { status, body } = await post(asking, 'video.extend', given);
+    const { status, body } = await postVideo(asking, 'video.extend', given);
     expect([status, body.details]).toEqual([400, [{ path: 'video_url', message }]]);
     expect(await service.context.database.selectFrom('tasks').select('id').execute()).toEqual([]);
   });
@@ -302,14 +314,14 @@ describe('an extension', () => {
     ['WebM', Buffer.from('\x1aE\xdf\xa3\x01\0\0\0\0\0\0\x1f', 'latin1')],
     ['an old MOV', Buffer.from('\0\0\0\x08wide\0\0\0\0mdat', 'latin1')],
   ])('takes %s', async (_, file) => {
-    const { asking } = await filming();
-    const place = await files({ '/a': file }, 'video/x');
-    await startedVideo({ ...asking, operation: 'video.extend' }, { video_url: `${place}/a` });
+    const { asking } = await startFilmingService();
+    const place = await serveFiles({ '/a': file }, 'video/x');
+    await startVideo({ ...asking, operation: 'video.extend' }, { video_url: `${place}/a` });
   });
 
   it('reports problems of its video and its image together', async () => {
-    const { asking } = await filming();
-    const { body } = await post(asking, 'video.extend', {
+    const { asking } = await startFilmingService();
+    const { body } = await postVideo(asking, 'video.extend', {
       ...smallestVideos['video.extend'],
       images: ['AAAA'],
     });
@@ -321,8 +333,8 @@ describe('what a video costs', () => {
   const prices = { video_per_second: { 'vvq3-pro': { '720p': 3 } }, image: { relight: 2 } };
 
   it('is fixed when it is created, and is in the answer', async () => {
-    const { asking, service } = await filming({ prices });
-    const cost = async (fields: object) => (await startedVideo(asking, fields)).credits;
+    const { asking, service } = await startFilmingService({ prices });
+    const cost = async (fields: object) => (await startVideo(asking, fields)).credits;
     expect(await cost({ duration: 3 })).toBe(9);
     expect(await cost({ duration: 3, off_peak: true })).toBe(5);
     expect(await cost({ duration: 3, is_rec: true })).toBe(19);
@@ -332,7 +344,7 @@ describe('what a video costs', () => {
   });
 
   it('follows the price table, which has every model at every resolution that it makes', async () => {
-    const { asking } = await filming({ prices });
+    const { asking } = await startFilmingService({ prices });
     const { body } = await ask(asking.url + contract.video.prices.path, { token: asking.token });
     expect(body).toMatchObject({ is_rec: 10, off_peak: 0.5, image: { relight: 2, upscaler: 0 } });
     expect(body.video_per_second['vvq3-pro']).toEqual({ '540p': 4, '720p': 3, '1080p': 10, '2K': 16 });
@@ -356,18 +368,18 @@ describe('an off-peak task', () => {
       go = resolve;
     });
     const video = {
-      ...filmingEngine(async ({ request }) => {
+      ...createFilmingEngine(async ({ request }) => {
         begun.push(request.prompt);
         await gate;
       }),
       atOnce: 1,
     };
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { video } });
-    const start = (prompt: string, off_peak = false) => startedVideo({ url, token }, { prompt, off_peak });
+    const start = (prompt: string, off_peak = false) => startVideo({ url, token }, { prompt, off_peak });
     await start('first');
     await start('cheap', true);
     const { task_id } = await start('second');
-    const states = async () => (await ask(url + creationsPath(task_id), { token })).body.state;
+    const states = async () => (await ask(url + formatCreationsPath(task_id), { token })).body.state;
     expect(await states()).toBe('queueing');
     go();
     await waitFor(() => expect(begun).toEqual(['first', 'second', 'cheap']));
@@ -375,22 +387,22 @@ describe('an off-peak task', () => {
 
   it('that has not ended after 48 hours fails and is refunded, even if it is running', async () => {
     const clock = { ahead: 0 };
-    const video = filmingEngine(
+    const video = createFilmingEngine(
       (_, signal) =>
         new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut')))),
     );
     const parts = { engines: { video }, now: () => Date.now() + clock.ahead };
     const service = await serviceForTest({ graceMs: 0 }, parts);
     const token = () => service.signFor({ sub: 'ann' });
-    const start = async () => startedVideo({ url: service.url, token: await token() }, { off_peak: true });
+    const start = async () => startVideo({ url: service.url, token: await token() }, { off_peak: true });
     const [one, other, waiting] = [await start(), await start(), await start()];
     clock.ahead = 48 * 3_600_000 - 60_000;
     expect(
-      (await videoAt({ url: service.url, token: await token() }, one.task_id, 'processing')).credits,
+      (await waitForVideo({ url: service.url, token: await token() }, one.task_id, 'processing')).credits,
     ).toBe(15);
     clock.ahead = 48 * 3_600_000;
     for (const { task_id } of [one, other, waiting]) {
-      const failed = await videoAt({ url: service.url, token: await token() }, task_id, 'failed');
+      const failed = await waitForVideo({ url: service.url, token: await token() }, task_id, 'failed');
       expect([failed.err_code, failed.credits]).toEqual(['off_peak_expired', 0]);
     }
   });
@@ -398,26 +410,26 @@ describe('an off-peak task', () => {
 
 describe('the callback of a video task', () => {
   it('is called when it starts and when it ends, with its creations', async () => {
-    const told: Answered[] = [];
+    const received: Answered[] = [];
     const server = createServer((request, response) => {
       let text = '';
       request.on('data', (chunk) => {
         text += chunk;
       });
       request.on('end', () => {
-        told.push({ event: request.headers['webhook-event'], ...JSON.parse(text) });
+        received.push({ event: request.headers['webhook-event'], ...JSON.parse(text) });
         response.end();
       });
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     onTestFinished(() => void server.close());
     const callback_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const { asking } = await filming();
-    const { task_id } = await startedVideo(asking, { callback_url, payload: 'mine' });
-    await waitFor(() => expect(told).toHaveLength(2));
+    const { asking } = await startFilmingService();
+    const { task_id } = await startVideo(asking, { callback_url, payload: 'mine' });
+    await waitFor(() => expect(received).toHaveLength(2));
     const body = { event: 'video.task.updated', id: task_id, err_code: '', credits: 30, payload: 'mine' };
     const creation = expect.objectContaining({ id: `${task_id}-0`, url: expect.stringContaining('/0.mp4?') });
-    expect(told).toEqual([
+    expect(received).toEqual([
       { ...body, state: 'processing', creations: [] },
       { ...body, state: 'success', creations: [creation] },
     ]);
@@ -425,9 +437,9 @@ describe('the callback of a video task', () => {
 });
 
 it('a service that cannot make videos says why, before it accepts a task', async () => {
-  const video = { ...filmingEngine(), unavailable: async () => 'The codecs are not installed.' };
+  const video = { ...createFilmingEngine(), unavailable: async () => 'The codecs are not installed.' };
   const { url, ownerToken: token } = await serviceForTest({}, { engines: { video } });
-  const { status, body } = await post({ url, token }, 'video.extend', smallestVideos['video.extend']);
+  const { status, body } = await postVideo({ url, token }, 'video.extend', smallestVideos['video.extend']);
   expect([status, body]).toEqual([503, { error: 'unavailable', message: 'The codecs are not installed.' }]);
 });
 

@@ -1,8 +1,14 @@
 import { expect, it } from 'vitest';
 import type { ServiceParts } from '../../../src/service/serve.js';
-import { zipOf } from '../../support/create-zip.js';
-import { issuerForTest, personNamed } from '../../support/issuer.js';
-import { ask, publisherForTest, register, serviceForTest, upload } from '../../support/service.js';
+import { createZip } from '../../support/create-zip.js';
+import { createPerson, issuerForTest } from '../../support/issuer.js';
+import {
+  ask,
+  publisherForTest,
+  registerVersion,
+  serviceForTest,
+  uploadArchive,
+} from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 interface Line {
@@ -39,7 +45,7 @@ it('logs a sign-in once, and whose credential each request has, but not the cred
   const { lines, log } = keepLines();
   const issuer = await issuerForTest();
   const { url } = await serviceForTest({ logLevel: 'info', issuers: [{ issuer: issuer.url }] }, { log });
-  const token = await issuer.signIn(personNamed('una'), url);
+  const token = await issuer.signIn(createPerson('una'), url);
   for (let round = 0; round < 2; round++) await ask(`${url}/users/me`, { token });
   const { body } = await ask(`${url}/users/me`, { token });
   await waitFor(async () => {
@@ -74,8 +80,8 @@ it('logs the start, publishing, the verdict and the stop', async () => {
   const { lines, log } = keepLines();
   const service = await serviceForTest({ logLevel: 'info' }, { log });
   const publisher = await publisherForTest(service);
-  const { signedUrl } = await register(publisher);
-  await upload(signedUrl, await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' }));
+  const { signedUrl } = await registerVersion(publisher);
+  await uploadArchive(signedUrl, await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' }));
   await waitFor(async () =>
     expect(lines.find(({ message }) => message === 'verdict')).toMatchObject({
       nodeId: 'pack',

@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 import fastify from 'fastify';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBodyBudget } from '../../../src/service/http/bodies.js';
-import { zipOf } from '../../support/create-zip.js';
-import { nextRequest } from '../../support/next-request.js';
-import { publisherForTest, register, serviceForTest, upload } from '../../support/service.js';
+import { createZip } from '../../support/create-zip.js';
+import { waitForRequest } from '../../support/next-request.js';
+import { publisherForTest, registerVersion, serviceForTest, uploadArchive } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 /** Sends a whole request before it reads any of the answer, as simple clients do. */
@@ -48,7 +48,7 @@ it.each([
 const HALF_MINUTE_MS = 30_000;
 
 /** A connection that has sent the head of a request and the first byte of its body. */
-async function begun(
+async function beginRequest(
   url: string,
   path: string,
   { method = 'POST', type = 'application/json' } = {},
@@ -67,20 +67,20 @@ async function begun(
 }
 
 /** A service whose intervals the test controls; the network is real. */
-async function service(): Promise<string> {
+async function startWithFakeTimers(): Promise<string> {
   const { url } = await serviceForTest();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   return url;
 }
 
-const arrived = () => waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
+const waitForTimer = () => waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
 
 describe('a body that stalls', () => {
   it('is cut off with an answer', async () => {
-    const { socket, answer } = await begun(await service(), '/bulk/nodes/versions');
+    const { socket, answer } = await beginRequest(await startWithFakeTimers(), '/bulk/nodes/versions');
     const closed = new Promise((resolve) => socket.once('close', resolve));
-    await arrived();
+    await waitForTimer();
     vi.advanceTimersByTime(2 * HALF_MINUTE_MS);
     await closed;
     expect(answer()).toMatch(/^HTTP\/1.1 503 .*too slowly/s);
@@ -88,21 +88,21 @@ describe('a body that stalls', () => {
 
   it('is cut off if it is an upload', async () => {
     const running = await serviceForTest();
-    const { signedUrl } = await register(await publisherForTest(running));
+    const { signedUrl } = await registerVersion(await publisherForTest(running));
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const { pathname, search } = new URL(signedUrl);
     const lines = { method: 'PUT', type: 'application/zip' };
-    const { socket, answer } = await begun(running.url, pathname + search, lines);
+    const { socket, answer } = await beginRequest(running.url, pathname + search, lines);
     const closed = new Promise((resolve) => socket.once('close', resolve));
-    await arrived();
+    await waitForTimer();
     vi.advanceTimersByTime(2 * HALF_MINUTE_MS);
     await closed;
     expect(answer()).toMatch(/^HTTP\/1.1 503 .*too slowly/s);
   });
 
   it('is cut off even if the request was refused before', async () => {
-    const { socket, answer } = await begun(await service(), '/nowhere');
+    const { socket, answer } = await beginRequest(await startWithFakeTimers(), '/nowhere');
     const closed = new Promise((resolve) => socket.once('close', resolve));
     await waitFor(() => expect(answer()).toMatch(/^HTTP\/1.1 404 /));
     vi.advanceTimersByTime(2 * HALF_MINUTE_MS);
@@ -110,11 +110,11 @@ describe('a body that stalls', () => {
   });
 
   it('is not cut off while enough of it arrives', async () => {
-    const url = await service();
-    const request = nextRequest();
-    const { socket, answer } = await begun(url, '/bulk/nodes/versions');
+    const url = await startWithFakeTimers();
+    const request = waitForRequest();
+    const { socket, answer } = await beginRequest(url, '/bulk/nodes/versions');
     const { socket: served } = await request;
-    await arrived();
+    await waitForTimer();
     for (let part = 0; part < 4; part += 1) {
       const before = served.bytesRead;
       socket.write(' '.repeat(70_000));
@@ -130,9 +130,9 @@ describe('a download that is not read', () => {
   it('is cut off after a minute or two, and one that is read goes on', async () => {
     const running = await serviceForTest();
     const publisher = await publisherForTest(running);
-    const { signedUrl, node_version } = await register(publisher);
-    const zip = await zipOf({ '__init__.py': '', 'weights.bin': randomBytes(24 * 1024 ** 2) });
-    expect((await upload(signedUrl, zip)).status).toBe(200);
+    const { signedUrl, node_version } = await registerVersion(publisher);
+    const zip = await createZip({ '__init__.py': '', 'weights.bin': randomBytes(24 * 1024 ** 2) });
+    expect((await uploadArchive(signedUrl, zip)).status).toBe(200);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const { host, hostname, port, pathname } = new URL(node_version.downloadUrl);
@@ -153,7 +153,7 @@ describe('a download that is not read', () => {
     });
     await read;
     idle.pause();
-    await arrived();
+    await waitForTimer();
     vi.advanceTimersByTime(120_000);
     idle.resume();
     await closed;

@@ -11,7 +11,7 @@ interface Opened {
 }
 
 /** A connection that sends requests and waits for no answer. */
-function open(url: string, requests: readonly string[]): Opened {
+function openConnection(url: string, requests: readonly string[]): Opened {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
@@ -31,10 +31,10 @@ function open(url: string, requests: readonly string[]): Opened {
 describe('requests that a client sends without waiting', () => {
   it('are answered in their order, and another client between two of them', async () => {
     const { url } = await serviceForTest();
-    const other = open(url, ['/health']);
+    const other = openConnection(url, ['/health']);
     await waitFor(() => expect(other.statuses()).toEqual(['200']));
     const paths = ['/nope', '/health', '/nodes', '/openapi.json', '/nodes?limit=x', '/ready'];
-    const many = open(
+    const many = openConnection(
       url,
       Array.from({ length: 90 }, (_, at) => paths[at % paths.length] as string),
     );
@@ -48,8 +48,8 @@ describe('requests that a client sends without waiting', () => {
 
   it('end the connection if there are hundreds of them, and no other', async () => {
     const { url } = await serviceForTest();
-    const other = open(url, ['/health']);
-    const many = open(url, Array(1_500).fill('/nope'));
+    const other = openConnection(url, ['/health']);
+    const many = openConnection(url, Array(1_500).fill('/nope'));
     await new Promise((resolve) => many.socket.once('close', resolve));
     expect(many.statuses().length).toBeLessThan(150);
     other.socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -65,7 +65,7 @@ function holdIntervals(): void {
 }
 
 /** Reads until no more comes, then lets time pass. */
-async function pass(socket: Socket, ticks: number): Promise<void> {
+async function passTime(socket: Socket, ticks: number): Promise<void> {
   for (let tick = 0; tick < ticks && !socket.destroyed; tick += 1) {
     vi.advanceTimersByTime(TICK_MS);
     await new Promise((resolve) => setImmediate(resolve));
@@ -93,7 +93,7 @@ describe('a client that does not read its answer', () => {
     await waitFor(() => expect(socket.bytesWritten).toBeGreaterThan(body.length));
     for (let minute = 0; minute < 10; minute += 1) {
       socket.read(1_000);
-      await pass(socket, 6);
+      await passTime(socket, 6);
     }
     socket.resume();
     await closed;

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parseRange } from '../../../src/service/http/send-file.js';
 import type { RunningService } from '../../../src/service/serve.js';
-import { zipOf } from '../../support/create-zip.js';
+import { createZip } from '../../support/create-zip.js';
 import {
   ask,
   publisherForTest,
-  register,
+  readVersion,
+  registerVersion,
   serviceForTest,
   type TestPublisher,
-  upload,
-  versionOf,
+  uploadArchive,
 } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
-const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+const zip = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 const digest = createHash('sha256').update(zip).digest();
 
 interface Setting {
@@ -24,18 +24,18 @@ interface Setting {
 }
 
 /** A version with a checked archive. */
-async function setting(archive: Buffer = zip, status = 'Active'): Promise<Setting> {
+async function createSetting(archive: Buffer = zip, status = 'Active'): Promise<Setting> {
   const service = await serviceForTest();
   const publisher = await publisherForTest(service);
-  const { signedUrl, node_version } = await register(publisher, '1.0.0-rc.1+linux');
-  expect((await upload(signedUrl, archive)).status).toBe(200);
+  const { signedUrl, node_version } = await registerVersion(publisher, '1.0.0-rc.1+linux');
+  expect((await uploadArchive(signedUrl, archive)).status).toBe(200);
   await waitFor(async () =>
-    expect((await versionOf(publisher, '1.0.0-rc.1+linux')).status).toBe(`NodeVersionStatus${status}`),
+    expect((await readVersion(publisher, '1.0.0-rc.1+linux')).status).toBe(`NodeVersionStatus${status}`),
   );
   return { service, publisher, url: node_version.downloadUrl };
 }
 
-async function bytes(url: string, headers: Record<string, string> = {}) {
+async function fetchBytes(url: string, headers: Record<string, string> = {}) {
   const answer = await fetch(url, { headers });
   return {
     status: answer.status,
@@ -46,8 +46,8 @@ async function bytes(url: string, headers: Record<string, string> = {}) {
 
 describe('a download', () => {
   it('returns the archive unchanged, with its digests', async () => {
-    const { url } = await setting();
-    const { status, headers, content } = await bytes(url);
+    const { url } = await createSetting();
+    const { status, headers, content } = await fetchBytes(url);
     expect(status).toBe(200);
     expect(content).toEqual(zip);
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -62,8 +62,8 @@ describe('a download', () => {
   });
 
   it('answers HEAD with the same headers and no body', async () => {
-    const { url } = await setting();
-    const got = await bytes(url);
+    const { url } = await createSetting();
+    const got = await fetchBytes(url);
     const head = await fetch(url, { method: 'HEAD' });
     expect(head.status).toBe(200);
     expect(await head.text()).toBe('');
@@ -73,7 +73,7 @@ describe('a download', () => {
   });
 
   it('returns a range, so that an interrupted download can be resumed', async () => {
-    const { url } = await setting();
+    const { url } = await createSetting();
     const last = zip.length - 1;
     const ranges: [range: string, start: number, end: number][] = [
       ['bytes=0-0', 0, 0],
@@ -83,7 +83,7 @@ describe('a download', () => {
       ['bytes=-999999', 0, last],
     ];
     for (const [range, start, end] of ranges) {
-      const { status, headers, content } = await bytes(url, { range });
+      const { status, headers, content } = await fetchBytes(url, { range });
       expect([status, headers.get('content-range')], range).toEqual([
         206,
         `bytes ${start}-${end}/${zip.length}`,
@@ -93,7 +93,7 @@ describe('a download', () => {
   });
 
   it('returns the whole file if the range is not supported or is of another file', async () => {
-    const { url } = await setting();
+    const { url } = await createSetting();
     const whole: Record<string, string>[] = [
       { range: 'bytes=0-1,3-4' },
       { range: 'bytes=5-2' },
@@ -102,15 +102,15 @@ describe('a download', () => {
       { range: 'bytes=0-0', 'if-range': '"another"' },
     ];
     for (const headers of whole) {
-      const { status, content } = await bytes(url, headers);
+      const { status, content } = await fetchBytes(url, headers);
       expect([status, content.length], JSON.stringify(headers)).toEqual([200, zip.length]);
     }
     const etag = `"${digest.toString('hex')}"`;
-    expect((await bytes(url, { range: 'bytes=0-0', 'if-range': etag })).status).toBe(206);
+    expect((await fetchBytes(url, { range: 'bytes=0-0', 'if-range': etag })).status).toBe(206);
   });
 
   it('refuses a range beyond the end, with the size of the file', async () => {
-    const { url } = await setting();
+    const { url } = await createSetting();
     for (const range of [`bytes=${zip.length}-`, 'bytes=-0']) {
       const { status, headers, body } = await ask(url, { headers: { range } });
       expect([status, body.error, headers.get('content-range')], range).toEqual([
@@ -122,24 +122,24 @@ describe('a download', () => {
   });
 
   it('is skipped if the client already has the file', async () => {
-    const { url } = await setting();
-    const { headers } = await bytes(url);
+    const { url } = await createSetting();
+    const { headers } = await fetchBytes(url);
     const etag = headers.get('etag');
     for (const known of [`"other", ${etag}`, `W/${etag}`, '*']) {
-      const again = await bytes(url, { 'if-none-match': known });
+      const again = await fetchBytes(url, { 'if-none-match': known });
       expect([known, again.status, again.content.length]).toEqual([known, 304, 0]);
     }
-    expect((await bytes(url, { 'if-none-match': '"other"' })).status).toBe(200);
+    expect((await fetchBytes(url, { 'if-none-match': '"other"' })).status).toBe(200);
   });
 
   it('of a version that is not Active is visible only to members and admins', async () => {
-    const { service, publisher, url } = await setting(Buffer.from('no zip'), 'Flagged');
+    const { service, publisher, url } = await createSetting(Buffer.from('no zip'), 'Flagged');
     const post = { method: 'POST', token: publisher.ownerToken };
     await ask(`${publisher.url}/publishers`, { ...post, json: { id: 'other', name: 'Other' } });
     const others = await ask(`${publisher.url}/publishers/other/tokens`, { ...post, json: { name: 'x' } });
-    const stranger = await service.signFor({ sub: 'stranger' });
+    const outsider = await service.signFor({ sub: 'stranger' });
     const admin = await service.signFor({ sub: 'root', roles: ['admin'] });
-    for (const token of [undefined, stranger, others.body.token]) {
+    for (const token of [undefined, outsider, others.body.token]) {
       const answer = await ask(url, { token });
       expect([answer.status, answer.body.error]).toEqual([404, 'not_found']);
     }
@@ -154,7 +154,7 @@ describe('a download', () => {
   it('is not found before the upload, nor at another path', async () => {
     const service = await serviceForTest();
     const publisher = await publisherForTest(service);
-    const { node_version } = await register(publisher);
+    const { node_version } = await registerVersion(publisher);
     const url: string = node_version.downloadUrl;
     const elsewhere = [
       url.replace('/acme/', '/other/'),

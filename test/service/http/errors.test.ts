@@ -4,7 +4,7 @@ import { publishBody, startRegistry } from '../../support/registry.js';
 
 const path = '/publishers/acme/nodes/broken/versions';
 
-async function failing(error: Error) {
+async function createFailingApp(error: Error) {
   const logged: unknown[] = [];
   const log: Context['log'] = (...entry) => logged.push(entry);
   const registry = await startRegistry({}, { log });
@@ -18,14 +18,14 @@ async function failing(error: Error) {
 
 describe("the service's own failure", () => {
   it('tells the caller only a request id, under which the log has the details', async () => {
-    const { publish, logged, service, tokens } = await failing(new Error('hidden detail'));
+    const { publish, logged, service, tokens } = await createFailingApp(new Error('hidden detail'));
     try {
       const { status, body, headers } = await publish('f1');
       expect([status, body.error, headers.get('idempotency-key')]).toEqual([500, 'internal', 'f1']);
       expect(JSON.stringify(body)).not.toContain('hidden');
       const log = JSON.stringify(logged);
-      for (const told of ['hidden detail', headers.get('x-request-id') as string])
-        expect(log).toContain(told);
+      for (const received of ['hidden detail', headers.get('x-request-id') as string])
+        expect(log).toContain(received);
       for (const secret of [tokens.pat, tokens.ann]) expect(log).not.toContain(secret);
     } finally {
       await service.stop();
@@ -33,7 +33,7 @@ describe("the service's own failure", () => {
   });
 
   it('changes nothing, so that the same request succeeds later', async () => {
-    const { as, publish, repair, service } = await failing(new Error('once'));
+    const { as, publish, repair, service } = await createFailingApp(new Error('once'));
     try {
       expect((await publish('f2')).status).toBe(500);
       expect((await as('ann', 'GET', '/nodes/broken')).status).toBe(404);
@@ -46,7 +46,9 @@ describe("the service's own failure", () => {
   });
 
   it('asks to try again if a resource ran out', async () => {
-    const { publish, service } = await failing(Object.assign(new Error('full'), { code: 'SQLITE_FULL' }));
+    const { publish, service } = await createFailingApp(
+      Object.assign(new Error('full'), { code: 'SQLITE_FULL' }),
+    );
     try {
       const { status, body, headers } = await publish('f3');
       expect([status, body.error, headers.get('retry-after')]).toEqual([503, 'unavailable', '1']);

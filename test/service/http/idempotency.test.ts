@@ -6,12 +6,12 @@ const clock = { offset: 0 };
 const registry = registryForFile({}, { now: () => Date.now() + clock.offset });
 const day = 24 * 3_600_000;
 
-const create = (key: string, id: string, who: 'ann' | 'eve' = 'ann', name = 'N') =>
+const createPublisher = (key: string, id: string, who: 'ann' | 'eve' = 'ann', name = 'N') =>
   registry().as(who, 'POST', '/publishers', { id, name }, { 'idempotency-key': key });
 
 describe('a POST with an Idempotency-Key', () => {
   it('runs once, and gets the same answer when it is repeated', async () => {
-    const [first, second] = [await create('k1', 'once'), await create('k1', 'once')];
+    const [first, second] = [await createPublisher('k1', 'once'), await createPublisher('k1', 'once')];
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.body).toEqual(first.body);
     expect([first, second].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
@@ -19,8 +19,8 @@ describe('a POST with an Idempotency-Key', () => {
   });
 
   it('is refused if the key was used for another body or path', async () => {
-    await create('k2', 'twice');
-    const other = await create('k2', 'twice', 'ann', 'Other');
+    await createPublisher('k2', 'twice');
+    const other = await createPublisher('k2', 'twice', 'ann', 'Other');
     expect([other.status, other.body.error]).toEqual([400, 'idempotency_mismatch']);
     const key = { 'idempotency-key': 'k3' };
     const body = { email: 'x@example.org', role: 'member' };
@@ -31,8 +31,8 @@ describe('a POST with an Idempotency-Key', () => {
   });
 
   it('does not share its key with other callers or operations', async () => {
-    await create('k4', 'mine');
-    const other = await create('k4', 'mine', 'eve');
+    await createPublisher('k4', 'mine');
+    const other = await createPublisher('k4', 'mine', 'eve');
     expect(other.body.error).toBe('duplicate_publisher');
     const node = await registry().as(
       'ann',
@@ -45,12 +45,12 @@ describe('a POST with an Idempotency-Key', () => {
   });
 
   it('that was refused can be fixed and sent again', async () => {
-    expect((await create('k5', 'UPPER')).status).toBe(400);
-    expect((await create('k5', 'lower')).status).toBe(201);
+    expect((await createPublisher('k5', 'UPPER')).status).toBe(400);
+    expect((await createPublisher('k5', 'lower')).status).toBe(201);
   });
 
   it('can be repeated as a new request after 7 days', async () => {
-    await create('k6', 'week');
+    await createPublisher('k6', 'week');
     clock.offset += 7 * day - 60_000;
     // The users' tokens have expired by now.
     const token = await registry().service.signFor({ sub: 'ann' });
@@ -68,10 +68,10 @@ describe('a POST with an Idempotency-Key', () => {
   });
 
   it('runs once if it is sent concurrently, and the others are answered or told that it is in progress', async () => {
-    const answers = await Promise.all([1, 2, 3, 4].map(() => create('k7', 'crowd')));
-    const told = answers.map(({ status, body }) => (status === 201 ? 'created' : body.error));
-    expect(told).toContain('created');
-    for (const one of told) expect(['created', 'idempotency_in_flight']).toContain(one);
+    const answers = await Promise.all([1, 2, 3, 4].map(() => createPublisher('k7', 'crowd')));
+    const received = answers.map(({ status, body }) => (status === 201 ? 'created' : body.error));
+    expect(received).toContain('created');
+    for (const one of received) expect(['created', 'idempotency_in_flight']).toContain(one);
     expect(
       answers.filter(({ status, headers }) => status === 201 && !headers.get('idempotent-replayed')),
     ).toHaveLength(1);
@@ -108,7 +108,7 @@ describe('a POST with an Idempotency-Key', () => {
   });
 
   it.each(['', 'x'.repeat(256), 'tab\there', 'ünicode'])('is refused if the key is %j', async (key) => {
-    const { status, body } = await create(key, 'never');
+    const { status, body } = await createPublisher(key, 'never');
     expect([status, body.details[0].path]).toEqual([400, 'Idempotency-Key']);
   });
 });
@@ -178,7 +178,7 @@ describe('a key of an operation that does not support keys', () => {
     const { as, active } = registry();
     const body = { node_versions: [{ node_id: 'later', version: '1.0.0' }] };
     const send = async () => {
-      const answer = await as('nobody', 'POST', '/bulk/nodes/versions', body, { 'idempotency-key': 'b1' });
+      const answer = await as('guest', 'POST', '/bulk/nodes/versions', body, { 'idempotency-key': 'b1' });
       expect(answer.headers.get('idempotency-key')).toBe('b1');
       return answer.body.node_versions[0].status;
     };

@@ -3,16 +3,16 @@ import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { startedTask, taskAt } from '../../support/generation.js';
-import { generationDouble } from '../../support/generation-double.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { startTask, waitForTask } from '../../support/generation.js';
+import { generationDoubleForTest } from '../../support/generation-double.js';
 import { receiverForTest } from '../../support/receiver.js';
 import { ask, folderForTest, serviceForTest } from '../../support/service.js';
-import { serviceBehind } from '../../support/vendor-service.js';
+import { vendorServiceForTest } from '../../support/vendor-service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 /** The samples of a scrape: `regen_jobs{kind="check-archive",state="due"}` → 0. */
-async function scrape(url: string | undefined, token?: string): Promise<Map<string, number>> {
+async function scrapeMetrics(url: string | undefined, token?: string): Promise<Map<string, number>> {
   const answer = await fetch(url as string, { headers: token ? { authorization: `Bearer ${token}` } : {} });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([
     200,
@@ -28,7 +28,7 @@ it('measures requests by route and status on a port of its own', async () => {
   await ask(`${url}/nodes/missing`);
   await ask(`${url}/nowhere/${randomBytes(4).toString('hex')}`);
   await waitFor(async () => {
-    const samples = await scrape(metricsUrl);
+    const samples = await scrapeMetrics(metricsUrl);
     const count = (labels: string) => samples.get(`regen_http_request_duration_seconds_count{${labels}}`);
     expect(count('method="GET",route="/nodes",status="200"')).toBe(3);
     expect(count('method="GET",route="/nodes/:nodeId",status="404"')).toBe(1);
@@ -39,7 +39,7 @@ it('measures requests by route and status on a port of its own', async () => {
 
 it('measures the process, the database and the disk', async () => {
   const { metricsUrl } = await serviceForTest({ metrics: { port: 0 } });
-  const samples = await scrape(metricsUrl);
+  const samples = await scrapeMetrics(metricsUrl);
   expect(samples.get('nodejs_eventloop_lag_seconds')).toBeGreaterThanOrEqual(0);
   expect(samples.get('regen_database_query_seconds_count{statement="select"}')).toBeGreaterThan(0);
   expect(samples.get('regen_disk_bytes{state="free"}')).toBeGreaterThan(0);
@@ -47,17 +47,17 @@ it('measures the process, the database and the disk', async () => {
 
 it('measures jobs that wait and that run, and how long the oldest has waited', async () => {
   let time = Date.parse('2026-03-01T12:00:00Z');
-  const engine = { ...copyingEngine(), atOnce: 1, run: () => new Promise<never>(() => {}) };
+  const engine = { ...createCopyingEngine(), atOnce: 1, run: () => new Promise<never>(() => {}) };
   const parts = { engines: { image: engine }, now: () => time };
   const {
     url,
     metricsUrl,
     ownerToken: token,
   } = await serviceForTest({ metrics: { port: 0 }, graceMs: 0, prices: { image: { relight: 7 } } }, parts);
-  for (let count = 0; count < 3; count++) await startedTask({ url, token });
+  for (let count = 0; count < 3; count++) await startTask({ url, token });
   time += 90_000;
   await waitFor(async () => {
-    const samples = await scrape(metricsUrl);
+    const samples = await scrapeMetrics(metricsUrl);
     const jobs = (state: string) => samples.get(`regen_jobs{kind="run-image-task",state="${state}"}`);
     expect([jobs('due'), jobs('running')]).toEqual([2, 1]);
     expect(samples.get('regen_jobs{kind="forget-inputs",state="scheduled"}')).toBe(3);
@@ -66,7 +66,7 @@ it('measures jobs that wait and that run, and how long the oldest has waited', a
     expect(samples.get('regen_credits_this_month{entry="charge"}')).toBe(21);
   });
   time = Date.parse('2026-04-01T00:00:00Z');
-  expect((await scrape(metricsUrl)).get('regen_credits_this_month{entry="charge"}')).toBe(0);
+  expect((await scrapeMetrics(metricsUrl)).get('regen_credits_this_month{entry="charge"}')).toBe(0);
 });
 
 it('counts attempts to deliver webhooks by their outcome', async () => {
@@ -75,10 +75,10 @@ it('counts attempts to deliver webhooks by their outcome', async () => {
     url,
     metricsUrl,
     ownerToken: token,
-  } = await serviceForTest({ metrics: { port: 0 } }, { engines: { image: copyingEngine() } });
-  await startedTask({ url, token }, { webhook_url: receiver.url });
+  } = await serviceForTest({ metrics: { port: 0 } }, { engines: { image: createCopyingEngine() } });
+  await startTask({ url, token }, { webhook_url: receiver.url });
   await waitFor(async () => {
-    const samples = await scrape(metricsUrl);
+    const samples = await scrapeMetrics(metricsUrl);
     const attempts = (outcome: string) =>
       samples.get(`regen_webhook_attempts_total{outcome="${outcome}"}`) ?? 0;
     expect([attempts('failed'), attempts('delivered')]).toEqual([1, 2]);
@@ -86,7 +86,7 @@ it('counts attempts to deliver webhooks by their outcome', async () => {
 });
 
 it('counts errors of vendors that are retried and those that end a task', async () => {
-  const vendor = await generationDouble({
+  const vendor = await generationDoubleForTest({
     refuse: (count) => (count === 1 ? { status: 503, error: 'unavailable', retryAfter: 0 } : undefined),
     fails: () => true,
   });
@@ -94,9 +94,9 @@ it('counts errors of vendors that are retried and those that end a task', async 
     url,
     metricsUrl,
     ownerToken: token,
-  } = await serviceBehind({ url: vendor.url, key: 'key' }, { metrics: { port: 0 } });
-  await taskAt({ url, token }, await startedTask({ url, token }), 'FAILED');
-  const samples = await scrape(metricsUrl);
+  } = await vendorServiceForTest({ url: vendor.url, key: 'key' }, { metrics: { port: 0 } });
+  await waitForTask({ url, token }, await startTask({ url, token }), 'FAILED');
+  const samples = await scrapeMetrics(metricsUrl);
   const { host } = new URL(vendor.url);
   for (const outcome of ['retried', 'failed'])
     expect(samples.get(`regen_vendor_errors_total{vendor="${host}",outcome="${outcome}"}`)).toBe(1);
@@ -107,7 +107,7 @@ it('requires the token that a file holds, on the port of the service', async () 
   writeFileSync(file, 'scrape-me-if-you-can\n');
   const { url, metricsUrl } = await serviceForTest({ metrics: { token: { file } } });
   expect(metricsUrl).toBeUndefined();
-  expect((await scrape(`${url}/metrics`, 'scrape-me-if-you-can')).size).toBeGreaterThan(50);
+  expect((await scrapeMetrics(`${url}/metrics`, 'scrape-me-if-you-can')).size).toBeGreaterThan(50);
   for (const authorization of [undefined, 'Bearer other', 'scrape-me-if-you-can']) {
     const answer = await fetch(`${url}/metrics`, authorization ? { headers: { authorization } } : {});
     expect(answer.status).toBe(401);
@@ -121,7 +121,7 @@ it('has no metrics unless they are configured', async () => {
 
 it('refuses web pages whose domain resolves to loopback, and other paths, on the port of metrics', async () => {
   const { metricsUrl } = await serviceForTest({ metrics: { port: 0 } });
-  const statusOf = (headers: Record<string, string>, path = '/metrics') =>
+  const readStatus = (headers: Record<string, string>, path = '/metrics') =>
     new Promise<number | undefined>((resolve, reject) => {
       const { port } = new URL(metricsUrl as string);
       const asking = request({ host: '127.0.0.1', port, path, headers }, (answer) => {
@@ -130,9 +130,9 @@ it('refuses web pages whose domain resolves to loopback, and other paths, on the
       });
       asking.on('error', reject).end();
     });
-  expect(await statusOf({ host: 'evil.example.org' })).toBe(403);
-  expect(await statusOf({ host: 'localhost' })).toBe(200);
-  expect(await statusOf({ host: 'localhost' }, '/nodes')).toBe(404);
+  expect(await readStatus({ host: 'evil.example.org' })).toBe(403);
+  expect(await readStatus({ host: 'localhost' })).toBe(200);
+  expect(await readStatus({ host: 'localhost' }, '/nodes')).toBe(404);
 });
 
 it('refuses to start if the token of metrics is missing', async () => {

@@ -9,7 +9,7 @@ import { registryForFile, type Who } from '../../support/registry.js';
 const registry = registryForFile();
 
 /** The same numbers every time, so that a failure can be reproduced. */
-function numbers(seed: number): () => number {
+function createNumbers(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -17,8 +17,8 @@ function numbers(seed: number): () => number {
   };
 }
 
-const next = numbers(20_260_131);
-const one = <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)] as Item;
+const next = createNumbers(20_260_131);
+const pickOne = <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)] as Item;
 
 const texts = [
   '',
@@ -59,11 +59,11 @@ const types = [
   'multipart/form-data; boundary=x',
 ];
 
-function value(depth: number): unknown {
+function createValue(depth: number): unknown {
   const kind = next();
-  if (depth > 0 && kind < 0.2) return Array.from({ length: 3 }, () => value(depth - 1));
-  if (depth > 0 && kind < 0.55) return object(depth - 1);
-  return one([
+  if (depth > 0 && kind < 0.2) return Array.from({ length: 3 }, () => createValue(depth - 1));
+  if (depth > 0 && kind < 0.55) return createObject(depth - 1);
+  return pickOne([
     null,
     true,
     0,
@@ -103,15 +103,15 @@ const names = [
   '',
 ];
 
-function object(depth: number): object {
-  return Object.fromEntries(Array.from({ length: 4 }, () => [one(names), value(depth)]));
+function createObject(depth: number): object {
+  return Object.fromEntries(Array.from({ length: 4 }, () => [pickOne(names), createValue(depth)]));
 }
 
-function body(): string | undefined {
+function createBody(): string | undefined {
   const kind = next();
   if (kind < 0.1) return undefined;
-  if (kind < 0.2) return one(['', '{', '[', '"', 'null', '1', '{"a":1}}', '\ufeff{}', '\0']);
-  return JSON.stringify(object(3));
+  if (kind < 0.2) return pickOne(['', '{', '[', '"', 'null', '1', '{"a":1}}', '\ufeff{}', '\0']);
+  return JSON.stringify(createObject(3));
 }
 
 interface Request {
@@ -122,22 +122,22 @@ interface Request {
 }
 
 function someRequest(paths: readonly [string, string][]): Request {
-  const [method, path] = one(paths);
-  const sent = ['GET', 'DELETE'].includes(method) && next() < 0.8 ? undefined : body();
-  const token = registry().tokens[one<Who>(['ann', 'ann', 'bob', 'eve', 'admin', 'pat', 'nobody'])];
+  const [method, path] = pickOne(paths);
+  const sent = ['GET', 'DELETE'].includes(method) && next() < 0.8 ? undefined : createBody();
+  const token = registry().tokens[pickOne<Who>(['ann', 'ann', 'bob', 'eve', 'admin', 'pat', 'guest'])];
   return {
-    method: next() < 0.9 ? method : one(['PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'DELETE', 'PUT']),
-    path: path.replace(/\{\w+\}/g, () => one(texts)) + one(queries),
+    method: next() < 0.9 ? method : pickOne(['PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'DELETE', 'PUT']),
+    path: path.replace(/\{\w+\}/g, () => pickOne(texts)) + pickOne(queries),
     headers: {
       ...(token ? { authorization: `Bearer ${token}` } : {}),
-      ...(sent === undefined ? {} : { 'content-type': next() < 0.8 ? 'application/json' : one(types) }),
-      ...(next() < 0.1 ? { 'idempotency-key': one(['a', '', 'x'.repeat(300)]) } : {}),
+      ...(sent === undefined ? {} : { 'content-type': next() < 0.8 ? 'application/json' : pickOne(types) }),
+      ...(next() < 0.1 ? { 'idempotency-key': pickOne(['a', '', 'x'.repeat(300)]) } : {}),
     },
     ...(sent === undefined ? {} : { body: sent }),
   };
 }
 
-function send({
+function sendRaw({
   method,
   path,
   headers,
@@ -172,16 +172,16 @@ it('answers 3000 random requests with success or its own error body, and never f
   const statuses = new Map<number, number>();
   for (let count = 0; count < 3000; count += 1) {
     const asked = someRequest(paths);
-    const { status, type, text } = await send(asked);
+    const { status, type, text } = await sendRaw(asked);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    const told = `${JSON.stringify(asked).slice(0, 600)} → ${status} ${text.slice(0, 200)}`;
-    expect(status, told).toBeLessThan(500);
+    const received = `${JSON.stringify(asked).slice(0, 600)} → ${status} ${text.slice(0, 200)}`;
+    expect(status, received).toBeLessThan(500);
     checkAnswer({ method: asked.method, url: registry().url + asked.path, status, type, text });
     if (status < 400 || asked.method === 'HEAD') continue;
-    expect(type, told).toContain('application/json');
+    expect(type, received).toContain('application/json');
     const answered = JSON.parse(text) as { error: keyof typeof errorCodes; message: string };
-    expect(errorCodes[answered.error]?.status, told).toBe(status);
-    expect(answered.message, told).toMatch(/\S/);
+    expect(errorCodes[answered.error]?.status, received).toBe(status);
+    expect(answered.message, received).toMatch(/\S/);
   }
   // Otherwise all requests would have failed at the same check.
   expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400, 401, 403, 404, 405, 415]));

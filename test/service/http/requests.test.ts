@@ -10,7 +10,7 @@ const registry = registryForFile({ limits: { jsonBody: 100_000 } });
 const roomy = registryForFile();
 
 /** Sends raw text. @returns the whole answer */
-function raw(text: string): Promise<string> {
+function sendRaw(text: string): Promise<string> {
   const { hostname, port } = new URL(registry().url);
   return new Promise((resolve, reject) => {
     let answer = '';
@@ -24,7 +24,7 @@ function raw(text: string): Promise<string> {
   });
 }
 
-function jsonOf(answer: string): { error: string; message: string } {
+function parseBody(answer: string): { error: string; message: string } {
   return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
 }
 
@@ -39,8 +39,8 @@ describe('every answer', () => {
 
   it('has its own request id and the security headers for browsers', async () => {
     const [first, second] = [
-      await registry().as('nobody', 'GET', '/health'),
-      await registry().as('nobody', 'GET', '/nowhere'),
+      await registry().as('guest', 'GET', '/health'),
+      await registry().as('guest', 'GET', '/nowhere'),
     ];
     for (const { headers } of [first, second]) {
       expect(headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
@@ -95,19 +95,19 @@ describe('a request that the service cannot route or read', () => {
     ['/nodes?form_factor=x', 'form_factor', 'known are page, limit, search'],
     ['/publishers/acme?limit=1', 'limit', 'this operation has none'],
   ])('refuses the unknown query parameter of %s', async (path, name, help) => {
-    const { status, body } = await registry().as('nobody', 'GET', path);
+    const { status, body } = await registry().as('guest', 'GET', path);
     expect([status, body.error, body.details[0].path]).toEqual([400, 'invalid_request', name]);
     expect(body.message).toContain(help);
   });
 
   it('may ask for pages beyond the last', async () => {
-    const { body } = await registry().as('nobody', 'GET', '/nodes?page=100&limit=100');
+    const { body } = await registry().as('guest', 'GET', '/nodes?page=100&limit=100');
     expect(body.nodes).toEqual([]);
   });
 
   it('may not ask for pages that take long to reach', async () => {
     for (const page of [101, Number.MAX_SAFE_INTEGER]) {
-      const { status, body } = await registry().as('nobody', 'GET', `/nodes?page=${page}&limit=100`);
+      const { status, body } = await registry().as('guest', 'GET', `/nodes?page=${page}&limit=100`);
       expect([status, body.message]).toEqual([
         400,
         'page must end within the first 10000 items; use a filter to reach the others.',
@@ -116,13 +116,13 @@ describe('a request that the service cannot route or read', () => {
   });
 
   it('lists the methods of a path', async () => {
-    const { status, body, headers } = await registry().as('nobody', 'PATCH', '/publishers/acme');
+    const { status, body, headers } = await registry().as('guest', 'PATCH', '/publishers/acme');
     expect([status, body.error, headers.get('allow')]).toEqual([
       405,
       'method_not_allowed',
       'DELETE, GET, HEAD, PUT',
     ]);
-    const head = await registry().as('nobody', 'HEAD', '/nodes/x/install');
+    const head = await registry().as('guest', 'HEAD', '/nodes/x/install');
     expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET']);
   });
 });
@@ -228,14 +228,14 @@ describe('invalid HTTP', () => {
     ['CONNECT', 'CONNECT example.org:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 405],
     ['no host', 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n', 403],
   ])('%s is answered with JSON', async (_title, text, status) => {
-    const answer = await raw(text);
+    const answer = await sendRaw(text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer.toLowerCase()).toContain('x-request-id: ');
-    expect(jsonOf(answer).message).toMatch(/\S/);
+    expect(parseBody(answer).message).toMatch(/\S/);
   });
 
   it('with an unknown Expect header is answered', async () => {
-    const answer = await raw(
+    const answer = await sendRaw(
       'GET /health HTTP/1.1\r\nHost: localhost\r\nExpect: cake\r\nConnection: close\r\n\r\n',
     );
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
@@ -244,7 +244,9 @@ describe('invalid HTTP', () => {
 
 describe('a service on loopback', () => {
   const status = async (host: string) =>
-    Number((await raw(`GET /health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).slice(9, 12));
+    Number(
+      (await sendRaw(`GET /health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).slice(9, 12),
+    );
 
   it('accepts the names of loopback, with any port', async () => {
     for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1:80', '127.9.9.9', '[::1]', '[::1]:7717']) {
@@ -268,17 +270,17 @@ describe('a service on loopback', () => {
 describe('the paths beside the contract', () => {
   it('describe the interface and report that the service is healthy', async () => {
     const { ok } = registry();
-    expect(await ok('nobody', 'GET', '/health')).toEqual({ status: 'ok' });
-    expect(await ok('nobody', 'GET', '/ready')).toEqual({ status: 'ready' });
-    const document = await ok('nobody', 'GET', '/openapi.json');
+    expect(await ok('guest', 'GET', '/health')).toEqual({ status: 'ok' });
+    expect(await ok('guest', 'GET', '/ready')).toEqual({ status: 'ready' });
+    const document = await ok('guest', 'GET', '/openapi.json');
     expect([document.openapi, document.servers]).toEqual(['3.1.0', [{ url: registry().url }]]);
     expect(document.paths['/nodes/{nodeId}'].get.operationId).toBe('node.get');
   });
 
   it('describe only what this service answers', async () => {
-    const { paths } = await registry().ok('nobody', 'GET', '/openapi.json');
+    const { paths } = await registry().ok('guest', 'GET', '/openapi.json');
     for (const [name, { method, path }] of listOperations(contract)) {
-      const { status, body } = await registry().as('nobody', method, path.replace(/[{}]/g, ''));
+      const { status, body } = await registry().as('guest', method, path.replace(/[{}]/g, ''));
       const answered = status !== 404 || !body.message.startsWith('There is nothing at');
       expect(paths[path]?.[method.toLowerCase()]?.operationId, name).toBe(answered ? name : undefined);
     }

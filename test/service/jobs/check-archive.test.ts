@@ -3,10 +3,16 @@ import { constants, getPriority } from 'node:os';
 import { expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../../src/library/index.js';
 import { formatFindings } from '../../../src/service/jobs/check-archive.js';
-import { rawZip } from '../../pack/raw-zip.js';
-import { childrenRunning } from '../../support/child-processes.js';
-import { zipOf } from '../../support/create-zip.js';
-import { publisherForTest, register, serviceForTest, upload, versionOf } from '../../support/service.js';
+import { createRawZip } from '../../pack/raw-zip.js';
+import { listChildProcesses } from '../../support/child-processes.js';
+import { createZip } from '../../support/create-zip.js';
+import {
+  publisherForTest,
+  readVersion,
+  registerVersion,
+  serviceForTest,
+  uploadArchive,
+} from '../../support/service.js';
 
 it('lists each finding on a line, those of high severity first', () => {
   const finding = (severity: 'high' | 'low', line: number) =>
@@ -21,9 +27,9 @@ it('lists where nodes may be lost, and fails the extraction that reads none', as
   const service = await serviceForTest();
   const publisher = await publisherForTest(service);
   const publish = async (version: string, source: string) => {
-    const { signedUrl } = await register(publisher, version);
-    await upload(signedUrl, await zipOf({ '__init__.py': source }));
-    const read = () => versionOf(publisher, version);
+    const { signedUrl } = await registerVersion(publisher, version);
+    await uploadArchive(signedUrl, await createZip({ '__init__.py': source }));
+    const read = () => readVersion(publisher, version);
     await expect.poll(async () => (await read()).host_node_extract_status).not.toBe('pending');
     return read();
   };
@@ -45,18 +51,18 @@ it.skipIf(!existsSync('/proc/self/stat'))(
   async () => {
     const service = await serviceForTest();
     const publisher = await publisherForTest(service);
-    const archive = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+    const archive = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
     const processes: number[][] = [];
     for (const version of ['1.0.0', '1.0.1']) {
-      const { signedUrl } = await register(publisher, version);
-      await upload(signedUrl, archive);
-      const readStatus = async () => (await versionOf(publisher, version)).status;
+      const { signedUrl } = await registerVersion(publisher, version);
+      await uploadArchive(signedUrl, archive);
+      const readStatus = async () => (await readVersion(publisher, version)).status;
       await expect.poll(readStatus).toBe('NodeVersionStatusActive');
-      processes.push(childrenRunning('pack-reader'));
+      processes.push(listChildProcesses('pack-reader'));
     }
     expect(processes).toEqual([[expect.any(Number)], processes[0]]);
     await service.stop();
-    expect(childrenRunning('pack-reader')).toEqual([]);
+    expect(listChildProcesses('pack-reader')).toEqual([]);
   },
 );
 
@@ -75,19 +81,20 @@ it.skipIf(!existsSync('/proc/self/stat') || getPriority() === constants.priority
       const { token } = await client.publisher.token.create({ publisherId: id, body: { name: 'test' } });
       const body = { node: {}, node_version: { version: '1.0.0' }, personal_access_token: token };
       const { signedUrl } = await client.version.publish({ publisherId: id, nodeId: `${id}-pack`, body });
-      await upload(signedUrl, archive);
+      await uploadArchive(signedUrl, archive);
       return async () => (await client.version.get({ nodeId: `${id}-pack`, version: '1.0.0' })).status;
     };
-    const quick = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+    const quick = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
     const minus = { name: 'a.py', content: `x = ${'-'.repeat(390_000)}1\n`, method: 0 };
-    const findSlow = () => childrenRunning('pack-reader').filter((pid) => getPriority(pid) > getPriority());
+    const findSlow = () =>
+      listChildProcesses('pack-reader').filter((pid) => getPriority(pid) > getPriority());
     const signalSlow = (signal: NodeJS.Signals) => {
       for (const pid of findSlow()) process.kill(pid, signal);
     };
     const holding = setInterval(signalSlow, 5, 'SIGSTOP');
     onTestFinished(() => clearInterval(holding));
 
-    const first = await publish('eve', 'slow', rawZip([{ name: '__init__.py', content: '' }, minus]));
+    const first = await publish('eve', 'slow', createRawZip([{ name: '__init__.py', content: '' }, minus]));
     await expect.poll(() => findSlow().length).toBe(1);
     const second = await publish('eve', 'other', quick);
     const honest = await publish('ann', 'acme', quick);
@@ -106,16 +113,16 @@ it.skipIf(!existsSync('/proc/self/stat'))(
     const service = await serviceForTest();
     const { database } = service.context;
     const publisher = await publisherForTest(service);
-    const { signedUrl } = await register(publisher);
+    const { signedUrl } = await registerVersion(publisher);
     const minus = { name: 'a.py', content: `x = ${'-'.repeat(390_000)}1\n`, method: 0 };
     const signalSlow = (signal: NodeJS.Signals) => {
-      const slow = childrenRunning('pack-reader').filter((pid) => getPriority(pid) > getPriority());
+      const slow = listChildProcesses('pack-reader').filter((pid) => getPriority(pid) > getPriority());
       for (const pid of slow) process.kill(pid, signal);
       return slow.length;
     };
     const holding = setInterval(signalSlow, 5, 'SIGSTOP');
     onTestFinished(() => clearInterval(holding));
-    await upload(signedUrl, rawZip([{ name: '__init__.py', content: '' }, minus]));
+    await uploadArchive(signedUrl, createRawZip([{ name: '__init__.py', content: '' }, minus]));
 
     const readJob = () =>
       database
@@ -149,6 +156,6 @@ it.skipIf(!existsSync('/proc/self/stat'))(
       last_error: expect.stringContaining('ended from outside'),
     };
     await expect.poll(readJob).toMatchObject(failed);
-    expect((await versionOf(publisher)).status).toBe('NodeVersionStatusPending');
+    expect((await readVersion(publisher)).status).toBe('NodeVersionStatusPending');
   },
 );

@@ -1,75 +1,75 @@
 import { describe, expect, it } from 'vitest';
 import { EngineFailure } from '../../../src/service/operation/engine.js';
 import type { Lookup } from '../../../src/wire/checked-lookup.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { filmingEngine } from '../../support/filming-engine.js';
-import { pixel, smallestBody, startedTask, startPaths, taskAt } from '../../support/generation.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { createFilmingEngine } from '../../support/filming-engine.js';
+import { createSmallestBody, pixel, startPaths, startTask, waitForTask } from '../../support/generation.js';
 import {
-  deliveriesOf,
   isVerified,
+  listDeliveries,
+  listStatuses,
   type ReceiverAnswer,
+  readWebhookSecret,
   receiverForTest,
-  statusesOf,
-  webhookSecret,
 } from '../../support/receiver.js';
 import { ask, serviceForTest } from '../../support/service.js';
-import { startedVideo } from '../../support/videos.js';
+import { startVideo } from '../../support/videos.js';
 import { waitFor } from '../../support/wait-for.js';
 
-const engines = { image: copyingEngine() };
+const engines = { image: createCopyingEngine() };
 
 describe('the webhook of a task', () => {
   it('gets each change in order, with an unwrapped body', async () => {
-    const { url: webhook_url, told } = await receiverForTest();
+    const { url: webhook_url, received } = await receiverForTest();
     const { url, ownerToken: token } = await serviceForTest({}, { engines });
-    const id = await startedTask({ url, token }, { webhook_url });
-    await waitFor(() => expect(told).toHaveLength(2));
-    expect(told.map(({ body }) => body)).toEqual([
+    const id = await startTask({ url, token }, { webhook_url });
+    await waitFor(() => expect(received).toHaveLength(2));
+    expect(received.map(({ body }) => body)).toEqual([
       { task_id: id, status: 'IN_PROGRESS', generated: [] },
       { task_id: id, status: 'COMPLETED', generated: [expect.stringContaining(`/results/${id}/0.png?`)] },
     ]);
-    expect(told[0]?.headers).toMatchObject({
+    expect(received[0]?.headers).toMatchObject({
       'content-type': 'application/json',
       'webhook-event': 'image.task.updated',
     });
-    expect((await fetch(told[1]?.body.generated[0])).status).toBe(200);
+    expect((await fetch(received[1]?.body.generated[0])).status).toBe(200);
   });
 
   it.each([
     ['127.0.0.1', 2],
     ['127.0.0.0/8', 0],
   ])('may be in the network of the operator, if the setting names it: %s', async (network, changes) => {
-    const { url: webhook_url, told } = await receiverForTest();
+    const { url: webhook_url, received } = await receiverForTest();
     const settings = { publicUrl: 'https://regen.example', webhooks: { allowedNetworks: [network] } };
     const { localUrl, ownerToken: token } = await serviceForTest(settings, { engines });
     const started = await ask(`${localUrl}${startPaths['image.relight']}`, {
       method: 'POST',
       token,
-      json: { ...smallestBody('image.relight'), webhook_url },
+      json: { ...createSmallestBody('image.relight'), webhook_url },
     });
     expect(started.status).toBe(changes ? 200 : 400);
-    await waitFor(() => expect(told).toHaveLength(changes));
+    await waitFor(() => expect(received).toHaveLength(changes));
   });
 
   it('gets the failure of a task', async () => {
-    const { url: webhook_url, told } = await receiverForTest();
-    const engine = copyingEngine(() => {
+    const { url: webhook_url, received } = await receiverForTest();
+    const engine = createCopyingEngine(() => {
       throw new EngineFailure('No.');
     });
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: engine } });
-    await startedTask({ url, token }, { webhook_url });
-    await waitFor(() => expect(statusesOf(told)).toEqual(['IN_PROGRESS', 'FAILED']));
+    await startTask({ url, token }, { webhook_url });
+    await waitFor(() => expect(listStatuses(received)).toEqual(['IN_PROGRESS', 'FAILED']));
   });
 
   it('gets what a video cost at each change, even if it has failed by then', async () => {
-    const { url: callback_url, told } = await receiverForTest((call) => (call === 1 ? 503 : 200));
-    const video = filmingEngine(() => {
+    const { url: callback_url, received } = await receiverForTest((call) => (call === 1 ? 503 : 200));
+    const video = createFilmingEngine(() => {
       throw new EngineFailure('No.');
     });
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { video } });
-    await startedVideo({ url, token }, { callback_url });
-    await waitFor(() => expect(told).toHaveLength(3));
-    const states = told.map(({ body }) => [body.state, body.credits > 0]);
+    await startVideo({ url, token }, { callback_url });
+    await waitFor(() => expect(received).toHaveLength(3));
+    const states = received.map(({ body }) => [body.state, body.credits > 0]);
     expect(states).toEqual([
       ['processing', true],
       ['processing', true],
@@ -84,19 +84,19 @@ describe('the webhook of a task', () => {
   ])(
     'gets a change again after %s, newly signed with the same id, before later changes',
     async (_, first) => {
-      const { url: webhook_url, told } = await receiverForTest((call) => (call === 1 ? first : 200));
+      const { url: webhook_url, received } = await receiverForTest((call) => (call === 1 ? first : 200));
       const service = await serviceForTest({}, { engines });
       const { url, ownerToken: token } = service;
-      await startedTask({ url, token }, { webhook_url });
+      await startTask({ url, token }, { webhook_url });
       const order = ['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED'];
-      await waitFor(() => expect(statusesOf(told)).toEqual(order));
-      const ids = told.map(({ headers }) => headers['webhook-id']);
+      await waitFor(() => expect(listStatuses(received)).toEqual(order));
+      const ids = received.map(({ headers }) => headers['webhook-id']);
       expect(ids[0]).toBe(ids[1]);
       expect(ids[2]).not.toBe(ids[1]);
-      const secret = await webhookSecret(service);
-      expect(told.map((one) => isVerified(one, secret))).toEqual([true, true, true]);
+      const secret = await readWebhookSecret(service);
+      expect(received.map((one) => isVerified(one, secret))).toEqual([true, true, true]);
       await waitFor(async () => {
-        const log = await deliveriesOf(service);
+        const log = await listDeliveries(service);
         const facts = log.map(({ status, attempts, reason }) => ({ status, attempts, reason }));
         expect(facts).toEqual([
           { status: 'delivered', attempts: 2 },
@@ -107,68 +107,68 @@ describe('the webhook of a task', () => {
   );
 
   it('gets nothing more once it answers 410, and does not delay the task', async () => {
-    const { url: webhook_url, told } = await receiverForTest(() => 410);
+    const { url: webhook_url, received } = await receiverForTest(() => 410);
     const service = await serviceForTest({}, { engines });
     const { url, ownerToken: token, context } = service;
-    await taskAt({ url, token }, await startedTask({ url, token }, { webhook_url }));
+    await waitForTask({ url, token }, await startTask({ url, token }, { webhook_url }));
     await expect.poll(() => context.queue.hasWorkBy(context.now() + 10_000)).toBe(false);
-    expect(statusesOf(told)).toEqual(['IN_PROGRESS']);
-    const log = await deliveriesOf(service);
+    expect(listStatuses(received)).toEqual(['IN_PROGRESS']);
+    const log = await listDeliveries(service);
     expect(new Set(log.map(({ status }) => status))).toEqual(new Set(['gone']));
     expect(log[0]).toMatchObject({ attempts: 1, reason: 'it answered 410' });
   });
 
   it('is given up after 24 hours, each change after at least one more attempt', async () => {
     const clock = { ahead: 0 };
-    const { url: webhook_url, told } = await receiverForTest(() => 500);
+    const { url: webhook_url, received } = await receiverForTest(() => 500);
     const parts = { engines, now: () => Date.now() + clock.ahead };
     const service = await serviceForTest({}, parts);
     const { url, ownerToken: token } = service;
-    await taskAt({ url, token }, await startedTask({ url, token }, { webhook_url }));
-    await waitFor(() => expect(told).not.toHaveLength(0));
+    await waitForTask({ url, token }, await startTask({ url, token }, { webhook_url }));
+    await waitFor(() => expect(received).not.toHaveLength(0));
     clock.ahead = 25 * 3_600_000;
     await waitFor(async () => {
-      const log = await deliveriesOf(service);
+      const log = await listDeliveries(service);
       expect(log.map(({ state, status, next_at }) => [state, status, next_at])).toEqual([
         ['IN_PROGRESS', 'failed', undefined],
         ['COMPLETED', 'failed', undefined],
       ]);
     });
-    expect(statusesOf(told).at(-1)).toBe('COMPLETED');
+    expect(listStatuses(received).at(-1)).toBe('COMPLETED');
   });
 
   it('gets the pause it asks for, even if a later change follows, and the log says until when', async () => {
-    const { url: webhook_url, told } = await receiverForTest(() => [503, { 'retry-after': '1800' }]);
+    const { url: webhook_url, received } = await receiverForTest(() => [503, { 'retry-after': '1800' }]);
     const service = await serviceForTest({}, { engines });
     const { url, ownerToken: token } = service;
     const before = Date.now();
-    await taskAt({ url, token }, await startedTask({ url, token }, { webhook_url }));
-    await waitFor(async () => expect((await deliveriesOf(service))[0].attempts).toBe(1));
-    const log = await deliveriesOf(service);
+    await waitForTask({ url, token }, await startTask({ url, token }, { webhook_url }));
+    await waitFor(async () => expect((await listDeliveries(service))[0].attempts).toBe(1));
+    const log = await listDeliveries(service);
     expect(log).toMatchObject([{ state: 'IN_PROGRESS', attempts: 1 }, { attempts: 0 }]);
     const due = Date.parse(log[0].next_at);
     expect(due).toBeGreaterThan(before + 1_799_000);
     expect(due).toBeLessThan(Date.now() + 1_801_000);
     // Later deliveries wait as long.
     expect(log[1].next_at).toBe(log[0].next_at);
-    expect(told).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   it('gets the changes of each task in order, even if deliveries sometimes fail', async () => {
-    const { url: webhook_url, told } = await receiverForTest((call) => (call % 3 === 0 ? 500 : 200));
+    const { url: webhook_url, received } = await receiverForTest((call) => (call % 3 === 0 ? 500 : 200));
     const service = await serviceForTest({}, { engines });
     const { url, ownerToken: token } = service;
     const ids = await Promise.all(
-      Array.from({ length: 8 }, () => startedTask({ url, token }, { webhook_url })),
+      Array.from({ length: 8 }, () => startTask({ url, token }, { webhook_url })),
     );
     await waitFor(async () => {
-      const log = await deliveriesOf(service);
+      const log = await listDeliveries(service);
       expect(log.map(({ status }) => status)).toEqual(Array(16).fill('delivered'));
     });
     for (const id of ids) {
-      const of = told.filter(({ body }) => body.task_id === id);
-      expect([...new Set(statusesOf(of))]).toEqual(['IN_PROGRESS', 'COMPLETED']);
-      expect(statusesOf(of).lastIndexOf('IN_PROGRESS')).toBeLessThan(statusesOf(of).indexOf('COMPLETED'));
+      const of = received.filter(({ body }) => body.task_id === id);
+      expect([...new Set(listStatuses(of))]).toEqual(['IN_PROGRESS', 'COMPLETED']);
+      expect(listStatuses(of).lastIndexOf('IN_PROGRESS')).toBeLessThan(listStatuses(of).indexOf('COMPLETED'));
     }
   });
 });
@@ -209,20 +209,20 @@ describe('the name of a webhook’s host', () => {
   }
 
   it('is resolved once per attempt, and not called if it became private', async () => {
-    const { port, told } = await receiverForTest(() => 500);
+    const { port, received } = await receiverForTest(() => 500);
     const { lookup, asked } = resolving('127.0.0.1', '10.0.0.1');
     const service = await serviceForTest({}, { engines, lookup });
     const { url, ownerToken: token } = service;
     const webhook_url = `http://hooks.example:${port}/`;
-    await taskAt({ url, token }, await startedTask({ url, token }, { webhook_url }));
+    await waitForTask({ url, token }, await startTask({ url, token }, { webhook_url }));
     await waitFor(async () => {
-      const log = await deliveriesOf(service);
+      const log = await listDeliveries(service);
       expect(log).toMatchObject([
         { state: 'IN_PROGRESS', attempts: 2, status: 'failed', reason: 'its address is not public' },
         { state: 'COMPLETED', attempts: 1, status: 'failed', reason: 'its address is not public' },
       ]);
     });
-    expect(statusesOf(told)).toEqual(['IN_PROGRESS']);
+    expect(listStatuses(received)).toEqual(['IN_PROGRESS']);
     expect(asked()).toBe(3);
   });
 });
@@ -232,10 +232,10 @@ describe('the delivery log', () => {
     const { url: webhook_url } = await receiverForTest();
     const service = await serviceForTest({}, { engines });
     const { url, ownerToken: token } = service;
-    const first = await startedTask({ url, token }, { webhook_url });
-    const second = await startedTask({ url, token }, { webhook_url });
+    const first = await startTask({ url, token }, { webhook_url });
+    const second = await startTask({ url, token }, { webhook_url });
     const all = await waitFor(async () => {
-      const log = await deliveriesOf(service);
+      const log = await listDeliveries(service);
       expect(log.map(({ status }) => status)).toEqual(Array(4).fill('delivered'));
       return log;
     });
@@ -249,7 +249,7 @@ describe('the delivery log', () => {
       status: 'delivered',
       created_at: expect.any(String),
     });
-    const ofSecond = await deliveriesOf(service, `?task_id=${second}`);
+    const ofSecond = await listDeliveries(service, `?task_id=${second}`);
     expect(ofSecond.map(({ task_id, state }) => [task_id, state])).toEqual([
       [second, 'IN_PROGRESS'],
       [second, 'COMPLETED'],

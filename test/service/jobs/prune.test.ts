@@ -5,9 +5,9 @@ import { prune } from '../../../src/service/jobs/prune.js';
 import { pruneStore } from '../../../src/service/jobs/prune-store.js';
 import { checkStore } from '../../../src/service/maintenance/check-store.js';
 import { EngineFailure } from '../../../src/service/operation/engine.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { zipOf } from '../../support/create-zip.js';
-import { startedTask, taskAt, taskOf } from '../../support/generation.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { createZip } from '../../support/create-zip.js';
+import { readTask, startTask, waitForTask } from '../../support/generation.js';
 import { databaseForFolder } from '../../support/postgres.js';
 import { receiverForTest } from '../../support/receiver.js';
 import {
@@ -15,10 +15,10 @@ import {
   ask,
   folderForTest,
   publisherForTest,
-  register,
+  readVersion,
+  registerVersion,
   serviceForTest,
-  upload,
-  versionOf,
+  uploadArchive,
 } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -27,7 +27,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** A service whose clock a test moves by days. */
 async function clockedService(input: ConfigurationInput = {}, fails = () => false) {
   let time = Date.parse('2026-01-01T00:00:00Z');
-  const image = copyingEngine(() => {
+  const image = createCopyingEngine(() => {
     if (fails()) throw new EngineFailure('No.');
   });
   const service = await serviceForTest(input, { engines: { image }, now: () => time });
@@ -59,14 +59,14 @@ async function clockedService(input: ConfigurationInput = {}, fails = () => fals
 describe('the results of a task', () => {
   it('get no new links after their days, and are removed once the last link has expired', async () => {
     const { asking, pass, prune, check, settle } = await clockedService({ retention: { results: 10 } });
-    const id = await startedTask(asking);
-    const { generated } = await taskAt(asking, id);
+    const id = await startTask(asking);
+    const { generated } = await waitForTask(asking, id);
     expect(generated).toHaveLength(1);
     const bytes = (await (await fetch(generated[0])).arrayBuffer()).byteLength;
     pass(9.9);
-    const [last] = (await taskOf(asking, id)).generated;
+    const [last] = (await readTask(asking, id)).generated;
     pass(0.2);
-    expect(await taskOf(asking, id)).toMatchObject({ status: 'COMPLETED', generated: [] });
+    expect(await readTask(asking, id)).toMatchObject({ status: 'COMPLETED', generated: [] });
     expect((await prune()).results).toBe(0);
     pass(6.7);
     expect((await prune()).results).toBe(0);
@@ -77,17 +77,17 @@ describe('the results of a task', () => {
     await settle();
     expect(await check()).toMatchObject({ objects: 0, bytes: 0 });
     expect((await fetch(last)).status).toBe(403);
-    expect(await taskOf(asking, id)).toMatchObject({ status: 'COMPLETED', generated: [] });
+    expect(await readTask(asking, id)).toMatchObject({ status: 'COMPLETED', generated: [] });
     expect((await prune()).results).toBe(0);
   });
 
   it('are kept for ever if that is configured, and so is their task', async () => {
     const { asking, pass, prune } = await clockedService({ retention: { results: false } });
-    const id = await startedTask(asking);
-    await taskAt(asking, id);
+    const id = await startTask(asking);
+    await waitForTask(asking, id);
     pass(3_000);
     expect(await prune()).toMatchObject({ results: 0, tasks: 0 });
-    expect((await taskOf(asking, id)).generated).toHaveLength(1);
+    expect((await readTask(asking, id)).generated).toHaveLength(1);
   });
 });
 
@@ -98,9 +98,9 @@ describe('a task', () => {
       retention: { results: 10, tasks: 20, events: false, deliveries: false },
       prices: { image: { relight: 3 } },
     });
-    const id = await startedTask(asking, { webhook_url: receiver.url });
-    await taskAt(asking, id);
-    await waitFor(() => expect(receiver.told).toHaveLength(2));
+    const id = await startTask(asking, { webhook_url: receiver.url });
+    await waitForTask(asking, id);
+    await waitFor(() => expect(receiver.received).toHaveLength(2));
     await waitFor(async () =>
       expect(
         await context.database.selectFrom('jobs').select('kind').where('key', '=', id).execute(),
@@ -126,8 +126,8 @@ describe('a task', () => {
   it('is kept while it runs', async () => {
     const { asking, pass, prune, context } = await clockedService({ retention: { tasks: 7 } });
     context.engines.image.run = () => new Promise<never>(() => {});
-    const id = await startedTask(asking);
-    await waitFor(async () => expect((await taskOf(asking, id)).status).toBe('IN_PROGRESS'));
+    const id = await startTask(asking);
+    await waitFor(async () => expect((await readTask(asking, id)).status).toBe('IN_PROGRESS'));
     pass(8);
     expect((await prune()).tasks).toBe(0);
   });
@@ -135,8 +135,8 @@ describe('a task', () => {
   it('is kept while a delivery is pending', async () => {
     const receiver = await receiverForTest(() => 'silence');
     const { asking, pass, prune, context } = await clockedService({ retention: { tasks: 7 } }, () => true);
-    const id = await startedTask(asking, { webhook_url: receiver.url });
-    await taskAt(asking, id, 'FAILED');
+    const id = await startTask(asking, { webhook_url: receiver.url });
+    await waitForTask(asking, id, 'FAILED');
     pass(8);
     expect((await prune()).tasks).toBe(0);
     await context.database
@@ -151,10 +151,13 @@ describe('an archive', () => {
     const service = await clockedService(input);
     const publisher = await publisherForTest(service);
     for (const version of ['1.0.0', '2.0.0']) {
-      const { signedUrl } = await register(publisher, version);
-      await upload(signedUrl, await zipOf({ '__init__.py': `NODE_CLASS_MAPPINGS = {}  # ${version}\n` }));
+      const { signedUrl } = await registerVersion(publisher, version);
+      await uploadArchive(
+        signedUrl,
+        await createZip({ '__init__.py': `NODE_CLASS_MAPPINGS = {}  # ${version}\n` }),
+      );
       await waitFor(async () =>
-        expect((await versionOf(publisher, version)).status).toBe('NodeVersionStatusActive'),
+        expect((await readVersion(publisher, version)).status).toBe('NodeVersionStatusActive'),
       );
     }
     const send = (method: string, path: string, json?: object) =>
@@ -166,7 +169,7 @@ describe('an archive', () => {
     const { publisher, send, pass, prune, settle, check } = await published({
       retention: { deletedArchives: 7 },
     });
-    const { id } = await versionOf(publisher, '1.0.0');
+    const { id } = await readVersion(publisher, '1.0.0');
     await send('DELETE', `/publishers/acme/nodes/pack/versions/${id}`);
     pass(6.9);
     expect((await prune()).deletedArchives).toBe(0);
@@ -174,11 +177,11 @@ describe('an archive', () => {
     expect((await prune()).deletedArchives).toBe(1);
     await settle();
     expect(await check()).toMatchObject({ objects: 1 });
-    expect(await versionOf(publisher, '1.0.0')).toMatchObject({
+    expect(await readVersion(publisher, '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusDeleted',
       archive_sha256: expect.any(String),
     });
-    expect((await register(publisher, '1.0.0').catch(String)).toString()).toContain('version_exists');
+    expect((await registerVersion(publisher, '1.0.0').catch(String)).toString()).toContain('version_exists');
   });
 
   it('of a deleted node is removed too, and that of a banned version only if it is configured', async () => {
@@ -201,7 +204,7 @@ describe('an archive', () => {
     pass(3_000);
     expect(await prune()).toMatchObject({ deletedArchives: 0, bannedArchives: 0 });
     await send('PUT', '/admin/nodes/pack/versions/1.0.0', { status: 'NodeVersionStatusActive' });
-    const { downloadUrl } = await versionOf(publisher, '1.0.0');
+    const { downloadUrl } = await readVersion(publisher, '1.0.0');
     expect((await fetch(downloadUrl)).status).toBe(200);
     expect(downloadUrl.startsWith(url)).toBe(true);
   });
@@ -209,7 +212,7 @@ describe('an archive', () => {
 
 it('the audit log ends after its days, and the histories of versions do not', async () => {
   const { url, ownerToken, pass, prune, ...service } = await clockedService({ retention: { events: 100 } });
-  await register(await publisherForTest({ url, ownerToken }));
+  await registerVersion(await publisherForTest({ url, ownerToken }));
   pass(101);
   const before = (await ask(`${url}/admin/audit?limit=100`, { token: ownerToken })).body.total;
   const removed = (await prune()).events;
@@ -255,7 +258,7 @@ it('runs once a day, more than a page of rows at a time, and says what it remove
 it('a stopped store is pruned with its files, and a dry run changes nothing', async () => {
   const data = folderForTest();
   const { asking, stop } = await clockedService({ data });
-  await taskAt(asking, await startedTask(asking));
+  await waitForTask(asking, await startTask(asking));
   await stop();
   const later = Date.parse('2026-01-01T00:00:00Z') + 98 * DAY_MS;
   const options = { env: {}, now: () => later };

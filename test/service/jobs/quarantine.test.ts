@@ -1,34 +1,34 @@
 import { expect, it } from 'vitest';
 import { MAX_CRASHES } from '../../../src/service/queue/queue.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { zipOf } from '../../support/create-zip.js';
-import { startedTask, taskAt } from '../../support/generation.js';
-import { deliveriesOf, receiverForTest } from '../../support/receiver.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { createZip } from '../../support/create-zip.js';
+import { startTask, waitForTask } from '../../support/generation.js';
+import { listDeliveries, receiverForTest } from '../../support/receiver.js';
 import {
   ask,
   folderForTest,
   publisherForTest,
-  register,
+  readVersion,
+  registerVersion,
   serviceForTest,
-  upload,
-  versionOf,
+  uploadArchive,
 } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 it('ends task, version and delivery visibly if they ended the service too often', async () => {
   const data = folderForTest();
   const prices = { image: { relight: 5 } };
-  const { url: webhook_url, told } = await receiverForTest((call) => (call === 1 ? 'silence' : 204));
-  const endless = copyingEngine(() => new Promise<never>(() => {}));
+  const { url: webhook_url, received } = await receiverForTest((call) => (call === 1 ? 'silence' : 204));
+  const endless = createCopyingEngine(() => new Promise<never>(() => {}));
   const first = await serviceForTest({ data, prices, graceMs: 1 }, { engines: { image: endless } });
   const { database, storage } = first.context;
   const token = first.ownerToken;
-  const taskId = await startedTask({ url: first.url, token }, { webhook_url });
-  await waitFor(() => expect(told).toHaveLength(1));
+  const taskId = await startTask({ url: first.url, token }, { webhook_url });
+  await waitFor(() => expect(received).toHaveLength(1));
   Object.assign(storage, { borrow: () => new Promise(() => {}) });
   const publisher = await publisherForTest(first);
-  const { signedUrl } = await register(publisher);
-  expect((await upload(signedUrl, await zipOf({ '__init__.py': '' }))).status).toBe(200);
+  const { signedUrl } = await registerVersion(publisher);
+  expect((await uploadArchive(signedUrl, await createZip({ '__init__.py': '' }))).status).toBe(200);
   const kinds = ['check-archive', 'deliver-webhook', 'run-image-task'];
   const running = database.selectFrom('jobs').select('kind').where('leased_by', 'is not', null);
   await waitFor(async () => expect(await running.execute()).toHaveLength(3));
@@ -48,23 +48,23 @@ it('ends task, version and delivery visibly if they ended the service too often'
   const logged: string[] = [];
   const second = await serviceForTest(
     { data, prices },
-    { engines: { image: copyingEngine() }, log: (_, message) => logged.push(message) },
+    { engines: { image: createCopyingEngine() }, log: (_, message) => logged.push(message) },
   );
   const { url } = second;
-  await taskAt({ url, token }, taskId, 'FAILED');
+  await waitForTask({ url, token }, taskId, 'FAILED');
   const account = await ask(`${url}/users/tasks/${taskId}`, { token });
   expect(account.body).toMatchObject({
     credits: 0,
     reason: 'The service ended unexpectedly 5 times while it generated this.',
   });
-  const version = () => versionOf({ ...publisher, url });
+  const version = () => readVersion({ ...publisher, url });
   await waitFor(async () => expect((await version()).status).toBe('NodeVersionStatusFlagged'));
   expect(await version()).toMatchObject({
     status_reason: 'The service ended unexpectedly 5 times while it checked this archive.',
     host_node_extract_status: 'failed',
   });
   await waitFor(async () =>
-    expect((await deliveriesOf(second)).map(({ state, status }) => [state, status])).toEqual([
+    expect((await listDeliveries(second)).map(({ state, status }) => [state, status])).toEqual([
       ['IN_PROGRESS', 'failed'],
       ['FAILED', 'delivered'],
     ]),

@@ -22,38 +22,38 @@ import { checkStore } from '../../../src/service/maintenance/check-store.js';
 import { measureFolder } from '../../../src/service/maintenance/disk-use.js';
 import type { Storage } from '../../../src/service/storage/storage.js';
 import { regen } from '../../support/cli.js';
-import { zipOf } from '../../support/create-zip.js';
+import { createZip } from '../../support/create-zip.js';
 import { listFiles } from '../../support/files.js';
-import { startedTask, taskAt } from '../../support/generation.js';
+import { startTask, waitForTask } from '../../support/generation.js';
 import {
   ask,
   folderForTest,
   publisherForTest,
-  register,
+  readVersion,
+  registerVersion,
   serviceForTest,
-  upload,
-  versionOf,
+  uploadArchive,
 } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
-const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+const zip = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 
 /** A data folder with an active version and a finished image task; its service still runs. */
 async function folderInUse() {
   const data = folderForTest();
   const service = await serviceForTest({ data });
   const publisher = await publisherForTest(service);
-  const { signedUrl } = await register(publisher);
-  await upload(signedUrl, zip);
-  await waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'));
+  const { signedUrl } = await registerVersion(publisher);
+  await uploadArchive(signedUrl, zip);
+  await waitFor(async () => expect((await readVersion(publisher)).status).toBe('NodeVersionStatusActive'));
   const asking = { url: service.url, token: service.ownerToken };
-  await taskAt(asking, await startedTask(asking));
+  await waitForTask(asking, await startTask(asking));
   // The input goes after the task has ended.
   await waitFor(() => expect(listFiles(join(data, 'objects'))).toHaveLength(2));
   return { data, service, publisher };
 }
 
-const counts = (stdout: string) => JSON.parse(stdout);
+const parseCounts = (stdout: string) => JSON.parse(stdout);
 
 it.each(['copy', 'copy.zip'])(
   'a backup to %s while the service runs restores to the same data, without the owner token',
@@ -62,18 +62,18 @@ it.each(['copy', 'copy.zip'])(
     const target = join(folderForTest(), name);
     const written = await regen(['serve', 'backup', target, '--data', data, '--json']);
     expect(written).toMatchObject({ exit: 0, stderr: '' });
-    expect(counts(written.stdout)).toMatchObject({ backup: target, objects: 2, problems: [] });
+    expect(parseCounts(written.stdout)).toMatchObject({ backup: target, objects: 2, problems: [] });
     expect(statSync(target).mode & 0o077).toBe(0);
 
     const restored = join(folderForTest(), 'restored');
     const { exit, stdout } = await regen(['serve', 'restore', target, '--data', restored, '--json']);
     expect(exit).toBe(0);
-    expect(counts(stdout)).toMatchObject({ data: restored, objects: 2, problems: [] });
+    expect(parseCounts(stdout)).toMatchObject({ data: restored, objects: 2, problems: [] });
     expect(existsSync(join(restored, 'owner.token'))).toBe(false);
     expect(readdirSync(join(restored, '..'))).toEqual(['restored']);
 
     const again = await serviceForTest({ data: restored });
-    const version = await versionOf({ ...publisher, url: again.url, ownerToken: again.ownerToken });
+    const version = await readVersion({ ...publisher, url: again.url, ownerToken: again.ownerToken });
     expect(version).toMatchObject({ status: 'NodeVersionStatusActive', version: '1.0.0' });
     const archive = await fetch(version.downloadUrl);
     expect(Buffer.from(await archive.arrayBuffer())).toEqual(zip);
@@ -85,14 +85,14 @@ it('a backup while versions are published is whole', async () => {
   let stopped = false;
   const publishing = (async () => {
     for (let minor = 1; !stopped; minor++) {
-      const { signedUrl } = await register(publisher, `1.${minor}.0`);
-      await upload(signedUrl, zip);
+      const { signedUrl } = await registerVersion(publisher, `1.${minor}.0`);
+      await uploadArchive(signedUrl, zip);
     }
   })();
   for (let round = 0; round < 3; round++) {
     const target = join(folderForTest(), 'copy');
     const { exit, stdout } = await regen(['serve', 'backup', target, '--data', data, '--json']);
-    expect([exit, counts(stdout).problems]).toEqual([0, []]);
+    expect([exit, parseCounts(stdout).problems]).toEqual([0, []]);
     expect((await regen(['serve', 'check', '--data', target])).exit).toBe(0);
   }
   stopped = true;
@@ -171,7 +171,7 @@ it('a check finds objects that are missing, changed or in no row, and exits with
   writeFileSync(join(objects, 'stray'), '');
   const { exit, stdout, stderr } = await regen(['serve', 'check', '--data', data, '--json']);
   expect(exit).toBe(6);
-  expect(counts(stdout).problems).toEqual(
+  expect(parseCounts(stdout).problems).toEqual(
     expect.arrayContaining([
       { object: archive, message: 'differs from the digest in the database' },
       { object: result, message: 'is missing' },
@@ -204,7 +204,7 @@ it('a folder that was copied as a killed service left it restores with its last 
   const restored = join(folderForTest(), 'restored');
   expect(await restoreFolder(left, restored)).toMatchObject({ objects: 2, problems: [] });
   const again = await serviceForTest({ data: restored });
-  const version = await versionOf({ ...publisher, url: again.url, ownerToken: again.ownerToken });
+  const version = await readVersion({ ...publisher, url: again.url, ownerToken: again.ownerToken });
   expect(version).toMatchObject({ status: 'NodeVersionStatusActive' });
 });
 
@@ -255,7 +255,7 @@ it('serve prune counts and removes beside the service, and serve status says wha
   await service.context.database
     .transaction()
     .execute((tx) => sql`update tasks set created_at = ${old}`.execute(tx));
-  const status = async () => counts((await regen(['serve', 'status', '--data', data, '--json'])).stdout);
+  const status = async () => parseCounts((await regen(['serve', 'status', '--data', data, '--json'])).stdout);
   const before = await status();
   expect(before).toMatchObject({ url: service.localUrl, archive_bytes: zip.length });
   expect(before.task_bytes).toBeGreaterThan(0);
@@ -268,7 +268,7 @@ it('serve prune counts and removes beside the service, and serve status says wha
       { env: settings },
     );
     expect(exit, stderr).toBe(0);
-    return counts(stdout);
+    return parseCounts(stdout);
   };
   const results = { kind: 'results', days: 7, count: 1, bytes: before.task_bytes };
   expect(await prune('--dry-run')).toContainEqual(results);

@@ -3,22 +3,22 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { regen } from '../../support/cli.js';
-import { zipOf } from '../../support/create-zip.js';
-import { startedTask, taskAt } from '../../support/generation.js';
+import { createZip } from '../../support/create-zip.js';
+import { startTask, waitForTask } from '../../support/generation.js';
 import { databaseForFolder, testDatabase } from '../../support/postgres.js';
 import { testBucket } from '../../support/s3.js';
 import {
   ask,
   folderForTest,
   publisherForTest,
-  register,
+  readVersion,
+  registerVersion,
   serviceForTest,
-  upload,
-  versionOf,
+  uploadArchive,
 } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
-const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+const zip = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 
 describe.skipIf(!testDatabase || !testBucket)('a copy to PostgreSQL and S3', () => {
   it('has every row and every object, and a service goes on with it, as does one with its backup', async () => {
@@ -26,11 +26,11 @@ describe.skipIf(!testDatabase || !testBucket)('a copy to PostgreSQL and S3', () 
     const embedded = { data, database: undefined, storage: undefined };
     const service = await serviceForTest(embedded);
     const publisher = await publisherForTest(service);
-    await upload((await register(publisher)).signedUrl, zip);
-    await waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'));
+    await uploadArchive((await registerVersion(publisher)).signedUrl, zip);
+    await waitFor(async () => expect((await readVersion(publisher)).status).toBe('NodeVersionStatusActive'));
     const asking = { url: service.url, token: service.ownerToken };
-    const task = await startedTask(asking);
-    await taskAt(asking, task);
+    const task = await startTask(asking);
+    await waitForTask(asking, task);
     const config = join(folderForTest(), 'regen.json');
     const bucket = testBucket as NonNullable<typeof testBucket>;
     process.env.TEST_S3_SECRET = bucket.secretAccessKey;
@@ -58,12 +58,12 @@ describe.skipIf(!testDatabase || !testBucket)('a copy to PostgreSQL and S3', () 
 
     const moved = await serviceForTest({ ...settings, data: folderForTest() });
     const there = { ...publisher, url: moved.url, ownerToken: moved.ownerToken };
-    const version = await versionOf(there);
+    const version = await readVersion(there);
     expect(Buffer.from(await (await fetch(version.downloadUrl)).arrayBuffer()).equals(zip)).toBe(true);
     expect((await ask(`${moved.url}/nodes?search=pack`)).body.nodes).toHaveLength(1);
-    await upload((await register(there, '2.0.0')).signedUrl, zip);
+    await uploadArchive((await registerVersion(there, '2.0.0')).signedUrl, zip);
     await waitFor(async () =>
-      expect((await versionOf(there, '2.0.0')).status).toBe('NodeVersionStatusActive'),
+      expect((await readVersion(there, '2.0.0')).status).toBe('NodeVersionStatusActive'),
     );
 
     const check = (...more: string[]) => regen(['serve', 'check', '--json', ...more], { env });
@@ -78,10 +78,10 @@ describe.skipIf(!testDatabase || !testBucket)('a copy to PostgreSQL and S3', () 
     expect(await regen(['serve', 'restore', backup, '--data', restored])).toMatchObject({ exit: 0 });
     const back = await serviceForTest({ ...embedded, data: restored });
     const again = { ...publisher, url: back.url, ownerToken: back.ownerToken };
-    const archive = await fetch((await versionOf(again, '2.0.0')).downloadUrl);
+    const archive = await fetch((await readVersion(again, '2.0.0')).downloadUrl);
     expect(Buffer.from(await archive.arrayBuffer()).equals(zip)).toBe(true);
     expect((await ask(`${back.url}/nodes?search=pack`)).body.nodes).toHaveLength(1);
-    await upload((await register(again, '3.0.0')).signedUrl, zip);
+    await uploadArchive((await registerVersion(again, '3.0.0')).signedUrl, zip);
     for await (const object of moved.context.storage.list('archives'))
       await moved.context.storage.remove(object);
     expect(await check('--config', config)).toMatchObject({ exit: 6 });

@@ -3,7 +3,7 @@ import { MAX_VALUES, refuseOversizedJson } from '../../../src/service/operation/
 import { MAX_JSON_DEPTH } from '../../../src/wire/json-limits.js';
 import { publisherForTest, serviceForTest } from '../../support/service.js';
 
-const refused = (text: string) => {
+const isRefused = (text: string) => {
   try {
     refuseOversizedJson(Buffer.from(text));
     return false;
@@ -20,9 +20,9 @@ describe('a JSON text', () => {
     ['numbers', '1'],
     ['texts', '"a,\\",[{"'],
   ])('is refused before it is parsed if it has too many %s', (_, value) => {
-    expect(refused(`[${Array(MAX_VALUES).fill(value).join(',')}]`.slice(0, -1))).toBe(value.length === 2);
+    expect(isRefused(`[${Array(MAX_VALUES).fill(value).join(',')}]`.slice(0, -1))).toBe(value.length === 2);
     expect(
-      refused(
+      isRefused(
         `[${Array(MAX_VALUES + 2)
           .fill(value)
           .join(',')}]`,
@@ -32,7 +32,7 @@ describe('a JSON text', () => {
 
   it('is refused if it is nested too deeply, even if incomplete', () => {
     const nested = (depth: number) => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
-    expect(refused(nested(MAX_JSON_DEPTH))).toBe(false);
+    expect(isRefused(nested(MAX_JSON_DEPTH))).toBe(false);
     expect(() => refuseOversizedJson(Buffer.from(nested(MAX_JSON_DEPTH + 1)))).toThrow(
       'deeper than 64 levels',
     );
@@ -43,18 +43,18 @@ describe('a JSON text', () => {
 
   it('may contain strings full of separators', () => {
     const text = ',[{\\"'.repeat(MAX_VALUES);
-    expect(refused(`{"changelog":"${text}\\\\","version":"1.0.0"}`)).toBe(false);
-    expect(refused(`{"never ends":"${text}`)).toBe(false);
+    expect(isRefused(`{"changelog":"${text}\\\\","version":"1.0.0"}`)).toBe(false);
+    expect(isRefused(`{"never ends":"${text}`)).toBe(false);
   });
 
   it.each(['"', '\\', '\n'])('may contain long strings with %j anywhere', (one) => {
     const value = `[${'1,'.repeat(MAX_VALUES)}1]`;
     for (const length of [4090, 4094, 4095, 4096, 4097, 10_000]) {
       const text = JSON.stringify(`${'A'.repeat(length)}${one}${'A'.repeat(length)}${one}`);
-      expect(refused(text + value)).toBe(false);
-      expect(refused(`${text}${value},1`)).toBe(true);
+      expect(isRefused(text + value)).toBe(false);
+      expect(isRefused(`${text}${value},1`)).toBe(true);
       // All of this is one string that never ends.
-      expect(refused(`${text.slice(0, -1)}${'[,'.repeat(MAX_VALUES)}`)).toBe(false);
+      expect(isRefused(`${text.slice(0, -1)}${'[,'.repeat(MAX_VALUES)}`)).toBe(false);
     }
   });
 });

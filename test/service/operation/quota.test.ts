@@ -1,18 +1,18 @@
 import { Agent, request, type ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { zipOf } from '../../support/create-zip.js';
-import { smallestBody, startPaths } from '../../support/generation.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { createZip } from '../../support/create-zip.js';
+import { createSmallestBody, startPaths } from '../../support/generation.js';
 import { listenOn } from '../../support/listen.js';
 import { receiverForTest } from '../../support/receiver.js';
 import { publishBody, type Registry, startRegistry } from '../../support/registry.js';
-import { ask, upload } from '../../support/service.js';
+import { ask, uploadArchive } from '../../support/service.js';
 import { videoPaths } from '../../support/videos.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const noon = Date.parse('2026-01-01T12:00:00Z');
-const archive = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+const archive = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 
 /** A service with these quotas, whose engine generates once `finish` is called. */
 async function registryWith(quotas: ConfigurationInput['quotas']) {
@@ -21,13 +21,13 @@ async function registryWith(quotas: ConfigurationInput['quotas']) {
     finish = resolve;
   });
   const clock = { time: noon };
-  const image = copyingEngine(() => finished);
+  const image = createCopyingEngine(() => finished);
   const registry = await startRegistry({ quotas }, { now: () => clock.time, engines: { image } });
   onTestFinished(() => registry.service.stop());
   return { registry, clock, finish };
 }
 
-const owner = (registry: Registry) => registry.service.ownerToken;
+const getOwnerToken = (registry: Registry) => registry.service.ownerToken;
 const relight = startPaths['image.relight'];
 
 /** Begins an upload and sends half of it. */
@@ -59,7 +59,8 @@ const publishAt = (registry: Registry, version: string) =>
 describe('the quota', () => {
   it('of tasks in flight is per user, and free again when one ends', async () => {
     const { registry, finish } = await registryWith({ tasksInFlight: 2 });
-    const start = (who: 'bob' | 'eve') => registry.as(who, 'POST', relight, smallestBody('image.relight'));
+    const start = (who: 'bob' | 'eve') =>
+      registry.as(who, 'POST', relight, createSmallestBody('image.relight'));
     expect((await start('bob')).status).toBe(200);
     expect((await start('bob')).status).toBe(200);
     const refused = await start('bob');
@@ -69,8 +70,12 @@ describe('the quota', () => {
     );
     expect((await start('eve')).status).toBe(200);
     for (let at = 0; at < 4; at += 1) {
-      const json = smallestBody('image.relight');
-      const mine = await ask(registry.url + relight, { method: 'POST', token: owner(registry), json });
+      const json = createSmallestBody('image.relight');
+      const mine = await ask(registry.url + relight, {
+        method: 'POST',
+        token: getOwnerToken(registry),
+        json,
+      });
       expect(mine.status).toBe(200);
     }
     finish();
@@ -79,7 +84,7 @@ describe('the quota', () => {
 
   it('of tasks in flight counts those that wait at a vendor', async () => {
     const { registry, finish } = await registryWith({ tasksInFlight: 2 });
-    const start = () => registry.as('bob', 'POST', relight, smallestBody('image.relight'));
+    const start = () => registry.as('bob', 'POST', relight, createSmallestBody('image.relight'));
     expect((await start()).status).toBe(200);
     const { queue, now } = registry.service.context;
     await registry.change(async (tx) => {
@@ -93,11 +98,11 @@ describe('the quota', () => {
 
   it('of webhooks counts tasks whose webhooks are not delivered', async () => {
     const { registry, finish } = await registryWith({ pendingWebhooks: 1 });
-    const { url: webhook_url, told } = await receiverForTest(() => 'silence');
+    const { url: webhook_url, received } = await receiverForTest(() => 'silence');
     const start = (fields: object) =>
-      registry.as('bob', 'POST', relight, { ...smallestBody('image.relight'), ...fields });
+      registry.as('bob', 'POST', relight, { ...createSmallestBody('image.relight'), ...fields });
     expect((await start({ webhook_url })).status).toBe(200);
-    await waitFor(() => expect(told).toHaveLength(1));
+    await waitFor(() => expect(received).toHaveLength(1));
     const refused = await start({ webhook_url });
     expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
     expect(refused.body.message).toContain('The webhooks of 1 of your tasks are not delivered yet');
@@ -138,10 +143,10 @@ describe('the quota', () => {
   it('of bytes per day refuses an archive before its transfer', async () => {
     const { registry } = await registryWith({ bytesPerDay: archive.length * 2 - 1 });
     const [first, second] = [await publishAt(registry, '1.0.0'), await publishAt(registry, '1.0.1')];
-    expect((await upload(first.body.signedUrl, archive)).status).toBe(200);
+    expect((await uploadArchive(first.body.signedUrl, archive)).status).toBe(200);
     // The same bytes again are a retry.
-    expect((await upload(first.body.signedUrl, archive)).status).toBe(200);
-    const refused = await upload(second.body.signedUrl, archive);
+    expect((await uploadArchive(first.body.signedUrl, archive)).status).toBe(200);
+    const refused = await uploadArchive(second.body.signedUrl, archive);
     expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
     expect(refused.body.message).toContain(`${archive.length - 1} are left`);
   });
@@ -175,12 +180,12 @@ describe('the quota', () => {
     }
     await waitFor(async () => expect(await countReservations(registry)).toBe(8));
     const { signedUrl } = await registerOther('1.1.0');
-    const refused = await upload(signedUrl, archive);
+    const refused = await uploadArchive(signedUrl, archive);
     expect([refused.status, refused.body.error]).toEqual([429, 'rate_limited']);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     const json = publishBody(registry.tokens.pat, '2.0.0');
     const registered = await registry.as('bob', 'POST', '/publishers/acme/nodes/pack/versions', json);
-    expect((await upload(registered.body.signedUrl, archive)).status).toBe(200);
+    expect((await uploadArchive(registered.body.signedUrl, archive)).status).toBe(200);
   });
 
   it('of tasks in flight counts tasks while their images and videos are fetched', async () => {
@@ -196,7 +201,8 @@ describe('the quota', () => {
     const start = (at: number) => registry.as('bob', 'POST', paths[at % 2] as string, bodies[at % 2]);
     const starting = Array.from({ length: 6 }, (_, at) => start(at));
     await waitFor(() => expect(asked).toHaveLength(2));
-    const small = (who: 'bob' | 'eve') => registry.as(who, 'POST', relight, smallestBody('image.relight'));
+    const small = (who: 'bob' | 'eve') =>
+      registry.as(who, 'POST', relight, createSmallestBody('image.relight'));
     expect((await small('bob')).body.error).toBe('quota_exceeded');
     expect((await small('eve')).status).toBe(200);
     for (const answer of asked) answer.writeHead(404).end();
@@ -212,7 +218,7 @@ describe('the quota', () => {
     const until = new Date(clock.time + 60_000).toISOString();
     const left = { id: 'left', owner: id, quota: 'tasksInFlight', amount: 1, until } as const;
     await registry.change((tx) => tx.insertInto('reservations').values(left).execute());
-    const start = () => registry.as('bob', 'POST', relight, smallestBody('image.relight'));
+    const start = () => registry.as('bob', 'POST', relight, createSmallestBody('image.relight'));
     expect((await start()).body.error).toBe('quota_exceeded');
     clock.time += 61_000;
     expect((await start()).status).toBe(200);
@@ -277,9 +283,9 @@ describe('the quota', () => {
 
   it('of webhooks holds for those that are resent', async () => {
     const { registry, finish } = await registryWith({ pendingWebhooks: 1 });
-    const { url: webhook_url, told } = await receiverForTest((at) => (at === 1 ? 410 : 'silence'));
+    const { url: webhook_url, received } = await receiverForTest((at) => (at === 1 ? 410 : 'silence'));
     const start = () =>
-      registry.ok('bob', 'POST', relight, { ...smallestBody('image.relight'), webhook_url });
+      registry.ok('bob', 'POST', relight, { ...createSmallestBody('image.relight'), webhook_url });
     await start();
     const find = async (status: string) => {
       const { body } = await registry.as('bob', 'GET', '/users/webhook-deliveries');
@@ -288,7 +294,7 @@ describe('the quota', () => {
     await waitFor(async () => expect(await find('gone')).toBeDefined());
     // Until its job has ended, it counts.
     await waitFor(start);
-    await waitFor(() => expect(told).toHaveLength(2));
+    await waitFor(() => expect(received).toHaveLength(2));
     const resend = ({ id }: { id: string }) =>
       registry.as('bob', 'POST', `/users/webhook-deliveries/${id}/resend`);
     expect((await resend(await find('gone'))).body.error).toBe('quota_exceeded');
@@ -316,7 +322,7 @@ describe('the quota', () => {
       keys: 1,
     };
     const { registry } = await registryWith(few);
-    const token = owner(registry);
+    const token = getOwnerToken(registry);
     const post = (path: string, json: object) => ask(registry.url + path, { method: 'POST', token, json });
     for (const id of ['mine', 'mine-too'])
       expect((await post('/publishers', { id, name: id })).status).toBe(201);
@@ -331,7 +337,7 @@ describe('the quota', () => {
     for (const version of ['1.0.0', '1.0.1']) {
       const json = publishBody(body.token, version, { node: { name: 'Own' } });
       const registered = await post('/publishers/mine/nodes/own/versions', json);
-      expect((await upload(registered.body.signedUrl, archive)).status).toBe(200);
+      expect((await uploadArchive(registered.body.signedUrl, archive)).status).toBe(200);
     }
   });
 });
@@ -339,7 +345,7 @@ describe('the quota', () => {
 it('does not use up a version number with an empty upload', async () => {
   const { registry } = await registryWith({});
   const { signedUrl } = (await publishAt(registry, '1.0.0')).body;
-  const refused = await upload(signedUrl, Buffer.alloc(0));
+  const refused = await uploadArchive(signedUrl, Buffer.alloc(0));
   expect([refused.status, refused.body.error]).toEqual([400, 'invalid_request']);
-  expect((await upload(signedUrl, archive)).status).toBe(200);
+  expect((await uploadArchive(signedUrl, archive)).status).toBe(200);
 });

@@ -18,7 +18,7 @@ function createWork(queue: FairQueue) {
   return { begun, add };
 }
 
-const settle = () => new Promise(setImmediate);
+const settleWork = () => new Promise(setImmediate);
 
 test('work of one owner waits for at most one of each other, whenever it comes', async () => {
   const step = fc.oneof(fc.constantFrom('a', 'b', 'c', 'd'), fc.constant(undefined));
@@ -30,17 +30,17 @@ test('work of one owner waits for at most one of each other, whenever it comes',
     for (const owner of before) {
       if (owner === undefined) endOne();
       else add(owner);
-      await settle();
+      await settleWork();
     }
     const counted = begun.length;
     const { id } = add('honest');
-    await settle();
+    await settleWork();
     for (let round = 0; !begun.some((one) => one.id === id); round += 1) {
       expect(round).toBeLessThan(100);
       // Others go on adding.
       add('a');
       endOne();
-      await settle();
+      await settleWork();
     }
     const at = begun.findIndex((one) => one.id === id);
     const waitedFor = begun.slice(counted, at).map(({ owner }) => owner);
@@ -53,7 +53,7 @@ test('an owner has no more than its number running, and what runs of others is n
   const { begun, add } = createWork(new FairQueue(3, 2));
   for (let at = 0; at < 5; at += 1) add('a');
   add('b');
-  await settle();
+  await settleWork();
   expect(begun.map(({ owner }) => owner)).toEqual(['a', 'a', 'b']);
 });
 
@@ -66,6 +66,6 @@ test('what is aborted while it waits never begins, and gives way', async () => {
   giving.abort(new Error('gone'));
   await expect(done).rejects.toThrow('gone');
   begun[0]?.end();
-  await settle();
+  await settleWork();
   expect(begun.map(({ owner }) => owner)).toEqual(['a', 'c']);
 });

@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { signJwt } from '../../../src/service/auth/tokens.js';
-import { zipOf } from '../../support/create-zip.js';
+import { createZip } from '../../support/create-zip.js';
 import { publishBody, registryForFile, type Who } from '../../support/registry.js';
-import { type Answered, ask, folderForTest, serviceForTest, upload } from '../../support/service.js';
+import { type Answered, ask, folderForTest, serviceForTest, uploadArchive } from '../../support/service.js';
 
 const registry = registryForFile();
 
@@ -14,13 +14,13 @@ const withToken = (token: string, method: string, path: string, json?: unknown) 
 const newToken = async (): Promise<string> =>
   (await registry().ok('admin', 'POST', '/admin/generate-token')).token;
 
-const refusal = async (answer: ReturnType<typeof ask>) => {
+const readRefusal = async (answer: ReturnType<typeof ask>) => {
   const { status, body } = await answer;
   return [status, body.error];
 };
 
 /** The audit log, newest first, as `action status reason by`. */
-async function audited(limit: number): Promise<string[]> {
+async function listAudited(limit: number): Promise<string[]> {
   const { events } = await registry().ok('admin', 'GET', `/admin/audit?limit=${limit}`);
   return events.map(({ action, status = '-', reason = '-', by_email }: Answered) =>
     [action, status, reason, by_email].join(' '),
@@ -61,7 +61,7 @@ describe('an admin token', () => {
     time = Date.parse(expires_at) - 1;
     expect((await use()).status).toBe(200);
     time += 1;
-    expect(await refusal(use())).toEqual([401, 'unauthenticated']);
+    expect(await readRefusal(use())).toEqual([401, 'unauthenticated']);
     expect((await ask(`${url}/admin/tokens`, { token: ownerToken })).body).toEqual([]);
   });
 
@@ -83,7 +83,7 @@ describe('an admin token', () => {
     expect([mint.status, mint.body.error]).toEqual([403, 'admin_required']);
     expect(mint.body.message).toContain('sign in');
     const create = withToken(token, 'POST', '/publishers', { id: 'by-token', name: 'x' });
-    expect(await refusal(create)).toEqual([403, 'forbidden']);
+    expect(await readRefusal(create)).toEqual([403, 'forbidden']);
   });
 
   it('is refused once it is revoked, even by itself, and is listed until it expires', async () => {
@@ -97,7 +97,7 @@ describe('an admin token', () => {
     expect((await withToken(token, 'DELETE', `/admin/tokens/${jti}`)).status).toBe(204);
     const after = await withToken(token, 'GET', '/nodes');
     expect([after.status, after.body.message]).toEqual([401, expect.stringContaining('revoked')]);
-    expect(await refusal(as('admin', 'DELETE', `/admin/tokens/${jti}`))).toEqual([404, 'not_found']);
+    expect(await readRefusal(as('admin', 'DELETE', `/admin/tokens/${jti}`))).toEqual([404, 'not_found']);
     const { events } = await ok('admin', 'GET', '/admin/audit?limit=2');
     expect(events).toMatchObject([
       { action: 'admin_token.revoke', kind: 'admin_token', id: jti, by_email: 'root@example.org' },
@@ -110,7 +110,7 @@ describe('an admin token', () => {
     const made = { subject: 'root', jti: 'made-up', expiresInSeconds: 60, claims: { roles: ['admin'] } };
     for (const audience of ['regen-admin', 'regen-other']) {
       const token = await signJwt(service.context, { ...made, audience });
-      expect(await refusal(ask(`${url}/nodes`, { token }))).toEqual([401, 'unauthenticated']);
+      expect(await readRefusal(ask(`${url}/nodes`, { token }))).toEqual([401, 'unauthenticated']);
     }
   });
 });
@@ -125,11 +125,11 @@ describe('a node that an admin changes', () => {
     expect(await ok('admin', 'PUT', '/admin/nodes/bad', ban)).toMatchObject(ban);
     const paths = ['', '/install', '/versions', '/versions/1.0.0', '/versions/1.0.0/host-nodes'];
     for (const path of paths.map((rest) => `/nodes/bad${rest}`)) {
-      expect([path, ...(await refusal(as('eve', 'GET', path)))]).toEqual([path, 403, 'banned']);
+      expect([path, ...(await readRefusal(as('eve', 'GET', path)))]).toEqual([path, 403, 'banned']);
       expect([path, (await as('bob', 'GET', path)).status]).toEqual([path, 200]);
     }
     expect((await ok('bob', 'GET', '/nodes/bad')).status_detail).toBe('it reads keys');
-    expect((await ok('nobody', 'GET', '/nodes?search=bad')).nodes).toEqual([]);
+    expect((await ok('guest', 'GET', '/nodes?search=bad')).nodes).toEqual([]);
     const bulk = await ok('eve', 'POST', '/bulk/nodes/versions', {
       node_versions: [{ node_id: 'bad', version: '1.0.0' }],
     });
@@ -140,12 +140,12 @@ describe('a node that an admin changes', () => {
     const publish = as('ann', 'POST', '/publishers/acme/nodes/bad/versions', {
       ...publishBody(registry().tokens.pat, '1.1.0'),
     });
-    expect(await refusal(publish)).toEqual([403, 'banned']);
+    expect(await readRefusal(publish)).toEqual([403, 'banned']);
 
     const lifted = await ok('admin', 'PUT', '/admin/nodes/bad', { status: 'NodeStatusActive' });
     expect([lifted.status, lifted.status_detail]).toEqual(['NodeStatusActive', undefined]);
     expect((await ok('eve', 'GET', '/nodes/bad')).latest_version.version).toBe('1.0.0');
-    expect(await audited(2)).toEqual([
+    expect(await listAudited(2)).toEqual([
       'node.status NodeStatusActive - root@example.org',
       'node.status NodeStatusBanned it reads keys root@example.org',
     ]);
@@ -155,12 +155,12 @@ describe('a node that an admin changes', () => {
     const { ok, as } = registry();
     await ok('ann', 'POST', '/publishers/acme/nodes', { id: 'fate', name: 'Fate' });
     const set = (status: string) => as('admin', 'PUT', '/admin/nodes/fate', { status });
-    expect(await refusal(set('NodeStatusDeleted'))).toEqual([400, 'invalid_transition']);
+    expect(await readRefusal(set('NodeStatusDeleted'))).toEqual([400, 'invalid_transition']);
     await ok('ann', 'DELETE', '/publishers/acme/nodes/fate');
     for (const status of ['NodeStatusActive', 'NodeStatusBanned', 'NodeStatusDeleted']) {
-      expect([status, ...(await refusal(set(status)))]).toEqual([status, 400, 'invalid_transition']);
+      expect([status, ...(await readRefusal(set(status)))]).toEqual([status, 400, 'invalid_transition']);
     }
-    expect(await refusal(set('Banned'))).toEqual([400, 'invalid_request']);
+    expect(await readRefusal(set('Banned'))).toEqual([400, 'invalid_request']);
   });
 
   it('keeps the fields of admins when its publisher changes it, and shows the tags only to admins', async () => {
@@ -179,9 +179,12 @@ describe('a node that an admin changes', () => {
     expect(seen).toMatchObject([expected, expected, expected]);
     expect(seen.map((node) => node.tags_admin)).toEqual([['reviewed'], undefined, undefined]);
     expect(seen.map((node) => node.status_detail)).toEqual(['looked at', 'looked at', undefined]);
-    const found = await ok('nobody', 'GET', '/nodes?search=ranked');
+    const found = await ok('guest', 'GET', '/nodes?search=ranked');
     expect(found.nodes.map(({ id }: Answered) => id)).toEqual(['rank-b', 'rank-a']);
-    expect(await audited(2)).toEqual(['node.update - - ann@example.org', 'node.update - - root@example.org']);
+    expect(await listAudited(2)).toEqual([
+      'node.update - - ann@example.org',
+      'node.update - - root@example.org',
+    ]);
     expect((await set({ status_detail: '' })).status_detail).toBeUndefined();
   });
 
@@ -209,7 +212,7 @@ describe('a version that an admin changes', () => {
     const { ok, as, active } = registry();
     const first = await active('judged', '1.0.0');
     await active('judged', '2.0.0');
-    const latest = async () => (await ok('nobody', 'GET', '/nodes/judged')).latest_version?.version;
+    const latest = async () => (await ok('guest', 'GET', '/nodes/judged')).latest_version?.version;
     const set = (version: string, status: string, status_reason?: string) =>
       ok('admin', 'PUT', path(version), { status: `NodeVersionStatus${status}`, status_reason });
     expect(await latest()).toBe('2.0.0');
@@ -238,7 +241,7 @@ describe('a version that an admin changes', () => {
   it('does not change by a transition that admins cannot make', async () => {
     const { ok, as, publish } = registry();
     const set = (version: string, status: string) =>
-      refusal(as('admin', 'PUT', path(version), { status: `NodeVersionStatus${status}` }));
+      readRefusal(as('admin', 'PUT', path(version), { status: `NodeVersionStatus${status}` }));
     expect(await set('1.0.0', 'Deleted')).toEqual([400, 'invalid_transition']);
     expect(await set('1.0.0', 'Pending')).toEqual([400, 'invalid_transition']);
     expect(await set('9.0.0', 'Active')).toEqual([404, 'not_found']);
@@ -273,7 +276,7 @@ describe('a publisher that an admin bans', () => {
     expect((await set('Banned', 'spam')).status).toBe('PublisherStatusBanned');
 
     for (const path of ['/publishers/eve-co', '/nodes/eve-good', '/publishers/eve-co/nodes/v2']) {
-      expect([path, ...(await refusal(as('bob', 'GET', path)))]).toEqual([path, 403, 'banned']);
+      expect([path, ...(await readRefusal(as('bob', 'GET', path)))]).toEqual([path, 403, 'banned']);
       expect([path, (await as('eve', 'GET', path)).status]).toEqual([path, 200]);
     }
     const detail = async (id: string) => (await ok('eve', 'GET', `/nodes/${id}`)).status_detail;
@@ -287,15 +290,15 @@ describe('a publisher that an admin bans', () => {
       '/publishers/eve-co/nodes/eve-good/versions',
       publishBody(token, '1.0.0'),
     );
-    expect(await refusal(publish)).toEqual([403, 'banned']);
+    expect(await readRefusal(publish)).toEqual([403, 'banned']);
     const another = () => as('eve', 'POST', '/publishers', { id: 'eve-again', name: 'Eve' });
-    expect(await refusal(another())).toEqual([403, 'banned']);
+    expect(await readRefusal(another())).toEqual([403, 'banned']);
 
     await set('Active');
     expect((await ok('bob', 'GET', '/nodes/eve-good')).status).toBe('NodeStatusActive');
-    expect(await refusal(as('bob', 'GET', '/nodes/eve-bad'))).toEqual([403, 'banned']);
+    expect(await readRefusal(as('bob', 'GET', '/nodes/eve-bad'))).toEqual([403, 'banned']);
     expect(await detail('eve-good')).toBeUndefined();
-    expect(await audited(2)).toEqual([
+    expect(await listAudited(2)).toEqual([
       'publisher.status PublisherStatusActive - root@example.org',
       'publisher.status PublisherStatusBanned spam root@example.org',
     ]);
@@ -318,10 +321,10 @@ describe('a publisher that an admin bans', () => {
     for (const json of [{}, { status: 'Banned' }, { status: 'PublisherStatusBanned', why: 'x' }]) {
       expect((await as('admin', 'PUT', '/admin/publishers/eve-two', json)).status).toBe(400);
     }
-    const missing = as('admin', 'PUT', '/admin/publishers/nobody-at-all', {
+    const missing = as('admin', 'PUT', '/admin/publishers/no-such-publisher', {
       status: 'PublisherStatusBanned',
     });
-    expect(await refusal(missing)).toEqual([404, 'not_found']);
+    expect(await readRefusal(missing)).toEqual([404, 'not_found']);
   });
 });
 
@@ -342,12 +345,15 @@ describe('definitions that an admin sets', () => {
     const { ok, as, publish } = registry();
     await publish('defined', '1.0.0');
     const body = { success: true, nodes: { Blur: blur, Sharpen: { policy: 'HostNodePolicyLocalOnly' } } };
-    expect(await refusal(as('ann', 'POST', at('1.0.0'), body))).toEqual([403, 'admin_required']);
+    expect(await readRefusal(as('ann', 'POST', at('1.0.0'), body))).toEqual([403, 'admin_required']);
     const key = { 'idempotency-key': 'define-1' };
     expect((await as('admin', 'POST', at('1.0.0'), body, key)).status).toBe(204);
     const replayed = await as('admin', 'POST', at('1.0.0'), body, key);
     expect([replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([204, 'true']);
-    expect(await refusal(as('admin', 'POST', at('1.0.0'), body))).toEqual([409, 'definitions_already_set']);
+    expect(await readRefusal(as('admin', 'POST', at('1.0.0'), body))).toEqual([
+      409,
+      'definitions_already_set',
+    ]);
     expect((await ok('ann', 'GET', at('1.0.0'))).host_nodes).toEqual([
       { ...flags, ...blur, policy: 'HostNodePolicyActive' },
       { ...flags, host_node_name: 'Sharpen', policy: 'HostNodePolicyLocalOnly' },
@@ -365,7 +371,7 @@ describe('definitions that an admin sets', () => {
     expect((await ok('ann', 'GET', at('1.1.0'))).host_nodes).toEqual([]);
     await ok('admin', 'POST', at('1.1.0'), { success: true, nodes: { Mine: {} } });
     const code = 'class A:\n    INPUT_TYPES = {}\nNODE_CLASS_MAPPINGS = {"A": A}\n';
-    expect((await upload(again.signedUrl, await zipOf({ '__init__.py': code }))).status).toBe(200);
+    expect((await uploadArchive(again.signedUrl, await createZip({ '__init__.py': code }))).status).toBe(200);
     const checked = async () =>
       (await ask(`${url}/nodes/defined/versions/1.1.0`, { token: tokens.ann })).body.status;
     await expect.poll(checked).toBe('NodeVersionStatusActive');
@@ -380,7 +386,7 @@ describe('definitions that an admin sets', () => {
     expect((await as('admin', 'POST', at('1.2.0'), failed)).status).toBe(204);
     const version = await ok('ann', 'GET', '/nodes/defined/versions/1.2.0');
     expect(version.host_node_extract_status).toBe('failed');
-    expect((await audited(1))[0]).toBe('version.definitions - import error root@example.org');
+    expect((await listAudited(1))[0]).toBe('version.definitions - import error root@example.org');
   });
 
   it('are all refused if one is invalid', async () => {
@@ -400,7 +406,10 @@ describe('definitions that an admin sets', () => {
       expect([status, body.details?.[0].path]).toEqual([400, field]);
     }
     await ok('ann', 'DELETE', '/publishers/acme/nodes/defined/versions/1.3.0');
-    expect(await refusal(as('admin', 'POST', at('1.3.0'), { success: true }))).toEqual([404, 'not_found']);
+    expect(await readRefusal(as('admin', 'POST', at('1.3.0'), { success: true }))).toEqual([
+      404,
+      'not_found',
+    ]);
   });
 
   it('have a policy: banned ones are visible only to admins, local ones to everyone', async () => {
@@ -420,7 +429,7 @@ describe('definitions that an admin sets', () => {
       ['defined@1.0.0/Blur', 'HostNodePolicyBanned'],
     ]);
     const nothing = as('admin', 'PUT', `/admin${path}x`, { policy: 'HostNodePolicyBanned' });
-    expect(await refusal(nothing)).toEqual([404, 'not_found']);
+    expect(await readRefusal(nothing)).toEqual([404, 'not_found']);
   });
 });
 
@@ -434,7 +443,7 @@ describe('the audit log', () => {
     expect(first).toMatchObject({ limit: 3, page: 1, totalPages: Math.ceil(first.total / 3) });
     const times = both.events.map(({ at }: Answered) => Date.parse(at));
     expect(times).toEqual([...times].sort((left, right) => right - left));
-    expect(await refusal(as('admin', 'GET', '/admin/audit?limit=101'))).toEqual([400, 'invalid_request']);
+    expect(await readRefusal(as('admin', 'GET', '/admin/audit?limit=101'))).toEqual([400, 'invalid_request']);
   });
 
   it("is read by a publisher's owners for what is theirs, with the addresses of members only", async () => {

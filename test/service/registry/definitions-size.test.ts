@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { zipOf } from '../../support/create-zip.js';
+import { createZip } from '../../support/create-zip.js';
 import { type Registry, registryForFile } from '../../support/registry.js';
-import { type Answered, upload } from '../../support/service.js';
+import { type Answered, uploadArchive } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const MB = 1024 ** 2;
@@ -10,7 +10,7 @@ const registry = registryForFile({ quotas: { bytesPerDay: MB } });
 /** Uploads a pack and waits for the verdict. */
 async function publishPack({ publish, ok }: Registry, nodeId: string, program: string): Promise<Answered> {
   const { signedUrl } = await publish(nodeId, '1.0.0');
-  expect((await upload(signedUrl, await zipOf({ '__init__.py': program }))).status).toBe(200);
+  expect((await uploadArchive(signedUrl, await createZip({ '__init__.py': program }))).status).toBe(200);
   return waitFor(async () => {
     const version = await ok('ann', 'GET', `/nodes/${nodeId}/versions/1.0.0`);
     expect(version.status).not.toBe('NodeVersionStatusPending');
@@ -47,7 +47,7 @@ describe('the definitions of a version', () => {
       'Node definitions could not be extracted: they take more than 4 MB together.',
     );
     const listed = await registry().ok(
-      'nobody',
+      'guest',
       'GET',
       `/nodes/${nodeId}/versions/1.0.0/host-nodes?limit=100`,
     );
@@ -60,9 +60,9 @@ describe('the definitions of a version', () => {
     const version = await publishPack(registry(), 'counted', program);
     expect(version.host_node_extract_status).toBe('success');
     const { signedUrl } = await publish('counted-no-more', '1.0.0');
-    const refused = await upload(signedUrl, await zipOf({ '__init__.py': '' }));
+    const refused = await uploadArchive(signedUrl, await createZip({ '__init__.py': '' }));
     expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
-    expect((await as('nobody', 'GET', '/nodes/counted/versions/1.0.0/host-nodes/N1')).status).toBe(200);
+    expect((await as('guest', 'GET', '/nodes/counted/versions/1.0.0/host-nodes/N1')).status).toBe(200);
   });
 
   it('are refused if an external extractor sends more', async () => {
@@ -102,7 +102,7 @@ describe('a page of the definitions of all nodes', () => {
       const rows = [row('Large', { input_types, deprecated: true }), row('Small', { input_types: '{}' })];
       await change((tx) => tx.insertInto('host_nodes').values(rows).execute());
     }
-    const { host_nodes } = await ok('nobody', 'GET', '/host-nodes?pageSize=100');
+    const { host_nodes } = await ok('guest', 'GET', '/host-nodes?pageSize=100');
     const found = host_nodes.filter(({ node_id }: Answered) => node_id.startsWith('page-'));
     expect(found).toHaveLength(80);
     expect(JSON.stringify(host_nodes).length).toBeLessThan(9 * MB);
@@ -112,7 +112,7 @@ describe('a page of the definitions of all nodes', () => {
       ...{ host_node_name: 'Large', node_id: large.node_id, node_version: '1.0.0' },
       policy: 'HostNodePolicyActive',
     });
-    const few = await ok('nobody', 'GET', '/host-nodes?pageSize=10&page=3');
+    const few = await ok('guest', 'GET', '/host-nodes?pageSize=10&page=3');
     expect(
       few.host_nodes.filter(({ host_node_name }: Answered) => host_node_name === 'Large')[0],
     ).toMatchObject({

@@ -2,15 +2,20 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { refreshListing } from '../../../src/service/registry/listed-host-nodes.js';
 import { testDatabase } from '../../support/postgres.js';
-import { plansOf } from '../../support/query-plans.js';
+import { listPlans } from '../../support/query-plans.js';
 import { registryForFile } from '../../support/registry.js';
 
 const registry = registryForFile();
-const names = (body: { host_nodes: { host_node_name: string }[] }) =>
+const listNames = (body: { host_nodes: { host_node_name: string }[] }) =>
   body.host_nodes.map(({ host_node_name }) => host_node_name);
 
 /** Writes what the archive job would write. */
-async function define(version_id: string, node_id: string, name: string, policy = 'Active'): Promise<void> {
+async function addDefinition(
+  version_id: string,
+  node_id: string,
+  name: string,
+  policy = 'Active',
+): Promise<void> {
   const definition = JSON.stringify({
     category: 'image',
     input_types: '{"required":{}}',
@@ -29,19 +34,19 @@ beforeAll(async () => {
   const latest = await active('alpha', '1.1.0');
   const beta = await active('beta', '1.0.0');
   const draft = (await publish('alpha', '2.0.0')).node_version;
-  await define(old.id, 'alpha', 'Blur');
-  await define(latest.id, 'alpha', 'Sharpen');
-  await define(latest.id, 'alpha', 'Blur');
-  await define(latest.id, 'alpha', 'Hidden', 'Banned');
-  await define(latest.id, 'alpha', 'Local', 'LocalOnly');
-  await define(beta.id, 'beta', 'Blur');
-  await define(draft.id, 'alpha', 'Draft');
+  await addDefinition(old.id, 'alpha', 'Blur');
+  await addDefinition(latest.id, 'alpha', 'Sharpen');
+  await addDefinition(latest.id, 'alpha', 'Blur');
+  await addDefinition(latest.id, 'alpha', 'Hidden', 'Banned');
+  await addDefinition(latest.id, 'alpha', 'Local', 'LocalOnly');
+  await addDefinition(beta.id, 'beta', 'Blur');
+  await addDefinition(draft.id, 'alpha', 'Draft');
 });
 
 describe('node definitions', () => {
   it('can be read one by one, by node, version and name', async () => {
     const { ok, as } = registry();
-    expect(await ok('nobody', 'GET', '/nodes/alpha/versions/1.1.0/host-nodes/Blur')).toEqual({
+    expect(await ok('guest', 'GET', '/nodes/alpha/versions/1.1.0/host-nodes/Blur')).toEqual({
       host_node_name: 'Blur',
       category: 'image',
       deprecated: false,
@@ -51,10 +56,7 @@ describe('node definitions', () => {
       policy: 'HostNodePolicyActive',
     });
     for (const path of ['1.1.0/host-nodes/Nothing', '9.9.9/host-nodes/Blur', '2.0.0/host-nodes/Draft']) {
-      expect([path, (await as('nobody', 'GET', `/nodes/alpha/versions/${path}`)).status]).toEqual([
-        path,
-        404,
-      ]);
+      expect([path, (await as('guest', 'GET', `/nodes/alpha/versions/${path}`)).status]).toEqual([path, 404]);
     }
     expect((await as('bob', 'GET', '/nodes/alpha/versions/2.0.0/host-nodes/Draft')).status).toBe(200);
   });
@@ -62,39 +64,39 @@ describe('node definitions', () => {
   it('of a version are listed by name in pages, banned ones only for admins', async () => {
     const { ok } = registry();
     const path = '/nodes/alpha/versions/1.1.0/host-nodes';
-    expect(names(await ok('nobody', 'GET', path))).toEqual(['Blur', 'Local', 'Sharpen']);
-    expect(names(await ok('bob', 'GET', path))).toEqual(['Blur', 'Local', 'Sharpen']);
-    expect(names(await ok('admin', 'GET', path))).toEqual(['Blur', 'Hidden', 'Local', 'Sharpen']);
-    const second = await ok('nobody', 'GET', `${path}?limit=2&page=2`);
-    expect([names(second), second.totalNumberOfPages]).toEqual([['Sharpen'], 2]);
+    expect(listNames(await ok('guest', 'GET', path))).toEqual(['Blur', 'Local', 'Sharpen']);
+    expect(listNames(await ok('bob', 'GET', path))).toEqual(['Blur', 'Local', 'Sharpen']);
+    expect(listNames(await ok('admin', 'GET', path))).toEqual(['Blur', 'Hidden', 'Local', 'Sharpen']);
+    const second = await ok('guest', 'GET', `${path}?limit=2&page=2`);
+    expect([listNames(second), second.totalNumberOfPages]).toEqual([['Sharpen'], 2]);
   });
 
   it("of all nodes are those of each node's latest version, unless a version is named", async () => {
     const { ok } = registry();
-    const list = async (query: string) => ok('nobody', 'GET', `/host-nodes${query}`);
+    const list = async (query: string) => ok('guest', 'GET', `/host-nodes${query}`);
     expect(await list('')).toMatchObject({ total: 4 });
-    expect(names(await list(''))).toEqual(['Blur', 'Local', 'Sharpen', 'Blur']);
-    expect(names(await list('?node_id=beta'))).toEqual(['Blur']);
-    expect(names(await list('?node_version=1.0.0'))).toEqual(['Blur', 'Blur']);
-    expect(names(await list('?node_id=alpha&node_version=1.0.0'))).toEqual(['Blur']);
-    expect(names(await list('?host_node_name=Sharpen'))).toEqual(['Sharpen']);
-    expect(names(await list('?host_node_name=sharpen'))).toEqual([]);
-    expect(names(await list('?node_version=2.0.0'))).toEqual([]);
+    expect(listNames(await list(''))).toEqual(['Blur', 'Local', 'Sharpen', 'Blur']);
+    expect(listNames(await list('?node_id=beta'))).toEqual(['Blur']);
+    expect(listNames(await list('?node_version=1.0.0'))).toEqual(['Blur', 'Blur']);
+    expect(listNames(await list('?node_id=alpha&node_version=1.0.0'))).toEqual(['Blur']);
+    expect(listNames(await list('?host_node_name=Sharpen'))).toEqual(['Sharpen']);
+    expect(listNames(await list('?host_node_name=sharpen'))).toEqual([]);
+    expect(listNames(await list('?node_version=2.0.0'))).toEqual([]);
     const page = await list('?pageSize=3&page=2');
-    expect([names(page), page.total]).toEqual([['Blur'], 4]);
+    expect([listNames(page), page.total]).toEqual([['Blur'], 4]);
   });
 
   it('of all nodes exclude banned and deleted ones', async () => {
     const { ok } = registry();
     await ok('admin', 'PUT', '/admin/nodes/beta', { status: 'NodeStatusBanned' });
-    expect(names(await ok('nobody', 'GET', '/host-nodes?node_id=beta'))).toEqual([]);
+    expect(listNames(await ok('guest', 'GET', '/host-nodes?node_id=beta'))).toEqual([]);
     await ok('admin', 'PUT', '/admin/nodes/beta', { status: 'NodeStatusActive' });
-    expect(names(await ok('nobody', 'GET', '/host-nodes?node_id=beta'))).toEqual(['Blur']);
+    expect(listNames(await ok('guest', 'GET', '/host-nodes?node_id=beta'))).toEqual(['Blur']);
   });
 
   it('of all nodes are limited to 10,000, with an error beyond', async () => {
     const { as } = registry();
-    const answer = await as('nobody', 'GET', '/host-nodes?page=101');
+    const answer = await as('guest', 'GET', '/host-nodes?page=101');
     expect([answer.status, answer.body.details[0].path]).toEqual([400, 'page']);
   });
 });
@@ -109,7 +111,7 @@ describe('the list of all definitions', () => {
       join publishers on publishers.id = nodes.publisher_id
       where nodes.status = 'NodeStatusActive' and publishers.status = 'PublisherStatusActive'
       order by nodes.id, host_nodes.name`.execute(service.context.database);
-    expect(names({ host_nodes })).toEqual(rows.map(({ name }) => name));
+    expect(listNames({ host_nodes })).toEqual(rows.map(({ name }) => name));
     expect(total).toBe(rows.length);
     return total;
   }
@@ -123,7 +125,7 @@ describe('the list of all definitions', () => {
       () => set('nodes/alpha/versions/1.1.0', { status: 'NodeVersionStatusFlagged' }),
       () => set('nodes/alpha/versions/1.1.0', { status: 'NodeVersionStatusActive' }),
       () => set('nodes/alpha/versions/1.1.0/host-nodes/Blur', { policy: 'HostNodePolicyBanned' }),
-      async () => define((await active('beta', '2.0.0')).id, 'beta', 'Newer'),
+      async () => addDefinition((await active('beta', '2.0.0')).id, 'beta', 'Newer'),
       async () => {
         const { node_version } = await publish('beta', '3.0.0');
         const definitions = { success: true, nodes: { Drafted: {} } };
@@ -148,9 +150,9 @@ describe('the list of all definitions', () => {
     'is read from an index, without sorting: %j',
     async (query) => {
       const { ok, service } = registry();
-      const plans = await plansOf(
+      const plans = await listPlans(
         service.context.database,
-        () => ok('nobody', 'GET', `/host-nodes${query}`),
+        () => ok('guest', 'GET', `/host-nodes${query}`),
         /host_nodes/,
       );
       expect(plans.filter((step) => /^SCAN (?!some$)\w+$|TEMP B-TREE/.test(step))).toEqual([]);

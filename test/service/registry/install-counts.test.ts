@@ -38,7 +38,8 @@ beforeEach(async () => {
   });
 });
 
-const install = (address: string, versionId = 'v1') => installs.count({ nodeId: 'pack', versionId, address });
+const countInstall = (address: string, versionId = 'v1') =>
+  installs.count({ nodeId: 'pack', versionId, address });
 
 async function readDownloads(): Promise<number> {
   await installs.write();
@@ -48,28 +49,28 @@ async function readDownloads(): Promise<number> {
 
 describe('downloads', () => {
   it('count once per address, version and day', async () => {
-    for (let time = 0; time < 3; time += 1) install('192.0.2.1');
+    for (let time = 0; time < 3; time += 1) countInstall('192.0.2.1');
     expect(await readDownloads()).toBe(1);
-    install('192.0.2.1');
-    install('192.0.2.2');
-    install('192.0.2.1', 'v2');
+    countInstall('192.0.2.1');
+    countInstall('192.0.2.2');
+    countInstall('192.0.2.1', 'v2');
     expect(await readDownloads()).toBe(3);
     time += 24 * 60 * 60 * 1000;
-    install('192.0.2.1');
+    countInstall('192.0.2.1');
     expect(await readDownloads()).toBe(4);
   });
 
   it('count the addresses of one IPv6 customer once', async () => {
-    install('2001:db8:1:2::1');
-    install('2001:db8:1:2:ffff::9');
-    install('2001:db8:1:3::1');
+    countInstall('2001:db8:1:2::1');
+    countInstall('2001:db8:1:2:ffff::9');
+    countInstall('2001:db8:1:3::1');
     expect(await readDownloads()).toBe(2);
   });
 
   it('are still counted after more addresses than are remembered', async () => {
-    for (let index = 0; index <= 100_000; index += 1) install(`address ${index}`);
-    install('address 100000');
-    install('address 0');
+    for (let index = 0; index <= 100_000; index += 1) countInstall(`address ${index}`);
+    countInstall('address 100000');
+    countInstall('address 0');
     expect(await readDownloads()).toBe(100_002);
   });
 
@@ -77,7 +78,7 @@ describe('downloads', () => {
     const rename = (from: string, to: string) =>
       database.transaction().execute((tx) => sql.raw(`alter table ${from} rename to ${to}`).execute(tx));
     await rename('nodes', 'hidden');
-    install('192.0.2.1');
+    countInstall('192.0.2.1');
     await installs.write();
     expect(logged).toHaveLength(1);
     await rename('hidden', 'nodes');
@@ -88,7 +89,7 @@ describe('downloads', () => {
     const data = folderForTest();
     const first = await startRegistry({ data });
     await first.active('pack', '1.0.0');
-    for (const who of ['nobody', 'eve'] as const) await first.ok(who, 'GET', '/nodes/pack/install');
+    for (const who of ['guest', 'eve'] as const) await first.ok(who, 'GET', '/nodes/pack/install');
     await first.service.stop();
     const { database } = (await serviceForTest({ data })).context;
     const { downloads } = await database.selectFrom('nodes').select('downloads').executeTakeFirstOrThrow();

@@ -12,69 +12,71 @@ const DAY_MS = 86_400_000;
 let publishers = 0;
 
 /** A new publisher of Ann. */
-async function publisherOfAnn(): Promise<string> {
+async function createPublisher(): Promise<string> {
   const id = `team-${++publishers}x`;
   await registry().ok('ann', 'POST', '/publishers', { id, name: 'Team' });
   return id;
 }
 
-const invite = (id: string, who: string, role = 'owner', by: Who = 'ann') =>
+const invitePerson = (id: string, who: string, role = 'owner', by: Who = 'ann') =>
   registry().as(by, 'POST', `/publishers/${id}/members`, { email: `${who}@example.org`, role });
-const accept = (who: Who, id: string) => registry().as(who, 'POST', `/users/invitations/${id}/accept`);
-const decline = (who: Who, id: string) => registry().as(who, 'POST', `/users/invitations/${id}/decline`);
-const received = async (who: Who) =>
+const acceptInvitation = (who: Who, id: string) =>
+  registry().as(who, 'POST', `/users/invitations/${id}/accept`);
+const declineInvitation = (who: Who, id: string) =>
+  registry().as(who, 'POST', `/users/invitations/${id}/decline`);
+const listInvitations = async (who: Who) =>
   ((await registry().ok(who, 'GET', '/users/invitations')) as { publisher_id: string }[]).map(
     ({ publisher_id }) => publisher_id,
   );
-const publishersOf = async (who: Who) =>
+const listPublishers = async (who: Who) =>
   ((await registry().ok(who, 'GET', '/users/me')).publishers as { id: string }[]).map(({ id }) => id);
-const members = (id: string, who: Who = 'ann') => registry().ok(who, 'GET', `/publishers/${id}/members`);
-const idOf = async (who: Who) => (await registry().ok(who, 'GET', '/users/me')).id as string;
-const leave = async (who: Who, id: string) =>
-  registry().as(who, 'DELETE', `/publishers/${id}/members/${await idOf(who)}`);
+const listMembers = (id: string, who: Who = 'ann') => registry().ok(who, 'GET', `/publishers/${id}/members`);
+const readUserId = async (who: Who) => (await registry().ok(who, 'GET', '/users/me')).id as string;
+const leavePublisher = async (who: Who, id: string) =>
+  registry().as(who, 'DELETE', `/publishers/${id}/members/${await readUserId(who)}`);
 
 describe('an invitation', () => {
   it('makes a member of the person who accepts it, and nothing before', async () => {
-    const id = await publisherOfAnn();
-    await invite(id, 'EVE');
-    expect(await publishersOf('eve')).not.toContain(id);
+    const id = await createPublisher();
+    await invitePerson(id, 'EVE');
+    expect(await listPublishers('eve')).not.toContain(id);
     expect((await registry().as('eve', 'GET', `/publishers/${id}/members`)).status).toBe(403);
     const mine = await registry().ok('eve', 'GET', '/users/invitations');
     expect(mine[0]).toMatchObject({ publisher_id: id, role: 'owner', invited_by: 'ann@example.org' });
-    expect((await accept('eve', id)).body).toMatchObject({
+    expect((await acceptInvitation('eve', id)).body).toMatchObject({
       role: 'owner',
       user: { email: 'eve@example.org' },
     });
-    expect(await publishersOf('eve')).toContain(id);
-    expect(await received('eve')).not.toContain(id);
+    expect(await listPublishers('eve')).toContain(id);
+    expect(await listInvitations('eve')).not.toContain(id);
     const { events } = await registry().ok('ann', 'GET', `/publishers/${id}/audit?limit=2`);
     expect(events.map(({ action }: { action: string }) => action)).toEqual(['member.join', 'member.invite']);
   });
 
   it('is answered and listed alike whether or not the address has an account', async () => {
-    const id = await publisherOfAnn();
-    const known = (await invite(id, 'eve')).body;
-    const unknown = (await invite(id, 'unheard-of')).body;
+    const id = await createPublisher();
+    const known = (await invitePerson(id, 'eve')).body;
+    const unknown = (await invitePerson(id, 'unheard-of')).body;
     const blank = ({ id: _, expires_at: __, user, ...rest }: Record<string, unknown>) => ({
       ...rest,
       user: Object.keys(user as object),
     });
     expect(blank(known)).toEqual(blank(unknown));
     expect(blank(known)).toEqual({ role: 'owner', pending: true, user: ['email'] });
-    const pending = (await members(id)).filter((one: { pending?: boolean }) => one.pending);
+    const pending = (await listMembers(id)).filter((one: { pending?: boolean }) => one.pending);
     expect(pending).toEqual([known, unknown]);
-    expect(JSON.stringify(pending)).not.toContain(await idOf('eve'));
+    expect(JSON.stringify(pending)).not.toContain(await readUserId('eve'));
     // Nor does the log say who declined.
-    await decline('eve', id);
+    await declineInvitation('eve', id);
     const { events } = await registry().ok('ann', 'GET', `/publishers/${id}/audit`);
-    expect(JSON.stringify(events)).not.toContain(await idOf('eve'));
-    expect(await members(id)).toHaveLength(2);
+    expect(JSON.stringify(events)).not.toContain(await readUserId('eve'));
+    expect(await listMembers(id)).toHaveLength(2);
   });
 
   it('is for who signs in with the address later, once', async () => {
     const { service, url } = registry();
-    const id = await publisherOfAnn();
-    await invite(id, 'zoe', 'member');
+    const id = await createPublisher();
+    await invitePerson(id, 'zoe', 'member');
     const tokens = [
       await service.signFor({ sub: 'zoe', email: 'Zoe@Example.org' }),
       await service.signFor({ sub: 'zoe-again', email: 'zoe@example.org' }),
@@ -87,29 +89,29 @@ describe('an invitation', () => {
   });
 
   it('is declined or withdrawn for good, and does not come back', async () => {
-    const id = await publisherOfAnn();
-    await invite(id, 'eve');
-    expect((await decline('eve', id)).status).toBe(204);
-    expect((await decline('eve', id)).status).toBe(404);
-    expect((await accept('eve', id)).status).toBe(404);
-    const again = (await invite(id, 'eve')).body;
+    const id = await createPublisher();
+    await invitePerson(id, 'eve');
+    expect((await declineInvitation('eve', id)).status).toBe(204);
+    expect((await declineInvitation('eve', id)).status).toBe(404);
+    expect((await acceptInvitation('eve', id)).status).toBe(404);
+    const again = (await invitePerson(id, 'eve')).body;
     const withdrawn = await registry().as('ann', 'DELETE', `/publishers/${id}/members/${again.id}`);
     expect(withdrawn.status).toBe(204);
-    expect((await accept('eve', id)).status).toBe(404);
+    expect((await acceptInvitation('eve', id)).status).toBe(404);
   });
 
   it('is repeated with the same answer, and changed only by withdrawing it', async () => {
-    const id = await publisherOfAnn();
-    const first = await invite(id, 'eve', 'member');
-    expect((await invite(id, 'Eve', 'member')).body).toEqual(first.body);
-    const other = await invite(id, 'eve', 'owner');
+    const id = await createPublisher();
+    const first = await invitePerson(id, 'eve', 'member');
+    expect((await invitePerson(id, 'Eve', 'member')).body).toEqual(first.body);
+    const other = await invitePerson(id, 'eve', 'owner');
     expect([other.status, other.body.error]).toEqual([400, 'invalid_request']);
-    expect((await accept('eve', id)).body.role).toBe('member');
+    expect((await acceptInvitation('eve', id)).body.role).toBe('member');
   });
 
   it('ends after 30 days', async () => {
-    const id = await publisherOfAnn();
-    await invite(id, 'bob', 'member');
+    const id = await createPublisher();
+    await invitePerson(id, 'bob', 'member');
     clock.ms += 29 * DAY_MS;
     const { service, tokens } = registry();
     const fresh = async () => {
@@ -121,74 +123,74 @@ describe('an invitation', () => {
       await fresh();
     });
     await fresh();
-    expect(await received('bob')).toContain(id);
+    expect(await listInvitations('bob')).toContain(id);
     clock.ms += 2 * DAY_MS;
     await fresh();
-    expect(await received('bob')).not.toContain(id);
-    expect((await accept('bob', id)).status).toBe(404);
-    expect(await members(id)).toHaveLength(1);
-    expect((await invite(id, 'bob', 'member')).status).toBe(200);
+    expect(await listInvitations('bob')).not.toContain(id);
+    expect((await acceptInvitation('bob', id)).status).toBe(404);
+    expect(await listMembers(id)).toHaveLength(1);
+    expect((await invitePerson(id, 'bob', 'member')).status).toBe(200);
   });
 
   it('ends with its publisher, also if the id is registered again', async () => {
-    const id = await publisherOfAnn();
-    await invite(id, 'eve');
+    const id = await createPublisher();
+    await invitePerson(id, 'eve');
     await registry().ok('ann', 'DELETE', `/publishers/${id}`);
     await registry().ok('bob', 'POST', '/publishers', { id, name: 'Bob' });
-    expect(await received('eve')).not.toContain(id);
-    expect((await accept('eve', id)).status).toBe(404);
+    expect(await listInvitations('eve')).not.toContain(id);
+    expect((await acceptInvitation('eve', id)).status).toBe(404);
   });
 
   it('cannot be accepted while the publisher is banned, and can be declined', async () => {
     const { ok } = registry();
-    const id = await publisherOfAnn();
-    await invite(id, 'eve');
+    const id = await createPublisher();
+    await invitePerson(id, 'eve');
     await ok('admin', 'PUT', `/admin/publishers/${id}`, { status: 'PublisherStatusBanned' });
-    expect(await received('eve')).not.toContain(id);
-    expect((await accept('eve', id)).body.error).toBe('banned');
-    expect((await decline('eve', id)).status).toBe(204);
+    expect(await listInvitations('eve')).not.toContain(id);
+    expect((await acceptInvitation('eve', id)).body.error).toBe('banned');
+    expect((await declineInvitation('eve', id)).status).toBe(204);
     await ok('admin', 'PUT', `/admin/publishers/${id}`, { status: 'PublisherStatusActive' });
-    expect((await accept('eve', id)).status).toBe(404);
+    expect((await acceptInvitation('eve', id)).status).toBe(404);
   });
 
   it('ends with the ownership of who sent it', async () => {
     const { ok, join } = registry();
-    const id = await publisherOfAnn();
+    const id = await createPublisher();
     await join('eve', id, 'owner');
-    await invite(id, 'bob', 'owner', 'eve');
-    await ok('ann', 'PUT', `/publishers/${id}/members/${await idOf('eve')}`, { role: 'member' });
-    expect((await accept('bob', id)).status).toBe(404);
+    await invitePerson(id, 'bob', 'owner', 'eve');
+    await ok('ann', 'PUT', `/publishers/${id}/members/${await readUserId('eve')}`, { role: 'member' });
+    expect((await acceptInvitation('bob', id)).status).toBe(404);
   });
 
   it('to own a publisher ends with the membership', async () => {
     const { ok, join } = registry();
-    const id = await publisherOfAnn();
+    const id = await createPublisher();
     await join('eve', id, 'member');
-    await ok('ann', 'PUT', `/publishers/${id}/members/${await idOf('eve')}`, { role: 'owner' });
-    await ok('ann', 'DELETE', `/publishers/${id}/members/${await idOf('eve')}`);
-    expect((await accept('eve', id)).status).toBe(404);
+    await ok('ann', 'PUT', `/publishers/${id}/members/${await readUserId('eve')}`, { role: 'owner' });
+    await ok('ann', 'DELETE', `/publishers/${id}/members/${await readUserId('eve')}`);
+    expect((await acceptInvitation('eve', id)).status).toBe(404);
     await join('eve', id, 'member');
-    expect((await accept('eve', id)).body.role).toBe('member');
+    expect((await acceptInvitation('eve', id)).body.role).toBe('member');
   });
 
   it('is taken by one of accepting and withdrawing at the same time', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const id = await publisherOfAnn();
-      const { id: invitation } = (await invite(id, 'eve')).body;
+      const id = await createPublisher();
+      const { id: invitation } = (await invitePerson(id, 'eve')).body;
       const [accepted, withdrawn] = await Promise.all([
-        accept('eve', id),
+        acceptInvitation('eve', id),
         registry().as('ann', 'DELETE', `/publishers/${id}/members/${invitation}`),
       ]);
-      const isMember = (await publishersOf('eve')).includes(id);
+      const isMember = (await listPublishers('eve')).includes(id);
       expect([accepted.status, withdrawn.status]).toEqual(isMember ? [200, 404] : [404, 204]);
       await registry().ok('ann', 'DELETE', `/publishers/${id}`);
     }
   });
 
   it('makes one membership when it is accepted twice at the same time', async () => {
-    const id = await publisherOfAnn();
-    await invite(id, 'eve', 'member');
-    const answers = await Promise.all([accept('eve', id), accept('eve', id)]);
+    const id = await createPublisher();
+    await invitePerson(id, 'eve', 'member');
+    const answers = await Promise.all([acceptInvitation('eve', id), acceptInvitation('eve', id)]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     const { events } = await registry().ok('ann', 'GET', `/publishers/${id}/audit`);
     expect(events.filter(({ action }: { action: string }) => action === 'member.join')).toHaveLength(1);
@@ -196,9 +198,9 @@ describe('an invitation', () => {
 
   it('gives no credential but that of the person to answer it', async () => {
     const { ok, url } = registry();
-    const id = await publisherOfAnn();
+    const id = await createPublisher();
     const { token: key } = await ok('bob', 'POST', '/users/keys', { name: 'script' });
-    await invite(id, 'bob', 'member');
+    await invitePerson(id, 'bob', 'member');
     for (const [method, path] of [
       ['GET', '/users/invitations'],
       ['POST', `/users/invitations/${id}/accept`],
@@ -230,16 +232,16 @@ describe('a person who was invited to own publishers', () => {
 
   it('is not made one by a change of the role', async () => {
     const { ok, join } = registry();
-    const id = await publisherOfAnn();
+    const id = await createPublisher();
     await join('eve', id, 'member');
-    const eve = await idOf('eve');
+    const eve = await readUserId('eve');
     await ok('ann', 'PUT', `/publishers/${id}/members/${eve}`, { role: 'owner' });
-    expect((await leave('ann', id)).status).toBe(400);
+    expect((await leavePublisher('ann', id)).status).toBe(400);
     const roles = (await ok('eve', 'GET', '/users/me')).publishers as { id: string; role: string }[];
     expect(roles.find((one) => one.id === id)?.role).toBe('member');
     // The offer is withdrawn by setting the role that the member has.
     await ok('ann', 'PUT', `/publishers/${id}/members/${eve}`, { role: 'member' });
-    expect((await accept('eve', id)).body.role).toBe('member');
+    expect((await acceptInvitation('eve', id)).body.role).toBe('member');
   });
 });
 
@@ -248,14 +250,14 @@ describe('admins and the embedded owner', () => {
     'remove the last owner of a publisher, and assign another: %s',
     async (by) => {
       const { service, url, tokens } = registry();
-      const id = await publisherOfAnn();
+      const id = await createPublisher();
       const token = by === 'admin' ? tokens.admin : service.ownerToken;
       const path = (userId: string) => `${url}/admin/publishers/${id}/members/${userId}`;
-      const [ann, eve] = [await idOf('ann'), await idOf('eve')];
-      const { id: invitation } = (await invite(id, 'bob')).body;
+      const [ann, eve] = [await readUserId('ann'), await readUserId('eve')];
+      const { id: invitation } = (await invitePerson(id, 'bob')).body;
       await registry().ok('admin', 'PUT', `/admin/publishers/${id}`, { status: 'PublisherStatusBanned' });
       expect((await ask(path(ann), { method: 'DELETE', token })).status).toBe(204);
-      expect(await publishersOf('ann')).not.toContain(id);
+      expect(await listPublishers('ann')).not.toContain(id);
       expect((await ask(path(invitation), { method: 'DELETE', token })).status).toBe(404);
       const assigned = await ask(path(eve), { method: 'PUT', token, json: { role: 'owner' } });
       expect(assigned.body).toMatchObject({ id: eve, role: 'owner' });

@@ -28,7 +28,7 @@ describe('a list whose items have long texts', () => {
     for (let at = 0; at < 100; at += 1)
       await registry().publish('many', `1.0.${at}`, { node_version: { changelog: long, deprecated: true } });
     await showAll();
-    const { body } = await registry().as('nobody', 'GET', '/nodes/many/versions');
+    const { body } = await registry().as('guest', 'GET', '/nodes/many/versions');
     expect(JSON.stringify(body).length).toBeLessThan(9 * MB);
     expect(body.map(({ version }: Answered) => version)).toEqual(
       Array.from({ length: 100 }, (_, at) => `1.0.${99 - at}`),
@@ -38,7 +38,7 @@ describe('a list whose items have long texts', () => {
     // What is not known is not said.
     expect(body.at(-1)).toMatchObject({ version: '1.0.0', status: 'NodeVersionStatusActive' });
     expect(body.at(-1).deprecated).toBeUndefined();
-    const alone = await registry().ok('nobody', 'GET', '/nodes/many/versions/1.0.0');
+    const alone = await registry().ok('guest', 'GET', '/nodes/many/versions/1.0.0');
     expect([alone.changelog, alone.deprecated]).toEqual([long, true]);
   });
 
@@ -52,7 +52,7 @@ describe('a list whose items have long texts', () => {
       node_version: { changelog: 'Short' },
     });
     await showAll();
-    for (const who of ['nobody', 'ann'] as const) {
+    for (const who of ['guest', 'ann'] as const) {
       const found: Answered[] = [];
       for (let page = 1, last = 1; page <= last; page += 1) {
         const path = who === 'ann' ? '/publishers/acme/nodes/v2?' : '/nodes?search=walked&';
@@ -66,7 +66,7 @@ describe('a list whose items have long texts', () => {
       expect(found[0].latest_version.changelog).toBeUndefined();
       expect(found.at(-1).latest_version.changelog).toBe('Short');
     }
-    const { nodes } = await ok('nobody', 'GET', '/nodes?search=walked&limit=10');
+    const { nodes } = await ok('guest', 'GET', '/nodes?search=walked&limit=10');
     expect(nodes.every(({ latest_version }: Answered) => latest_version.changelog === long)).toBe(true);
   });
 });

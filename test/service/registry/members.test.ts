@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { publishBody, type Registry, registryForFile } from '../../support/registry.js';
-import { upload } from '../../support/service.js';
+import { uploadArchive } from '../../support/service.js';
 
 const registry = registryForFile();
 
-async function idOf(who: Parameters<Registry['ok']>[0]): Promise<string> {
+async function readUserId(who: Parameters<Registry['ok']>[0]): Promise<string> {
   return (await registry().ok(who, 'GET', '/users/me')).id;
 }
 
@@ -14,13 +14,13 @@ describe('members of a publisher', () => {
     const members = await ok('bob', 'GET', '/publishers/acme/members');
     expect(members.map(({ role }: { role: string }) => role).sort()).toEqual(['member', 'owner']);
     expect(members.map(({ id }: { id: string }) => id)).toEqual(
-      [await idOf('ann'), await idOf('bob')].sort(),
+      [await readUserId('ann'), await readUserId('bob')].sort(),
     );
   });
 
   it('change their role by PUT, and become owners once they accept', async () => {
     const { as, ok } = registry();
-    const bob = await idOf('bob');
+    const bob = await readUserId('bob');
     const add = (role: string) =>
       as('ann', 'POST', '/publishers/acme/members', { email: 'bob@example.org', role });
     expect((await add('member')).status).toBe(200);
@@ -38,7 +38,7 @@ describe('members of a publisher', () => {
   it('always include an owner, even when two leave at the same time', async () => {
     const { as, ok, join } = registry();
     await ok('ann', 'POST', '/publishers', { id: 'pair', name: 'Pair' });
-    const [ann, eve] = [await idOf('ann'), await idOf('eve')];
+    const [ann, eve] = [await readUserId('ann'), await readUserId('eve')];
     const alone = await as('ann', 'DELETE', `/publishers/pair/members/${ann}`);
     expect([alone.status, alone.body.error]).toEqual([400, 'invalid_request']);
     expect((await as('ann', 'PUT', `/publishers/pair/members/${ann}`, { role: 'member' })).status).toBe(400);
@@ -52,7 +52,7 @@ describe('members of a publisher', () => {
 
   it('always include an owner, even when two remove each other at the same time', async () => {
     const { as, ok, join } = registry();
-    const [ann, eve] = [await idOf('ann'), await idOf('eve')];
+    const [ann, eve] = [await readUserId('ann'), await readUserId('eve')];
     for (const action of ['DELETE', 'PUT']) {
       const id = `rivals-${action.toLowerCase()}`;
       await ok('ann', 'POST', '/publishers', { id, name: 'Rivals' });
@@ -80,7 +80,7 @@ describe('members of a publisher', () => {
     await ok('ann', 'POST', '/publishers', { id: 'leaver', name: 'Leaver' });
     await join('eve', 'leaver', 'member');
     expect((await as('eve', 'GET', '/publishers/leaver/members')).status).toBe(200);
-    await ok('ann', 'DELETE', `/publishers/leaver/members/${await idOf('eve')}`);
+    await ok('ann', 'DELETE', `/publishers/leaver/members/${await readUserId('eve')}`);
     expect((await as('eve', 'GET', '/publishers/leaver/members')).status).toBe(403);
   });
 
@@ -91,8 +91,8 @@ describe('members of a publisher', () => {
     const { token } = await ok('eve', 'POST', '/publishers/uploads/tokens', { name: 'ci' });
     const path = '/publishers/uploads/nodes/parting-gift/versions';
     const { signedUrl } = await ok('eve', 'POST', path, publishBody(token, '1.0.0'));
-    await ok('ann', 'DELETE', `/publishers/uploads/members/${await idOf('eve')}`);
-    const refused = await upload(signedUrl, Buffer.from('archive'));
+    await ok('ann', 'DELETE', `/publishers/uploads/members/${await readUserId('eve')}`);
+    const refused = await uploadArchive(signedUrl, Buffer.from('archive'));
     expect([refused.status, refused.body.error]).toEqual([403, 'forbidden']);
     const again = await as('ann', 'GET', '/nodes/parting-gift/versions/1.0.0');
     expect(again.body.status).toBe('NodeVersionStatusPending');
@@ -100,9 +100,9 @@ describe('members of a publisher', () => {
     await join('eve', 'uploads', 'owner');
     const { token: other } = await ok('ann', 'POST', '/publishers/uploads/tokens', { name: 'other' });
     const { signedUrl: current } = await ok('ann', 'POST', path, publishBody(other, '1.0.0'));
-    const late = await upload(signedUrl, Buffer.from('archive'));
+    const late = await uploadArchive(signedUrl, Buffer.from('archive'));
     expect([late.status, late.body.error]).toEqual([403, 'invalid_signature']);
-    expect((await upload(current, Buffer.from('archive'))).status).toBe(200);
+    expect((await uploadArchive(current, Buffer.from('archive'))).status).toBe(200);
   });
 
   it('leaves the upload URL of a member as it is, until another member registers the same version', async () => {
@@ -113,7 +113,9 @@ describe('members of a publisher', () => {
     const path = '/publishers/turns/nodes/taken-over/versions';
     const first = await ok('bob', 'POST', path, publishBody(token, '1.0.0'));
     const second = await ok('ann', 'POST', path, publishBody(token, '1.0.0'));
-    expect((await upload(first.signedUrl, Buffer.from('archive'))).body.error).toBe('invalid_signature');
-    expect((await upload(second.signedUrl, Buffer.from('archive'))).status).toBe(200);
+    expect((await uploadArchive(first.signedUrl, Buffer.from('archive'))).body.error).toBe(
+      'invalid_signature',
+    );
+    expect((await uploadArchive(second.signedUrl, Buffer.from('archive'))).status).toBe(200);
   });
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await ok('admin', 'PUT', '/admin/nodes/zz-banned', { status: 'NodeStatusBanned' });
 });
 
-const list = async (query: string, who: 'nobody' | 'admin' = 'nobody') => {
+const listNodes = async (query: string, who: 'guest' | 'admin' = 'guest') => {
   const { nodes, total } = await registry().ok(who, 'GET', `/nodes?${query}`);
   expect(total).toBe(nodes.length);
   return nodes.map(({ id }: { id: string }) => id);
@@ -48,12 +48,12 @@ describe('the list of nodes', () => {
     ['sort=name;desc', ['linux-only', 'anywhere']],
     ['search=nothing-like-it&sort=name', []],
   ])('%s finds %j', async (query, ids) => {
-    expect(await list(query)).toEqual(ids);
+    expect(await listNodes(query)).toEqual(ids);
   });
 
   test('has banned nodes for admins who ask for them, and refuses to pretend for others', async () => {
-    expect(await list('include_banned=true', 'admin')).toContain('zz-banned');
-    expect(await list('', 'admin')).not.toContain('zz-banned');
+    expect(await listNodes('include_banned=true', 'admin')).toContain('zz-banned');
+    expect(await listNodes('', 'admin')).not.toContain('zz-banned');
     const { status, body } = await registry().as('eve', 'GET', '/nodes?include_banned=true');
     expect([status, body.error]).toEqual([403, 'admin_required']);
   });
@@ -62,7 +62,7 @@ describe('the list of nodes', () => {
 describe('the node of a definition', () => {
   test('is the one that has it, and one that preempts its name comes first', async () => {
     const { active, ok, change } = registry();
-    expect(await ok('nobody', 'GET', '/host-nodes/FastBlur_v2/node')).toMatchObject({ id: 'linux-only' });
+    expect(await ok('guest', 'GET', '/host-nodes/FastBlur_v2/node')).toMatchObject({ id: 'linux-only' });
     const { id } = await active('later', '1.0.0');
     await change((tx) =>
       storeDefinitions(tx, {
@@ -71,10 +71,10 @@ describe('the node of a definition', () => {
         nodes: [{ name: 'FastBlur_v2', definition: {} }],
       }),
     );
-    expect(await ok('nobody', 'GET', '/host-nodes/FastBlur_v2/node')).toMatchObject({ id: 'linux-only' });
+    expect(await ok('guest', 'GET', '/host-nodes/FastBlur_v2/node')).toMatchObject({ id: 'linux-only' });
     await ok('admin', 'PUT', '/admin/nodes/later', { preempted_host_node_names: ['FastBlur_v2'] });
-    expect(await ok('nobody', 'GET', '/host-nodes/FastBlur_v2/node')).toMatchObject({ id: 'later' });
-    expect((await registry().as('nobody', 'GET', '/host-nodes/Nothing/node')).status).toBe(404);
+    expect(await ok('guest', 'GET', '/host-nodes/FastBlur_v2/node')).toMatchObject({ id: 'later' });
+    expect((await registry().as('guest', 'GET', '/host-nodes/Nothing/node')).status).toBe(404);
   });
 });
 
@@ -104,7 +104,7 @@ describe('a publisher id', () => {
     ['new-team', true],
   ])('%s: free is %s', async (id, isAvailable) => {
     const path = `/publishers/validate?username=${encodeURIComponent(id)}`;
-    expect(await registry().ok('nobody', 'GET', path)).toEqual({ isAvailable });
+    expect(await registry().ok('guest', 'GET', path)).toEqual({ isAvailable });
   });
 
   test('is free again once its publisher, which never had a node, is deleted', async () => {
@@ -112,7 +112,7 @@ describe('a publisher id', () => {
     await ok('eve', 'POST', '/publishers', { id: 'short-lived', name: 'Short' });
     await ok('eve', 'POST', '/publishers/short-lived/tokens', { name: 'ci' });
     expect((await as('eve', 'DELETE', '/publishers/short-lived')).status).toBe(204);
-    expect((await as('nobody', 'GET', '/publishers/short-lived')).status).toBe(404);
+    expect((await as('guest', 'GET', '/publishers/short-lived')).status).toBe(404);
     expect((await as('ann', 'DELETE', '/publishers/acme')).body.error).toBe('invalid_transition');
     await ok('eve', 'POST', '/publishers', { id: 'short-lived', name: 'Short' });
   });

@@ -132,8 +132,8 @@ describe('a node', () => {
 
   it('has its translations only on request', async () => {
     const { ok } = registry();
-    expect(await ok('nobody', 'GET', '/nodes/Fine.Node')).not.toHaveProperty('translations');
-    const asked = await ok('nobody', 'GET', '/nodes/Fine.Node?include_translations=true');
+    expect(await ok('guest', 'GET', '/nodes/Fine.Node')).not.toHaveProperty('translations');
+    const asked = await ok('guest', 'GET', '/nodes/Fine.Node?include_translations=true');
     expect(asked.translations).toEqual({ de: { name: 'Fein' } });
   });
 
@@ -184,7 +184,7 @@ describe('a node', () => {
       details: '{"tags_admin":["bad"]}',
     };
     await change((tx) => tx.updateTable('nodes').set(verdict).where('id', '=', 'nasty').execute());
-    expect((await as('nobody', 'GET', '/nodes/nasty')).body.error).toBe('banned');
+    expect((await as('guest', 'GET', '/nodes/nasty')).body.error).toBe('banned');
     const member = await ok('bob', 'GET', '/nodes/nasty');
     expect([member.status_detail, member.tags_admin]).toEqual(['malware', undefined]);
     expect((await ok('admin', 'GET', '/nodes/nasty')).tags_admin).toEqual(['bad']);
@@ -215,7 +215,7 @@ describe('lists of nodes', () => {
     const fields = { id: 'Finder', name: 'Über 100%_x', description: 'Sharp pictures', tags: ['Lens'] };
     await ok('ann', 'POST', of, fields);
     const found = async (search: string) =>
-      ids(await ok('nobody', 'GET', `/nodes?search=${encodeURIComponent(search)}`));
+      ids(await ok('guest', 'GET', `/nodes?search=${encodeURIComponent(search)}`));
     for (const search of ['finder', 'ÜBER', '100%_', 'LENS sharp', 'pict']) {
       expect([search, await found(search)]).toEqual([search, ['Finder']]);
     }
@@ -232,7 +232,7 @@ describe('lists of nodes', () => {
       description: 'Qz\u{1f600} first_2d',
     });
     const found = async (search: string) =>
-      ids(await ok('nobody', 'GET', `/nodes?search=${encodeURIComponent(search)}`)).includes('short-words');
+      ids(await ok('guest', 'GET', `/nodes?search=${encodeURIComponent(search)}`)).includes('short-words');
     for (const search of ['3', '3d', 'q', 'qz', '2d', 'short_words', 'ort-wo', '-', 'mesh 3d q'])
       expect([search, await found(search)]).toEqual([search, true]);
     for (const search of ['d', 'zq', 'rt', '"', '*', 'mesh OR x'])
@@ -242,11 +242,11 @@ describe('lists of nodes', () => {
   it('find what a node is now, and not what it was', async () => {
     const { ok } = registry();
     const found = async (search: string) => {
-      const { nodes, total } = await ok('nobody', 'GET', `/nodes?search=${search}`);
+      const { nodes, total } = await ok('guest', 'GET', `/nodes?search=${search}`);
       expect(total).toBe(nodes.length);
       return ids({ nodes });
     };
-    const count = async () => (await ok('nobody', 'GET', '/nodes')).total;
+    const count = async () => (await ok('guest', 'GET', '/nodes')).total;
     const before = await count();
     await ok('ann', 'POST', of, { id: 'renamed', name: 'Beforehand' });
     expect([await found('beforehand'), await count()]).toEqual([['renamed'], before + 1]);
@@ -275,7 +275,7 @@ describe('lists of nodes', () => {
   it('are ordered by id, and search results by their ranking first', async () => {
     const { ok } = registry();
     await ok('admin', 'PUT', '/admin/nodes/v2', { search_ranking: 9 });
-    expect(ids(await ok('nobody', 'GET', '/nodes'))[0]).toBe('v2');
+    expect(ids(await ok('guest', 'GET', '/nodes'))[0]).toBe('v2');
     const listed = ids(await ok('bob', 'GET', `${of}/v2?limit=100`));
     expect(listed).toEqual([...listed].sort());
   });
@@ -285,15 +285,15 @@ describe('an installation', () => {
   it('returns the latest or the requested version, and counts a download', async () => {
     const { as, ok, active, service } = registry();
     await ok('ann', 'POST', of, { id: 'popular', name: 'Popular' });
-    expect((await as('nobody', 'GET', '/nodes/popular/install')).status).toBe(404);
+    expect((await as('guest', 'GET', '/nodes/popular/install')).status).toBe(404);
     await active('popular', '1.0.0');
     await active('popular', '1.1.0');
     await active('popular', '1.2.0', 'NodeVersionStatusFlagged');
-    expect((await ok('nobody', 'GET', '/nodes/popular/install')).version).toBe('1.1.0');
+    expect((await ok('guest', 'GET', '/nodes/popular/install')).version).toBe('1.1.0');
     expect((await ok('pat', 'GET', '/nodes/popular/install?version=1.0.0')).version).toBe('1.0.0');
     expect((await as('ann', 'GET', '/nodes/popular/install?version=1.2.0')).status).toBe(404);
-    await ok('nobody', 'GET', '/nodes/popular/install');
+    await ok('guest', 'GET', '/nodes/popular/install');
     await service.context.installs.write();
-    expect((await ok('nobody', 'GET', '/nodes/popular')).downloads).toBe(2);
+    expect((await ok('guest', 'GET', '/nodes/popular')).downloads).toBe(2);
   });
 });

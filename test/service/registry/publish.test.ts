@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { zipOf } from '../../support/create-zip.js';
+import { createZip } from '../../support/create-zip.js';
 import { publishBody, registryForFile, startRegistry } from '../../support/registry.js';
-import { upload } from '../../support/service.js';
+import { uploadArchive } from '../../support/service.js';
 
 const registry = registryForFile();
-const versions = (node: string) => `/publishers/acme/nodes/${node}/versions`;
+const toVersionsPath = (node: string) => `/publishers/acme/nodes/${node}/versions`;
 
 describe('publishing', () => {
   it('creates the node, registers the version as Pending and returns its upload URL', async () => {
@@ -12,7 +12,7 @@ describe('publishing', () => {
     const node = { name: 'Made', description: 'By publishing', downloads: 5 };
     const node_version = { changelog: 'First', dependencies: ['numpy'], status: 'NodeVersionStatusActive' };
     const body = publishBody(tokens.pat, '1.0.0+build.1', { node, node_version });
-    const { status, body: published } = await as('pat', 'POST', versions('made'), body);
+    const { status, body: published } = await as('pat', 'POST', toVersionsPath('made'), body);
     expect(status).toBe(201);
     expect(published.node_version).toMatchObject({
       node_id: 'made',
@@ -24,9 +24,9 @@ describe('publishing', () => {
       host_node_extract_status: 'pending',
       downloadUrl: `${url}/archives/acme/made/1.0.0%2Bbuild.1/node.zip`,
     });
-    const archive = await zipOf({ '__init__.py': 'x = 1\n' });
-    expect((await upload(published.signedUrl, archive)).status).toBe(200);
-    expect(await ok('nobody', 'GET', '/nodes/made')).toMatchObject({
+    const archive = await createZip({ '__init__.py': 'x = 1\n' });
+    expect((await uploadArchive(published.signedUrl, archive)).status).toBe(200);
+    expect(await ok('guest', 'GET', '/nodes/made')).toMatchObject({
       name: 'Made',
       description: 'By publishing',
     });
@@ -35,12 +35,12 @@ describe('publishing', () => {
   it('names the node after its id by default, and changes only the given fields', async () => {
     const { publish, ok } = registry();
     await publish('patched', '1.0.0', { node: { description: 'Old', author: 'Ann' } });
-    expect(await ok('nobody', 'GET', '/nodes/patched')).toMatchObject({
+    expect(await ok('guest', 'GET', '/nodes/patched')).toMatchObject({
       name: 'patched',
       description: 'Old',
     });
     await publish('patched', '1.0.1', { node: { description: 'New' } });
-    expect(await ok('nobody', 'GET', '/nodes/patched')).toMatchObject({ description: 'New', author: 'Ann' });
+    expect(await ok('guest', 'GET', '/nodes/patched')).toMatchObject({ description: 'New', author: 'Ann' });
   });
 
   it('takes an empty name as none: a new node is named by its id, and a known one keeps its name', async () => {
@@ -68,31 +68,31 @@ describe('publishing', () => {
       ['1.1.0', 'Flagged'],
     ] as const) {
       const body = publishBody(tokens.pat, version, { node: { name: 'Changed' } });
-      const answer = await as('ann', 'POST', versions('full'), body);
+      const answer = await as('ann', 'POST', toVersionsPath('full'), body);
       expect([answer.status, answer.body.error]).toEqual([400, 'version_exists']);
       expect(answer.body.message).toContain(state);
     }
-    expect((await ok('nobody', 'GET', '/nodes/full')).name).toBe('full');
-    const spelled = await as('ann', 'POST', versions('FULL'), publishBody(tokens.pat, '2.0.0'));
+    expect((await ok('guest', 'GET', '/nodes/full')).name).toBe('full');
+    const spelled = await as('ann', 'POST', toVersionsPath('FULL'), publishBody(tokens.pat, '2.0.0'));
     expect([spelled.body.error, spelled.body.message]).toEqual([
       'duplicate_node',
       expect.stringContaining(' full '),
     ]);
     await ok('eve', 'POST', '/publishers', { id: 'rival', name: 'Rival' });
     await ok('eve', 'POST', '/publishers/rival/nodes', { id: 'theirs', name: 'Theirs' });
-    const theirs = await as('ann', 'POST', versions('theirs'), publishBody(tokens.pat, '1.0.0'));
+    const theirs = await as('ann', 'POST', toVersionsPath('theirs'), publishBody(tokens.pat, '1.0.0'));
     expect(theirs.body.error).toBe('duplicate_node');
     await ok('ann', 'DELETE', '/publishers/acme/nodes/full');
-    const deleted = await as('ann', 'POST', versions('full'), publishBody(tokens.pat, '2.0.0'));
+    const deleted = await as('ann', 'POST', toVersionsPath('full'), publishBody(tokens.pat, '2.0.0'));
     expect(deleted.body.error).toBe('node_deleted');
-    const invalid = await as('ann', 'POST', versions('-x'), publishBody(tokens.pat, '1.0.0'));
+    const invalid = await as('ann', 'POST', toVersionsPath('-x'), publishBody(tokens.pat, '1.0.0'));
     expect([invalid.status, invalid.body.details[0].path]).toEqual([400, 'nodeId']);
   });
 
   it('requires the ids of the path in the body, and a strict semantic version', async () => {
     const { as, tokens } = registry();
     const body = publishBody(tokens.pat, '1.0.0', { node: { id: 'a' }, node_version: { node_id: 'b' } });
-    const ids = await as('ann', 'POST', versions('c'), body);
+    const ids = await as('ann', 'POST', toVersionsPath('c'), body);
     expect(ids.body.details.map(({ path }: { path: string }) => path)).toEqual([
       'node.id',
       'node_version.node_id',
@@ -102,7 +102,7 @@ describe('publishing', () => {
       ['1.0', '1.0.0'],
       ['1.0.0rc1', '1.0.0-rc.1'],
     ] as const) {
-      const answer = await as('ann', 'POST', versions('c'), publishBody(tokens.pat, text));
+      const answer = await as('ann', 'POST', toVersionsPath('c'), publishBody(tokens.pat, text));
       expect([answer.status, answer.body.details[0].path]).toEqual([400, 'node_version.version']);
       expect(answer.body.message).toContain(right);
     }
@@ -113,7 +113,7 @@ describe('publishing', () => {
     await ok('eve', 'POST', '/publishers', { id: 'evil', name: 'Evil' });
     const { token } = await ok('eve', 'POST', '/publishers/evil/tokens', { name: 'x' });
     for (const pat of [token, 'regen_pat_x', 'nonsense', `regen_pat_${'a'.repeat(43)}`]) {
-      const { status, body } = await as('ann', 'POST', versions('new'), publishBody(pat, '1.0.0'));
+      const { status, body } = await as('ann', 'POST', toVersionsPath('new'), publishBody(pat, '1.0.0'));
       expect([status, body.error]).toEqual([400, 'invalid_personal_access_token']);
       expect(JSON.stringify(body)).not.toContain(pat);
     }
@@ -122,19 +122,19 @@ describe('publishing', () => {
 
   it('works without an Authorization header only if the configuration allows it', async () => {
     const body = publishBody(registry().tokens.pat, '1.0.0');
-    expect((await registry().as('nobody', 'POST', versions('open'), body)).status).toBe(401);
+    expect((await registry().as('guest', 'POST', toVersionsPath('open'), body)).status).toBe(401);
     const open = await startRegistry({ publish: { bearer: 'optional' } });
     try {
       const published = await open.as(
-        'nobody',
+        'guest',
         'POST',
-        versions('open'),
+        toVersionsPath('open'),
         publishBody(open.tokens.pat, '1.0.0'),
       );
       expect(published.status).toBe(201);
-      const wrong = await open.as('nobody', 'POST', versions('open'), publishBody('wrong', '1.0.1'));
+      const wrong = await open.as('guest', 'POST', toVersionsPath('open'), publishBody('wrong', '1.0.1'));
       expect(wrong.body.error).toBe('invalid_personal_access_token');
-      const update = await open.as('nobody', 'PUT', `${versions('open')}/1.0.0`, { deprecated: true });
+      const update = await open.as('guest', 'PUT', `${toVersionsPath('open')}/1.0.0`, { deprecated: true });
       expect(update.status).toBe(401);
       // Idempotency keys are told apart by the token in the body.
       await open.ok('eve', 'POST', '/publishers', { id: 'eves', name: 'Eve' });
@@ -146,7 +146,7 @@ describe('publishing', () => {
       ]) {
         const path = `/publishers/${publisher}/nodes/${publisher}-keyed/versions`;
         const key = { 'idempotency-key': 'build-1' };
-        statuses.push((await open.as('nobody', 'POST', path, publishBody(pat, '1.0.0'), key)).status);
+        statuses.push((await open.as('guest', 'POST', path, publishBody(pat, '1.0.0'), key)).status);
       }
       expect(statuses).toEqual([201, 201]);
     } finally {
@@ -160,7 +160,7 @@ describe('publishing', () => {
     const second = await publish('again', '1.0.0', { node_version: { changelog: 'Second' } });
     expect(second.node_version).toMatchObject({ id: first.node_version.id, changelog: 'Second' });
     expect(second.node_version).not.toHaveProperty('tags');
-    await ok('ann', 'DELETE', `${versions('again')}/1.0.0`);
+    await ok('ann', 'DELETE', `${toVersionsPath('again')}/1.0.0`);
     const third = await publish('again', '1.0.0');
     expect(third.node_version).toMatchObject({
       id: first.node_version.id,

@@ -4,7 +4,7 @@ import { registryForFile } from '../../support/registry.js';
 import { ask } from '../../support/service.js';
 
 const registry = registryForFile();
-const banned = (id: string) =>
+const banPublisher = (id: string) =>
   registry().change(async (tx) => {
     await tx
       .updateTable('publishers')
@@ -86,10 +86,10 @@ describe('a publisher', () => {
 
   it('shows its members only to members and admins', async () => {
     const { ok } = registry();
-    const seen = async (who: 'ann' | 'bob' | 'pat' | 'admin' | 'eve' | 'nobody') =>
+    const seen = async (who: 'ann' | 'bob' | 'pat' | 'admin' | 'eve' | 'guest') =>
       (await ok(who, 'GET', '/publishers/acme')).members?.length;
     expect(await Promise.all([seen('ann'), seen('bob'), seen('pat'), seen('admin')])).toEqual([2, 2, 2, 2]);
-    expect(await Promise.all([seen('eve'), seen('nobody')])).toEqual([undefined, undefined]);
+    expect(await Promise.all([seen('eve'), seen('guest')])).toEqual([undefined, undefined]);
   });
 
   it('is updated field by field, ignoring read-only and unknown fields', async () => {
@@ -122,7 +122,7 @@ describe('a publisher', () => {
     const { as, ok, join } = registry();
     await ok('eve', 'POST', '/publishers', { id: 'spammer', name: 'Spammer' });
     await join('bob', 'spammer', 'member', 'eve');
-    await banned('spammer');
+    await banPublisher('spammer');
     const again = await as('eve', 'POST', '/publishers', { id: 'spammer-two', name: 'Again' });
     expect([again.status, again.body.error]).toEqual([403, 'banned']);
     expect((await as('bob', 'POST', '/publishers', { id: 'bobs-own', name: 'Bob' })).status).toBe(201);
@@ -134,10 +134,10 @@ describe('a publisher', () => {
     const { as, ok } = registry();
     await ok('ann', 'POST', '/publishers', { id: 'badco', name: 'Bad' });
     await ok('ann', 'POST', '/publishers/badco/nodes', { id: 'bad-node', name: 'Bad' });
-    await banned('badco');
+    await banPublisher('badco');
     for (const path of ['/publishers/badco', '/nodes/bad-node', '/publishers/badco/nodes/v2']) {
-      const stranger = await as('eve', 'GET', path);
-      expect([path, stranger.status, stranger.body.error]).toEqual([path, 403, 'banned']);
+      const outsider = await as('eve', 'GET', path);
+      expect([path, outsider.status, outsider.body.error]).toEqual([path, 403, 'banned']);
       expect([path, (await as('ann', 'GET', path)).status]).toEqual([path, 200]);
       expect([path, (await as('admin', 'GET', path)).status]).toEqual([path, 200]);
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { publishBody, registryForFile } from '../../support/registry.js';
-import { ask, upload } from '../../support/service.js';
+import { ask, uploadArchive } from '../../support/service.js';
 
 const registry = registryForFile();
 const path = '/publishers/acme/tokens';
@@ -94,7 +94,7 @@ describe('a personal access token', () => {
       ok('ann', 'POST', '/publishers/acme/nodes/leaked/versions', publishBody(token, '1.0.0'));
     const { signedUrl } = await register();
     await ok('ann', 'DELETE', `${path}/${id}`);
-    const { status, body } = await upload(signedUrl, Buffer.from('archive'));
+    const { status, body } = await uploadArchive(signedUrl, Buffer.from('archive'));
     expect([status, body.error]).toEqual([403, 'invalid_signature']);
     expect(body.message).toContain('revoked');
   });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { fetchMedia } from '../../../src/service/network/fetch-media.js';
-import { zipOf } from '../../support/create-zip.js';
+import { createZip } from '../../support/create-zip.js';
 import { listenOn } from '../../support/listen.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -51,7 +51,7 @@ test.each(answers)(
 
 /** A registry whose archives `slow…` never arrive. */
 async function slowRegistry() {
-  const zip = await zipOf({
+  const zip = await createZip({
     'pyproject.toml': '[project]\nname = "x"\nversion = "1.0.0"\n',
     '__init__.py': '',
   });

@@ -28,7 +28,7 @@ async function registryWith(names: readonly string[], input: ConfigurationInput 
   return { service, publish, env };
 }
 
-const read = async (url: string, init: RequestInit = {}) => {
+const readAnswer = async (url: string, init: RequestInit = {}) => {
   const answer = await fetch(url, init);
   const text = await answer.text();
   return { status: answer.status, body: JSON.parse(text) };
@@ -47,10 +47,10 @@ describe.each(['regen', 'comfy'])('two registries in a row, the other one with t
     const far = await registryWith(['remote'], { naming });
     const near = await registryWith([], { uplink: { url: far.service.url, naming } });
     const { url } = near.service;
-    const node = await read(`${url}/nodes/remote`);
+    const node = await readAnswer(`${url}/nodes/remote`);
     expect(node.body).toMatchObject({ id: 'remote', latest_version: { version: '1.0.0' } });
     expect(node.body.latest_version.downloadUrl).toBe(`${url}/uplink/remote/1.0.0/node.zip`);
-    const definitions = await read(`${url}/nodes/remote/versions/1.0.0/host-nodes`);
+    const definitions = await readAnswer(`${url}/nodes/remote/versions/1.0.0/host-nodes`);
     expect(definitions.body.host_nodes).toMatchObject([{ host_node_name: 'Greet' }]);
     const original = await digestAt(`${far.service.url}/archives/acme/remote/1.0.0/node.zip`);
     const cwd = folderForTest();
@@ -61,17 +61,17 @@ describe.each(['regen', 'comfy'])('two registries in a row, the other one with t
     expect(createHash('sha256').update(saved).digest('hex')).toBe(original);
     await far.publish('remote', '1.1.0');
 
-    expect((await read(`${url}/nodes/remote/install?version=9.9.9`)).status).toBe(404);
+    expect((await readAnswer(`${url}/nodes/remote/install?version=9.9.9`)).status).toBe(404);
     await far.service.stop();
     const second = await download();
     expect(second.exit, second.stderr).toBe(0);
-    const installed = await read(`${url}/nodes/remote/install`);
+    const installed = await readAnswer(`${url}/nodes/remote/install`);
     expect(installed.body).toMatchObject({ version: '1.0.0', archive_sha256: original });
     // Not another version in its place.
-    expect((await read(`${url}/nodes/remote/install?version=0.9.0`)).status).toBe(503);
-    expect((await read(`${url}/nodes/remote/versions`)).body).toMatchObject([{ version: '1.0.0' }]);
-    expect((await read(`${url}/nodes/remote`)).body).toMatchObject({ name: 'Pack' });
-    const other = await read(`${url}/nodes/never-served`);
+    expect((await readAnswer(`${url}/nodes/remote/install?version=0.9.0`)).status).toBe(503);
+    expect((await readAnswer(`${url}/nodes/remote/versions`)).body).toMatchObject([{ version: '1.0.0' }]);
+    expect((await readAnswer(`${url}/nodes/remote`)).body).toMatchObject({ name: 'Pack' });
+    const other = await readAnswer(`${url}/nodes/never-served`);
     expect([other.status, other.body.error]).toEqual([503, 'unavailable']);
   });
 });
@@ -80,7 +80,7 @@ describe.each(['regen', 'comfy'])('two registries in a row, the other one with t
 const readPages = async (url: string, query: string) => {
   const pages: string[][] = [];
   for (let page = 1, last = 1; page <= last; page += 1) {
-    const { status, body } = await read(`${url}/nodes?page=${page}&${query}`);
+    const { status, body } = await readAnswer(`${url}/nodes?page=${page}&${query}`);
     expect(status).toBe(200);
     pages.push(body.nodes.map(({ id }: { id: string }) => id));
     last = body.totalPages;
@@ -92,7 +92,7 @@ const readBulk = async (url: string, pairs: readonly [node_id: string, version: 
   const json = { node_versions: pairs.map(([node_id, version]) => ({ node_id, version })) };
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify(json);
-  const answer = await read(`${url}/bulk/nodes/versions`, { method: 'POST', headers, body });
+  const answer = await readAnswer(`${url}/bulk/nodes/versions`, { method: 'POST', headers, body });
   return answer.body.node_versions;
 };
 
@@ -103,7 +103,9 @@ test.each(['regen', 'comfy'])(
     const near = await registryWith(['local'], { naming: 'comfy', uplink: { url: far.service.url, naming } });
     const { url } = near.service;
     // As its cnr_utils.py asks, in its order.
-    const list = await read(`${url}/nodes?page=1&limit=30&comfyui_version=v0.3.50&form_factor=git-linux`);
+    const list = await readAnswer(
+      `${url}/nodes?page=1&limit=30&comfyui_version=v0.3.50&form_factor=git-linux`,
+    );
     expect(list.body).toMatchObject({ page: 1, total: 2, totalPages: 1 });
     const [own, other] = list.body.nodes;
     expect([own.id, other]).toEqual([
@@ -111,17 +113,17 @@ test.each(['regen', 'comfy'])(
       expect.objectContaining({ id: 'remote', name: 'Pack', repository: '' }),
     ]);
     const { version } = other.latest_version;
-    const installed = await read(`${url}/nodes/remote/install?version=${version}`);
+    const installed = await readAnswer(`${url}/nodes/remote/install?version=${version}`);
     expect(installed.body).toMatchObject({ version: '1.0.0', deprecated: false, changelog: '' });
     expect(installed.body).toMatchObject({ downloadUrl: other.latest_version.downloadUrl, dependencies: [] });
     expect(installed.body.downloadUrl).toBe(`${url}/uplink/remote/1.0.0/node.zip`);
     await digestAt(installed.body.downloadUrl);
     const statuses = 'statuses=NodeVersionStatusActive&statuses=NodeVersionStatusPending';
-    const [listed] = (await read(`${url}/nodes/remote/versions?${statuses}`)).body;
+    const [listed] = (await readAnswer(`${url}/nodes/remote/versions?${statuses}`)).body;
     expect([listed.version, listed.changelog, listed.createdAt]).toEqual(['1.0.0', '', expect.any(String)]);
-    expect((await read(`${url}/nodes/remote`)).body.latest_version.version).toBe('1.0.0');
-    expect((await read(`${url}/nodes/remote/install`)).body.version).toBe('1.0.0');
-    const found = await read(`${url}/nodes/search?search=remote&limit=1`);
+    expect((await readAnswer(`${url}/nodes/remote`)).body.latest_version.version).toBe('1.0.0');
+    expect((await readAnswer(`${url}/nodes/remote/install`)).body.version).toBe('1.0.0');
+    const found = await readAnswer(`${url}/nodes/search?search=remote&limit=1`);
     expect(found.body).toMatchObject({ total: 1, nodes: [{ id: 'remote' }] });
   },
 );
@@ -165,12 +167,13 @@ test('a node of a list that has no valid form hides no other', async () => {
   });
   onTestFinished(far.close);
   const { url } = await serviceForTest({ uplink: { url: far.url } });
-  const { body } = await read(`${url}/nodes`);
+  const { body } = await readAnswer(`${url}/nodes`);
   expect(body.nodes).toEqual([
     expect.objectContaining({ id: 'short', latest_version: expect.objectContaining({ version: '1.1' }) }),
     { id: 'lies', name: 'Lies' },
   ]);
-  for (const _ of [1, 2, 3]) expect((await read(`${url}/nodes`)).body).toMatchObject({ nodes: [], total: 0 });
+  for (const _ of [1, 2, 3])
+    expect((await readAnswer(`${url}/nodes`)).body).toMatchObject({ nodes: [], total: 0 });
   expect(answers).toEqual([]);
 });
 
@@ -235,16 +238,16 @@ describe('a version that is not written as SemVer', () => {
     const uplink = { url: registry.url, naming: 'comfy' };
     const { service, env } = await registryWith([], { naming: 'comfy', uplink });
     const { url } = service;
-    const { body: node } = await read(`${url}/nodes/pack`);
+    const { body: node } = await readAnswer(`${url}/nodes/pack`);
     expect(node.latest_version.version).toBe('1.1');
-    expect((await read(`${url}/nodes`)).body.nodes[0].latest_version.version).toBe('1.1');
+    expect((await readAnswer(`${url}/nodes`)).body.nodes[0].latest_version.version).toBe('1.1');
     const paths = ['install', 'install?version=1.1', 'versions/1.1'];
     const downloadUrl = `${url}/uplink/pack/1.1/node.zip`;
     for (const path of paths) {
-      const { status, body } = await read(`${url}/nodes/pack/${path}`);
+      const { status, body } = await readAnswer(`${url}/nodes/pack/${path}`);
       expect([path, status, body]).toMatchObject([path, 200, { version: '1.1', downloadUrl }]);
     }
-    expect((await read(`${url}/nodes/pack/versions`)).body).toMatchObject([{ version: '1.1' }]);
+    expect((await readAnswer(`${url}/nodes/pack/versions`)).body).toMatchObject([{ version: '1.1' }]);
     expect(await readBulk(url, [['pack', '1.1']])).toMatchObject([
       { identifier: { version: '1.1' }, status: 'success', node_version: { version: '1.1' } },
     ]);
@@ -266,7 +269,7 @@ describe('a version that is not written as SemVer', () => {
       const { service } = await registryWith([], { naming: 'comfy', uplink });
       const { url } = service;
       const find = async (path: string) => {
-        const { status, body } = await read(`${url}/nodes/remote/${path}`);
+        const { status, body } = await readAnswer(`${url}/nodes/remote/${path}`);
         return [status, body.version];
       };
       for (const path of ['install?version=1.1', 'versions/1.1', 'versions/v1.1'])
@@ -290,21 +293,21 @@ describe('a version that is not written as SemVer', () => {
 test('names held here always win, also what looks like them and what was deleted', async () => {
   const far = await registryWith(['tools', 'gone', 'lo-cal']);
   const near = await registryWith(['tools', 'gone', 'local'], { uplink: { url: far.service.url } });
-  const own = await read(`${near.service.url}/nodes/tools/install`);
+  const own = await readAnswer(`${near.service.url}/nodes/tools/install`);
   expect(own.body.downloadUrl).toContain('/archives/acme/tools/');
-  expect((await read(`${near.service.url}/nodes/lo-cal`)).status).toBe(404);
+  expect((await readAnswer(`${near.service.url}/nodes/lo-cal`)).status).toBe(404);
   await regen(['node', 'delete', 'acme', 'gone', '--yes'], { env: near.env });
-  expect((await read(`${near.service.url}/nodes/gone/install`)).status).toBe(404);
-  expect((await read(`${near.service.url}/uplink/tools/1.0.0/node.zip`)).status).toBe(404);
+  expect((await readAnswer(`${near.service.url}/nodes/gone/install`)).status).toBe(404);
+  expect((await readAnswer(`${near.service.url}/uplink/tools/1.0.0/node.zip`)).status).toBe(404);
 });
 
 test('rules refuse nodes, and their archives', async () => {
   const far = await registryWith(['good-one', 'good-bad', 'other']);
   const uplink = { url: far.service.url, allow: ['good-*'], deny: ['*-bad'] };
   const { url } = (await registryWith([], { uplink })).service;
-  expect((await read(`${url}/nodes/good-one`)).status).toBe(200);
+  expect((await readAnswer(`${url}/nodes/good-one`)).status).toBe(200);
   for (const path of ['/nodes/good-bad', '/nodes/Other/install', '/uplink/good-bad/1.0.0/node.zip']) {
-    const { status, body } = await read(url + path);
+    const { status, body } = await readAnswer(url + path);
     expect([status, body.error, body.message]).toEqual([403, 'forbidden', expect.stringContaining('rules')]);
   }
 });
@@ -338,9 +341,9 @@ test('a registry that answers about another node does not lead around the rules'
   const { url } = await serviceForTest({ uplink: { url: far.url, deny: ['other'] } });
   const versions = ['/nodes/same/versions/1.0.0', '/nodes/same/versions/1.0.0/host-nodes'];
   for (const path of ['/nodes/same', '/nodes/moved', '/nodes/like', '/nodes/same/install', ...versions])
-    expect([path, (await read(url + path)).status]).toEqual([path, 404]);
-  expect((await read(`${url}/uplink/same/1.0.0/node.zip`)).status).toBe(404);
-  expect((await read(`${url}/nodes/good`)).status).toBe(200);
+    expect([path, (await readAnswer(url + path)).status]).toEqual([path, 404]);
+  expect((await readAnswer(`${url}/uplink/same/1.0.0/node.zip`)).status).toBe(404);
+  expect((await readAnswer(`${url}/nodes/good`)).status).toBe(200);
 });
 
 test.each([
@@ -355,7 +358,7 @@ test.each([
   const lines: string[] = [];
   const log = (_: string, message: string, facts?: object) => lines.push(message + JSON.stringify(facts));
   const { url } = await serviceForTest({ uplink: { url: far.url } }, { log });
-  expect((await read(`${url}/nodes/pack`)).status).toBe(503);
+  expect((await readAnswer(`${url}/nodes/pack`)).status).toBe(503);
   expect(lines.join()).toContain('The uplink did not answer');
 });
 
@@ -404,9 +407,9 @@ test('the bytes fetched first stay those of the version', async () => {
   expect(await digestAt(`${url}/uplink/pack/1.0.0/node.zip`)).toBe(before);
   registry.versions.push({ ...registry.versions[0], id: 'bad', version: '2.0.0' });
   registry.addArchive('bad', Buffer.from('not a zip'));
-  expect((await read(`${url}/uplink/pack/2.0.0/node.zip`)).status).toBe(503);
+  expect((await readAnswer(`${url}/uplink/pack/2.0.0/node.zip`)).status).toBe(503);
   registry.versions.push({ ...registry.versions[0], id: 'odd', version: '3.0.0', downloadUrl: 'node.zip' });
-  expect((await read(`${url}/uplink/pack/3.0.0/node.zip`)).status).toBe(503);
+  expect((await readAnswer(`${url}/uplink/pack/3.0.0/node.zip`)).status).toBe(503);
 });
 
 test('an archive at a private address is not fetched', async () => {
@@ -424,14 +427,14 @@ test('an archive at a private address is not fetched', async () => {
     { uplink: { url: registry.url, naming: 'comfy' } },
     { log: (_, message, facts) => lines.push(`${message} ${JSON.stringify(facts)}`) },
   );
-  expect((await read(`${service.url}/uplink/inward/1.0.0/node.zip`)).status).toBe(503);
+  expect((await readAnswer(`${service.url}/uplink/inward/1.0.0/node.zip`)).status).toBe(503);
   expect(lines.join('\n')).toContain('its address is not public');
 });
 
 test('reads that need a credential are closed to strangers, archives included, and open to everyone else', async () => {
   const { service, env } = await registryWith(['pack'], { registry: { read: 'authenticated' } });
   for (const path of ['/nodes', '/nodes/pack', '/host-nodes', '/archives/acme/pack/1.0.0/node.zip']) {
-    expect((await read(service.url + path)).status, path).toBe(401);
+    expect((await readAnswer(service.url + path)).status, path).toBe(401);
     const headers = { authorization: `Bearer ${env.REGEN_PUBLISH_TOKEN}` };
     expect((await fetch(service.url + path, { headers })).status, path).toBe(200);
   }

@@ -15,7 +15,7 @@ import { folderForTest } from '../../support/service.js';
 const now = Date.parse('2026-01-01T00:00:00Z');
 const at = new Date(now).toISOString();
 const states = ['Active', 'Deleted', 'Banned', 'Pending', 'Flagged'] as const;
-const full = (state: (typeof states)[number]): VersionStatus => `NodeVersionStatus${state}`;
+const toStatus = (state: (typeof states)[number]): VersionStatus => `NodeVersionStatus${state}`;
 
 let database: Database;
 beforeEach(async () => {
@@ -55,7 +55,12 @@ const none = {
   status_reason: null,
 };
 
-async function add(version: string, status: VersionStatus, uploaded = true, details = {}): Promise<void> {
+async function addVersion(
+  version: string,
+  status: VersionStatus,
+  uploaded = true,
+  details = {},
+): Promise<void> {
   await database.transaction().execute((tx) =>
     tx
       .insertInto('versions')
@@ -65,7 +70,7 @@ async function add(version: string, status: VersionStatus, uploaded = true, deta
         version,
         details: JSON.stringify(details),
         status,
-        status_reason: status === full('Deleted') && !uploaded ? 'no_archive' : null,
+        status_reason: status === toStatus('Deleted') && !uploaded ? 'no_archive' : null,
         extract_status: 'pending',
         archive_size: uploaded ? 1 : null,
         archive_sha256: uploaded ? '00' : null,
@@ -77,26 +82,31 @@ async function add(version: string, status: VersionStatus, uploaded = true, deta
   );
 }
 
-function move(version: string, to: VersionStatus, right: TransitionRight, reason?: string): Promise<void> {
+function moveVersion(
+  version: string,
+  to: VersionStatus,
+  right: TransitionRight,
+  reason?: string,
+): Promise<void> {
   return database
     .transaction()
     .execute((tx) => changeVersionStatus(tx, { versionId: version, to, right, actor: 'ann', reason, now }));
 }
 
-async function latest(): Promise<string | null> {
+async function readLatest(): Promise<string | null> {
   await database.transaction().execute((tx) => refreshLatest(tx, 'pack'));
   const node = await database.selectFrom('nodes').select('latest_version_id').executeTakeFirstOrThrow();
   return node.latest_version_id;
 }
 
 /** `from → to` of every move that is not refused. */
-async function moves(right: TransitionRight, uploaded: boolean): Promise<string[]> {
+async function listMoves(right: TransitionRight, uploaded: boolean): Promise<string[]> {
   const possible: string[] = [];
   for (const [index, from] of states.entries()) {
     for (const [offset, to] of states.entries()) {
       const version = `${index}.${offset}.${uploaded ? 1 : 0}-${right}`;
-      await add(version, full(from), uploaded);
-      const refusal = await move(version, full(to), right).catch((error) => error.code);
+      await addVersion(version, toStatus(from), uploaded);
+      const refusal = await moveVersion(version, toStatus(to), right).catch((error) => error.code);
       if (refusal === undefined) possible.push(`${from} → ${to}`);
       else expect(refusal).toBe('invalid_transition');
     }
@@ -107,60 +117,60 @@ async function moves(right: TransitionRight, uploaded: boolean): Promise<string[
 describe('the states of a version', () => {
   it('let an owner delete a version, and change nothing else', async () => {
     const deletes = states.map((from) => `${from} → Deleted`);
-    expect(await moves('owner', true)).toEqual(deletes);
-    expect(await moves('owner', false)).toEqual(deletes);
+    expect(await listMoves('owner', true)).toEqual(deletes);
+    expect(await listMoves('owner', false)).toEqual(deletes);
   });
 
   it('let the service leave Pending, depending on the archive', async () => {
-    expect(await moves('service', true)).toEqual(['Pending → Active', 'Pending → Flagged']);
-    expect(await moves('service', false)).toEqual(['Pending → Deleted']);
+    expect(await listMoves('service', true)).toEqual(['Pending → Active', 'Pending → Flagged']);
+    expect(await listMoves('service', false)).toEqual(['Pending → Deleted']);
   });
 
   it('let a number be registered again only if nothing was uploaded', async () => {
-    expect(await moves('registration', true)).toEqual([]);
-    expect(await moves('registration', false)).toEqual(['Deleted → Pending', 'Pending → Pending']);
+    expect(await listMoves('registration', true)).toEqual([]);
+    expect(await listMoves('registration', false)).toEqual(['Deleted → Pending', 'Pending → Pending']);
   });
 
   it('let an admin set the status of any version that has an archive and is not deleted', async () => {
-    const judged = ['Active', 'Banned', 'Pending', 'Flagged'];
-    expect(await moves('admin', true)).toEqual(
-      judged.flatMap((from) => ['Active', 'Banned', 'Flagged'].map((to) => `${from} → ${to}`)),
+    const checked = ['Active', 'Banned', 'Pending', 'Flagged'];
+    expect(await listMoves('admin', true)).toEqual(
+      checked.flatMap((from) => ['Active', 'Banned', 'Flagged'].map((to) => `${from} → ${to}`)),
     );
   });
 
   it('let an admin ban or flag a version without an archive, but not activate it', async () => {
-    const judged = ['Active', 'Banned', 'Pending', 'Flagged'];
-    expect(await moves('admin', false)).toEqual(
-      judged.flatMap((from) => ['Banned', 'Flagged'].map((to) => `${from} → ${to}`)),
+    const checked = ['Active', 'Banned', 'Pending', 'Flagged'];
+    expect(await listMoves('admin', false)).toEqual(
+      checked.flatMap((from) => ['Banned', 'Flagged'].map((to) => `${from} → ${to}`)),
     );
-    await add('1.0.0', full('Pending'), false);
-    await expect(move('1.0.0', full('Active'), 'admin')).rejects.toThrow(UNCHECKED);
+    await addVersion('1.0.0', toStatus('Pending'), false);
+    await expect(moveVersion('1.0.0', toStatus('Active'), 'admin')).rejects.toThrow(UNCHECKED);
   });
 
   it('let no admin activate an archive that is not checked yet', async () => {
-    await add('1.0.0', full('Pending'));
+    await addVersion('1.0.0', toStatus('Pending'));
     await database
       .transaction()
       .execute((tx) => tx.updateTable('versions').set({ archive_tree: null }).execute());
-    await expect(move('1.0.0', full('Active'), 'admin')).rejects.toThrow(UNCHECKED);
-    await move('1.0.0', full('Flagged'), 'admin');
-    await expect(move('1.0.0', full('Active'), 'admin')).rejects.toThrow(UNCHECKED);
+    await expect(moveVersion('1.0.0', toStatus('Active'), 'admin')).rejects.toThrow(UNCHECKED);
+    await moveVersion('1.0.0', toStatus('Flagged'), 'admin');
+    await expect(moveVersion('1.0.0', toStatus('Active'), 'admin')).rejects.toThrow(UNCHECKED);
   });
 
   it('never free the number of a banned version', async () => {
-    await add('1.0.0', full('Pending'), false);
-    await move('1.0.0', full('Banned'), 'admin', 'spam');
-    await move('1.0.0', full('Deleted'), 'owner');
-    await expect(move('1.0.0', full('Pending'), 'registration')).rejects.toMatchObject({
+    await addVersion('1.0.0', toStatus('Pending'), false);
+    await moveVersion('1.0.0', toStatus('Banned'), 'admin', 'spam');
+    await moveVersion('1.0.0', toStatus('Deleted'), 'owner');
+    await expect(moveVersion('1.0.0', toStatus('Pending'), 'registration')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
   });
 
   it('record who changed what and why, but not changes without effect', async () => {
-    await add('1.0.0', full('Pending'));
-    await move('1.0.0', full('Flagged'), 'service', 'bad zip');
-    await move('1.0.0', full('Deleted'), 'owner');
-    await move('1.0.0', full('Deleted'), 'owner');
+    await addVersion('1.0.0', toStatus('Pending'));
+    await moveVersion('1.0.0', toStatus('Flagged'), 'service', 'bad zip');
+    await moveVersion('1.0.0', toStatus('Deleted'), 'owner');
+    await moveVersion('1.0.0', toStatus('Deleted'), 'owner');
     const events = await database.selectFrom('events').select(['actor', 'status', 'reason', 'at']).execute();
     expect(events).toEqual([
       { actor: 'ann', status: 'NodeVersionStatusFlagged', reason: 'bad zip', at },
@@ -169,19 +179,21 @@ describe('the states of a version', () => {
   });
 
   it('have the reason no_archive if a version is deleted before its upload', async () => {
-    await add('1.0.0', full('Pending'), false);
-    await move('1.0.0', full('Deleted'), 'service');
+    await addVersion('1.0.0', toStatus('Pending'), false);
+    await moveVersion('1.0.0', toStatus('Deleted'), 'service');
     const { status_reason } = await database.selectFrom('versions').selectAll().executeTakeFirstOrThrow();
     expect(status_reason).toBe('no_archive');
   });
 
   it('cannot be set for an unknown version', async () => {
-    await expect(move('9.9.9', full('Deleted'), 'owner')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(moveVersion('9.9.9', toStatus('Deleted'), 'owner')).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 
   it('accept an archive once, and only while Pending', async () => {
-    await add('1.0.0', full('Pending'), false);
-    await add('2.0.0', full('Deleted'), false);
+    await addVersion('1.0.0', toStatus('Pending'), false);
+    await addVersion('2.0.0', toStatus('Deleted'), false);
     const mark = (versionId: string) =>
       database
         .transaction()
@@ -192,7 +204,7 @@ describe('the states of a version', () => {
 
 describe('the latest version', () => {
   it('is stable rather than pre-release, not deprecated rather than deprecated, then the highest', async () => {
-    expect(await latest()).toBeNull();
+    expect(await readLatest()).toBeNull();
     const steps: [version: string, state: (typeof states)[number], details: object, latest: string | null][] =
       [
         ['9.0.0', 'Flagged', {}, null],
@@ -204,24 +216,24 @@ describe('the latest version', () => {
         ['1.2.0', 'Active', { deprecated: false }, '1.10.0'],
       ];
     for (const [version, state, details, expected] of steps) {
-      await add(version, full(state), true, details);
-      expect(await latest(), version).toBe(expected);
+      await addVersion(version, toStatus(state), true, details);
+      expect(await readLatest(), version).toBe(expected);
     }
   });
 
   it('follows each change of state', async () => {
-    await add('1.0.0', full('Pending'));
-    await add('2.0.0', full('Pending'));
+    await addVersion('1.0.0', toStatus('Pending'));
+    await addVersion('2.0.0', toStatus('Pending'));
     const now = async () =>
       (await database.selectFrom('nodes').select('latest_version_id').executeTakeFirstOrThrow())
         .latest_version_id;
-    await move('1.0.0', full('Active'), 'service');
+    await moveVersion('1.0.0', toStatus('Active'), 'service');
     expect(await now()).toBe('1.0.0');
-    await move('2.0.0', full('Active'), 'service');
+    await moveVersion('2.0.0', toStatus('Active'), 'service');
     expect(await now()).toBe('2.0.0');
-    await move('2.0.0', full('Banned'), 'admin');
+    await moveVersion('2.0.0', toStatus('Banned'), 'admin');
     expect(await now()).toBe('1.0.0');
-    await move('1.0.0', full('Deleted'), 'owner');
+    await moveVersion('1.0.0', toStatus('Deleted'), 'owner');
     expect(await now()).toBeNull();
   });
 });
@@ -264,17 +276,17 @@ describe('the order of versions', () => {
 it.skipIf(testDatabase)(
   'compares a version that becomes Active with the latest one, not with all of its node',
   async () => {
-    for (let patch = 0; patch < 20; patch++) await add(`1.0.${patch}`, full('Active'));
-    expect(await latest()).toBe('1.0.19');
-    await add('1.1.0', full('Pending'));
-    await add('1.0.20', full('Pending'));
+    for (let patch = 0; patch < 20; patch++) await addVersion(`1.0.${patch}`, toStatus('Active'));
+    expect(await readLatest()).toBe('1.0.19');
+    await addVersion('1.1.0', toStatus('Pending'));
+    await addVersion('1.0.20', toStatus('Pending'));
     const { rows } = await observeReads(database, async () => {
-      await move('1.1.0', full('Active'), 'service');
-      await move('1.0.20', full('Active'), 'service');
+      await moveVersion('1.1.0', toStatus('Active'), 'service');
+      await moveVersion('1.0.20', toStatus('Active'), 'service');
     });
     expect(rows).toBeLessThan(20);
     const { latest_version_id } = await database.selectFrom('nodes').selectAll().executeTakeFirstOrThrow();
     expect(latest_version_id).toBe('1.1.0');
-    expect(await latest()).toBe('1.1.0');
+    expect(await readLatest()).toBe('1.1.0');
   },
 );

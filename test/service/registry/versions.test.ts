@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { registryForFile } from '../../support/registry.js';
 
 const registry = registryForFile();
-const versions = (node: string) => `/publishers/acme/nodes/${node}/versions`;
-const numbers = (list: { version: string }[]) => list.map(({ version }) => version);
+const toVersionsPath = (node: string) => `/publishers/acme/nodes/${node}/versions`;
+const listNumbers = (list: { version: string }[]) => list.map(({ version }) => version);
 
 describe('versions', () => {
   it('are listed newest first, drafts only for members', async () => {
@@ -14,12 +14,12 @@ describe('versions', () => {
     await publish('many', '3.0.0');
     const path = '/nodes/many/versions';
     const shown = ['99999999999999999999.0.0', '2.0.0-rc.1', '1.10.0', '1.9.0'];
-    expect(numbers(await ok('eve', 'GET', path))).toEqual(shown);
+    expect(listNumbers(await ok('eve', 'GET', path))).toEqual(shown);
     const inside = ['99999999999999999999.0.0', '3.0.0', '2.0.0-rc.1', '1.10.0', '1.9.1', '1.9.0'];
     for (const who of ['bob', 'pat', 'admin'] as const)
-      expect(numbers(await ok(who, 'GET', path))).toEqual(inside);
+      expect(listNumbers(await ok(who, 'GET', path))).toEqual(inside);
     const drafts = `${path}?statuses=NodeVersionStatusPending&statuses=NodeVersionStatusBanned`;
-    expect(numbers(await ok('bob', 'GET', drafts))).toEqual(['3.0.0', '1.9.1']);
+    expect(listNumbers(await ok('bob', 'GET', drafts))).toEqual(['3.0.0', '1.9.1']);
     expect(await ok('eve', 'GET', drafts)).toEqual([]);
   });
 
@@ -39,13 +39,16 @@ describe('versions', () => {
     const { as, active, ok } = registry();
     const { id } = await active('mended', '1.0.0');
     await active('mended', '0.9.0');
-    const byId = await as('bob', 'PUT', `${versions('mended')}/${id}`, { changelog: 'Better' });
+    const byId = await as('bob', 'PUT', `${toVersionsPath('mended')}/${id}`, { changelog: 'Better' });
     expect([byId.status, byId.body.changelog, byId.body.deprecated]).toEqual([200, 'Better', false]);
-    expect((await ok('nobody', 'GET', '/nodes/mended')).latest_version.version).toBe('1.0.0');
-    const byNumber = await as('pat', 'PUT', `${versions('mended')}/1.0.0`, { deprecated: true });
+    expect((await ok('guest', 'GET', '/nodes/mended')).latest_version.version).toBe('1.0.0');
+    const byNumber = await as('pat', 'PUT', `${toVersionsPath('mended')}/1.0.0`, { deprecated: true });
     expect(byNumber.body).toMatchObject({ changelog: 'Better', deprecated: true });
-    expect((await ok('nobody', 'GET', '/nodes/mended')).latest_version.version).toBe('0.9.0');
-    const typo = await as('bob', 'PUT', `${versions('mended')}/1.0.0`, { chnagelog: 'x', deprecated: 'yes' });
+    expect((await ok('guest', 'GET', '/nodes/mended')).latest_version.version).toBe('0.9.0');
+    const typo = await as('bob', 'PUT', `${toVersionsPath('mended')}/1.0.0`, {
+      chnagelog: 'x',
+      deprecated: 'yes',
+    });
     expect(typo.body.details.map(({ path }: { path: string }) => path).sort()).toEqual([
       'chnagelog',
       'deprecated',
@@ -57,7 +60,7 @@ describe('versions', () => {
     const { id } = await active('one', '1.0.0');
     await active('two', '2.0.0');
     await ok('ann', 'POST', '/publishers', { id: 'second', name: 'Second' });
-    for (const path of [`${versions('two')}/${id}`, `/publishers/second/nodes/one/versions/${id}`]) {
+    for (const path of [`${toVersionsPath('two')}/${id}`, `/publishers/second/nodes/one/versions/${id}`]) {
       expect([path, (await as('ann', 'PUT', path, {})).status]).toEqual([path, 404]);
       expect([path, (await as('ann', 'DELETE', path)).status]).toEqual([path, 404]);
       expect([path, (await as('ann', 'GET', `${path}/history`)).status]).toEqual([path, 404]);
@@ -68,14 +71,14 @@ describe('versions', () => {
     const { as, ok, active, tokens } = registry();
     await active('shrinking', '1.0.0');
     await active('shrinking', '1.1.0');
-    const path = `${versions('shrinking')}/1.1.0`;
+    const path = `${toVersionsPath('shrinking')}/1.1.0`;
     expect((await as('bob', 'DELETE', path)).status).toBe(403);
     expect((await as('ann', 'DELETE', path)).status).toBe(204);
     expect((await as('ann', 'DELETE', path)).status).toBe(204);
-    expect((await ok('nobody', 'GET', '/nodes/shrinking')).latest_version.version).toBe('1.0.0');
+    expect((await ok('guest', 'GET', '/nodes/shrinking')).latest_version.version).toBe('1.0.0');
     expect((await as('eve', 'GET', '/nodes/shrinking/versions/1.1.0')).status).toBe(404);
     const json = { node: {}, node_version: { version: '1.1.0' }, personal_access_token: tokens.pat };
-    const again = await as('ann', 'POST', versions('shrinking'), json);
+    const again = await as('ann', 'POST', toVersionsPath('shrinking'), json);
     expect([again.body.error, again.body.message]).toEqual([
       'version_exists',
       expect.stringContaining('Deleted'),
@@ -84,7 +87,7 @@ describe('versions', () => {
 
   it('show the history of their status to members', async () => {
     const { as, ok } = registry();
-    const history = await ok('bob', 'GET', `${versions('shrinking')}/1.1.0/history`);
+    const history = await ok('bob', 'GET', `${toVersionsPath('shrinking')}/1.1.0/history`);
     expect(history.map(({ status }: { status: string }) => status.replace('NodeVersionStatus', ''))).toEqual([
       'Pending',
       'Active',
@@ -92,8 +95,8 @@ describe('versions', () => {
     ]);
     const ann = (await ok('ann', 'GET', '/users/me')).id;
     expect(history.map(({ by }: { by: string }) => by)).toEqual([ann, 'service', ann]);
-    expect((await as('eve', 'GET', `${versions('shrinking')}/1.1.0/history`)).status).toBe(403);
-    expect((await as('admin', 'GET', `${versions('shrinking')}/1.1.0/history`)).status).toBe(200);
+    expect((await as('eve', 'GET', `${toVersionsPath('shrinking')}/1.1.0/history`)).status).toBe(403);
+    expect((await as('admin', 'GET', `${toVersionsPath('shrinking')}/1.1.0/history`)).status).toBe(200);
   });
 
   it('show admin tags only to admins', async () => {
@@ -127,13 +130,13 @@ describe('versions read in bulk', () => {
       ['bulky', '1.0.0'],
       ['barred', '1.0.0'],
     ];
-    const stranger = await read('eve', pairs);
-    expect(states(stranger)).toEqual(['not_found', 'success', 'not_found', 'success', 'error']);
-    expect(stranger.map(({ identifier }: { identifier: object }) => identifier)).toEqual(
+    const outsider = await read('eve', pairs);
+    expect(states(outsider)).toEqual(['not_found', 'success', 'not_found', 'success', 'error']);
+    expect(outsider.map(({ identifier }: { identifier: object }) => identifier)).toEqual(
       pairs.map(([node_id, version]) => ({ node_id, version })),
     );
-    expect(stranger[1].node_version).toMatchObject({ node_id: 'bulky', version: '1.0.0' });
-    expect(stranger[0].error_message).toContain('2.0.0');
+    expect(outsider[1].node_version).toMatchObject({ node_id: 'bulky', version: '1.0.0' });
+    expect(outsider[0].error_message).toContain('2.0.0');
     expect(states(await read('bob', pairs))).toEqual([
       'success',
       'success',

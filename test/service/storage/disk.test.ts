@@ -16,13 +16,13 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 /** Every file below the folder, relative to it. */
-function files(): string[] {
+function listStored(): string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
 }
 
-async function put(
+async function putObject(
   storage: ReturnType<typeof createDiskStorage>,
   name: string,
   content: string,
@@ -41,18 +41,18 @@ describe('the disk storage', () => {
       sha256: 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9',
     });
     expect(await text(await storage.read(key))).toBe('hello world');
-    expect(files()).toEqual([key]);
+    expect(listStored()).toEqual([key]);
   });
 
   it('leaves no empty folder of an object that is removed, and no other is in the way of a new one', async () => {
     const storage = createDiskStorage(root);
-    await put(storage, key, 'one');
-    await put(storage, 'archives/acme/other/1.0.0/node.zip', 'two');
+    await putObject(storage, key, 'one');
+    await putObject(storage, 'archives/acme/other/1.0.0/node.zip', 'two');
     await storage.remove(key);
     expect(readdirSync(join(root, 'archives', 'acme'))).toEqual(['other']);
     const race = async (at: number) => {
       for (let round = 0; round < 50; round++) {
-        await put(storage, `tasks/a/${at}`, 'x');
+        await putObject(storage, `tasks/a/${at}`, 'x');
         await storage.remove(`tasks/a/${at}`);
       }
     };
@@ -62,7 +62,7 @@ describe('the disk storage', () => {
 
   it('reads a range, both ends included', async () => {
     const storage = createDiskStorage(root);
-    await put(storage, key, '0123456789');
+    await putObject(storage, key, '0123456789');
     expect(await text(await storage.read(key, { start: 2, end: 4 }))).toBe('234');
     expect((await buffer(await storage.read(key, { start: 9, end: 9 }))).toString()).toBe('9');
   });
@@ -76,14 +76,14 @@ describe('the disk storage', () => {
       })(),
     );
     await expect(storage.write(key, cut, 1_000_000)).rejects.toThrow('cut');
-    expect(files()).toEqual([]);
+    expect(listStored()).toEqual([]);
   });
 
   it('stores nothing of a source that fails before it is read', async () => {
     const storage = createDiskStorage(root);
     const unopened = new Readable({ construct: (done) => done(new Error('no file handles')) });
     await expect(storage.write(key, unopened, 1_000_000)).rejects.toThrow('no file handles');
-    expect(files()).toEqual([]);
+    expect(listStored()).toEqual([]);
   });
 
   it('stops at the first byte over the limit, and stores nothing', async () => {
@@ -94,29 +94,29 @@ describe('the disk storage', () => {
       })(),
     );
     await expect(storage.write(key, endless, 10_000)).rejects.toThrow(TooLarge);
-    expect(files()).toEqual([]);
+    expect(listStored()).toEqual([]);
   });
 
   it('removes the objects below a folder except some, also where names are hashed', async () => {
     const storage = createDiskStorage(root);
-    for (const name of ['a/Kept', 'a/Gone', 'a/b/gone', 'ab/other']) await put(storage, name, name);
+    for (const name of ['a/Kept', 'a/Gone', 'a/b/gone', 'ab/other']) await putObject(storage, name, name);
     await removeOthers(storage, 'a', ['a/Kept']);
     await removeOthers(storage, 'nowhere', []);
-    expect(files().sort()).toEqual([storage.toName('a/Kept'), 'ab/other'].sort());
+    expect(listStored().sort()).toEqual([storage.toName('a/Kept'), 'ab/other'].sort());
     expect(await text(await storage.read(storage.toName('a/Kept')))).toBe('a/Kept');
   });
 
   it('replaces an object as a whole', async () => {
     const storage = createDiskStorage(root);
-    await put(storage, key, 'old');
-    await put(storage, key, 'newer');
+    await putObject(storage, key, 'old');
+    await putObject(storage, key, 'newer');
     expect(await text(await storage.read(key))).toBe('newer');
-    expect(files()).toEqual([key]);
+    expect(listStored()).toEqual([key]);
   });
 
   it('borrows the path of an object, removes it, and ignores removing a missing one', async () => {
     const storage = createDiskStorage(root);
-    await put(storage, key, 'x');
+    await putObject(storage, key, 'x');
     const { path, release } = await storage.borrow(key);
     expect(path).toBe(join(root, key));
     await release();
@@ -127,13 +127,13 @@ describe('the disk storage', () => {
 
   it('removes files that a crash left half written, and keeps complete objects', async () => {
     const before = createDiskStorage(root);
-    await put(before, key, 'kept');
+    await putObject(before, key, 'kept');
     writeFileSync(join(root, '.staging', 'half'), 'half');
     const written = statSync(join(root, '.staging', 'half')).mtimeMs;
     createDiskStorage(root, { before: written });
-    expect(files()).toEqual(['.staging/half', key]);
+    expect(listStored()).toEqual(['.staging/half', key]);
     createDiskStorage(root, { before: written + 1 });
-    expect(files()).toEqual([key]);
+    expect(listStored()).toEqual([key]);
   });
 
   it('refuses empty keys and keys with parent segments', async () => {
@@ -157,9 +157,9 @@ describe('the disk storage', () => {
       '1.0.0+b',
       '.staging',
     ];
-    for (const name of names) await put(storage, `v/${name}`, name);
+    for (const name of names) await putObject(storage, `v/${name}`, name);
     for (const name of names) expect(await text(await storage.read(`v/${name}`))).toBe(name);
-    const folded = files().map((path) => path.toLowerCase());
+    const folded = listStored().map((path) => path.toLowerCase());
     expect(new Set(folded).size).toBe(names.length);
   });
 
@@ -167,6 +167,6 @@ describe('the disk storage', () => {
     const storage = createDiskStorage(root);
     writeFileSync(join(root, 'archives'), 'in the way');
     await expect(storage.write(key, Readable.from([Buffer.from('x')]), 10)).rejects.toThrow();
-    expect(files()).toEqual(['archives']);
+    expect(listStored()).toEqual(['archives']);
   });
 });

@@ -12,26 +12,27 @@ import { checkStore } from '../../../src/service/maintenance/check-store.js';
 import { requireStorage } from '../../../src/service/storage/open-storage.js';
 import { createS3Storage, type S3Options } from '../../../src/service/storage/s3.js';
 import { ObjectMissing, removeOthers, StorageAway, TooLarge } from '../../../src/service/storage/storage.js';
-import { zipOf } from '../../support/create-zip.js';
-import { startedTask, taskAt } from '../../support/generation.js';
+import { createZip } from '../../support/create-zip.js';
+import { startTask, waitForTask } from '../../support/generation.js';
 import { testBucket } from '../../support/s3.js';
 import {
   ask,
   folderForTest,
   publisherForTest,
-  register,
+  readVersion,
+  registerVersion,
   serviceForTest,
-  upload,
-  versionOf,
+  uploadArchive,
 } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const MIB = 1024 ** 2;
 const key = 'archives/acme/pack/1.0.0+linux.1/a(b).zip';
-const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
-const stream = (...chunks: (string | Buffer)[]) => Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+const hashBytes = (content: Buffer) => createHash('sha256').update(content).digest('hex');
+const createStream = (...chunks: (string | Buffer)[]) =>
+  Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
 
-async function collect(names: AsyncIterable<string>): Promise<string[]> {
+async function collectNames(names: AsyncIterable<string>): Promise<string[]> {
   const collected: string[] = [];
   for await (const name of names) collected.push(name);
   return collected;
@@ -49,10 +50,10 @@ describe.skipIf(!testBucket)('a bucket', () => {
   it('stores an object, with its size and SHA-256, and reads it whole or a range of it', async () => {
     const { storage } = await bucketForTest();
     const content = Buffer.from('hello world');
-    expect(await storage.write(key, stream('hello ', 'world'), 11)).toEqual({
+    expect(await storage.write(key, createStream('hello ', 'world'), 11)).toEqual({
       key,
       size: 11,
-      sha256: sha256(content),
+      sha256: hashBytes(content),
     });
     expect(await text(await storage.read(key))).toBe('hello world');
     expect(await text(await storage.read(key, { start: 2, end: 4 }))).toBe('llo');
@@ -64,9 +65,9 @@ describe.skipIf(!testBucket)('a bucket', () => {
     const chunks = Array.from({ length: Math.ceil(size / 70_001) }, (_, at) =>
       content.subarray(at * 70_001, (at + 1) * 70_001),
     );
-    expect(await storage.write(key, stream(...chunks), size)).toMatchObject({
+    expect(await storage.write(key, createStream(...chunks), size)).toMatchObject({
       size,
-      sha256: sha256(content),
+      sha256: hashBytes(content),
     });
     const { path, release } = await storage.borrow(key);
     expect(readFileSync(path).equals(content)).toBe(true);
@@ -82,7 +83,7 @@ describe.skipIf(!testBucket)('a bucket', () => {
       })(),
     );
     await expect(storage.write(key, cut, 100 * MIB)).rejects.toThrow('cut');
-    await expect(storage.write(key, stream(Buffer.alloc(9 * MIB)), 8 * MIB)).rejects.toThrow(TooLarge);
+    await expect(storage.write(key, createStream(Buffer.alloc(9 * MIB)), 8 * MIB)).rejects.toThrow(TooLarge);
     await expect(storage.read(key)).rejects.toThrow(ObjectMissing);
   });
 
@@ -90,20 +91,20 @@ describe.skipIf(!testBucket)('a bucket', () => {
     const { storage } = await bucketForTest();
     const names = Array.from({ length: 1_003 }, (_, at) => `tasks/t/${at}`);
     for (let at = 0; at < names.length; at += 50)
-      await Promise.all(names.slice(at, at + 50).map((name) => storage.write(name, stream('x'), 1)));
-    await storage.write('tasks/tt/other', stream('x'), 1);
-    await storage.write(key, stream('x'), 1);
-    expect((await collect(storage.list('tasks/t'))).sort()).toEqual(names.sort());
-    expect((await collect(storage.list())).sort()).toEqual([key, ...names, 'tasks/tt/other'].sort());
+      await Promise.all(names.slice(at, at + 50).map((name) => storage.write(name, createStream('x'), 1)));
+    await storage.write('tasks/tt/other', createStream('x'), 1);
+    await storage.write(key, createStream('x'), 1);
+    expect((await collectNames(storage.list('tasks/t'))).sort()).toEqual(names.sort());
+    expect((await collectNames(storage.list())).sort()).toEqual([key, ...names, 'tasks/tt/other'].sort());
     await removeOthers(storage, 'tasks/t', ['tasks/t/7']);
     await storage.remove('tasks/t/7000');
-    expect(await collect(storage.list('tasks'))).toEqual(['tasks/t/7', 'tasks/tt/other']);
+    expect(await collectNames(storage.list('tasks'))).toEqual(['tasks/t/7', 'tasks/tt/other']);
   });
 
   it('is refused with a wrong key, and leaves no file where an object is missing', async () => {
     const { options, scratch, storage } = await bucketForTest();
     const wrong = await createS3Storage({ ...options, secretAccessKey: 'wrong' });
-    await expect(wrong.write(key, stream('x'), 1)).rejects.toThrow(StorageAway);
+    await expect(wrong.write(key, createStream('x'), 1)).rejects.toThrow(StorageAway);
     await expect(requireStorage(wrong)).rejects.toThrow(
       /^The bucket \w+ refused a request \(403 SignatureDoesNotMatch\)\. Correct the settings/,
     );
@@ -124,13 +125,15 @@ describe.skipIf(!testBucket)('a bucket', () => {
         s3: { endpoint, accessKeyId, secretAccessKey: { env: 'TEST_S3_SECRET' }, redirect },
       });
       const publisher = await publisherForTest(service);
-      const { signedUrl } = await register(publisher);
-      const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
-      expect((await upload(signedUrl, zip)).status).toBe(200);
-      await waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'));
+      const { signedUrl } = await registerVersion(publisher);
+      const zip = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+      expect((await uploadArchive(signedUrl, zip)).status).toBe(200);
+      await waitFor(async () =>
+        expect((await readVersion(publisher)).status).toBe('NodeVersionStatusActive'),
+      );
       const asking = { url: service.url, token: service.ownerToken };
-      const task = await taskAt(asking, await startedTask(asking));
-      const { downloadUrl } = await versionOf(publisher);
+      const task = await waitForTask(asking, await startTask(asking));
+      const { downloadUrl } = await readVersion(publisher);
       const direct = await fetch(downloadUrl, { redirect: 'manual' });
       expect([direct.status, direct.headers.get('location')?.startsWith(`${endpoint}`)]).toEqual(
         redirect ? [302, true] : [200, undefined],
@@ -207,8 +210,8 @@ describe('the requests to a bucket', () => {
       response.statusCode = bodies.length < 3 ? 503 : 200;
       response.end();
     });
-    await storage.write('k', stream('x'), 1);
-    expect(bodies).toEqual(Array(3).fill(['x', sha256(Buffer.from('x'))]));
+    await storage.write('k', createStream('x'), 1);
+    expect(bodies).toEqual(Array(3).fill(['x', hashBytes(Buffer.from('x'))]));
   });
 
   it('fail if the bucket cannot put the parts together, and give the upload up', async () => {
@@ -220,7 +223,7 @@ describe('the requests to a bucket', () => {
       if (method === 'POST') return response.end('<Error><Code>InternalError</Code></Error>');
       return response.end();
     });
-    await expect(storage.write('k', stream(Buffer.alloc(9 * MIB)), 10 * MIB)).rejects.toThrow(
+    await expect(storage.write('k', createStream(Buffer.alloc(9 * MIB)), 10 * MIB)).rejects.toThrow(
       'The bucket could not complete an upload (InternalError).',
     );
     expect(seen).toEqual([
@@ -244,7 +247,10 @@ describe('the requests to a bucket', () => {
       return response.destroy();
     });
     const size = 9 * MIB;
-    expect(await storage.write('k', stream(Buffer.alloc(size)), size)).toMatchObject({ key: 'k', size });
+    expect(await storage.write('k', createStream(Buffer.alloc(size)), size)).toMatchObject({
+      key: 'k',
+      size,
+    });
   });
 
   it('remove nothing where a server says that there is nothing', async () => {
@@ -262,8 +268,8 @@ describe('the requests to a bucket', () => {
       response.end('<r></r>');
     }, 'team/regen');
     await storage.requireReady();
-    await collect(storage.list());
-    await collect(storage.list('tasks/a'));
+    await collectNames(storage.list());
+    await collectNames(storage.list('tasks/a'));
     expect(seen).toEqual(['team/regen/', 'team/regen/', 'team/regen/tasks/a/']);
   });
 
@@ -306,9 +312,9 @@ it('a service keeps its files in a folder that the configuration names', async (
   const [data, storage] = [folderForTest(), join(folderForTest(), 'shared')];
   const service = await serviceForTest({ data, storage });
   const publisher = await publisherForTest(service);
-  const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
-  expect((await upload((await register(publisher)).signedUrl, zip)).status).toBe(200);
-  await waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'));
+  const zip = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+  expect((await uploadArchive((await registerVersion(publisher)).signedUrl, zip)).status).toBe(200);
+  await waitFor(async () => expect((await readVersion(publisher)).status).toBe('NodeVersionStatusActive'));
   expect(readdirSync(storage)).toContain('archives');
   expect(readdirSync(data)).not.toContain('objects');
 });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
 import type { RunningService, ServiceParts } from '../../../src/service/serve.js';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { startedTask, taskAt } from '../../support/generation.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { startTask, waitForTask } from '../../support/generation.js';
 import {
-  deliveriesOf,
   isVerified,
+  listDeliveries,
+  listStatuses,
+  type ReceivedWebhook,
   type ReceiverAnswer,
+  readWebhookSecret,
   receiverForTest,
-  statusesOf,
-  type Told,
-  webhookSecret,
 } from '../../support/receiver.js';
 import { type Answered, ask, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -19,7 +19,7 @@ const hour = 3_600_000;
 
 interface EndedTask {
   readonly service: RunningService;
-  readonly told: Told[];
+  readonly received: ReceivedWebhook[];
   readonly taskId: string;
 }
 
@@ -29,24 +29,24 @@ async function endedTask(
   parts: ServiceParts = {},
   input: ConfigurationInput = {},
 ): Promise<EndedTask> {
-  const { url: webhook_url, told } = await receiverForTest(answer);
-  const service = await serviceForTest(input, { engines: { image: copyingEngine() }, ...parts });
+  const { url: webhook_url, received } = await receiverForTest(answer);
+  const service = await serviceForTest(input, { engines: { image: createCopyingEngine() }, ...parts });
   const { url, ownerToken: token } = service;
-  const taskId = await startedTask({ url, token }, { webhook_url });
-  await taskAt({ url, token }, taskId);
-  return { service, told, taskId };
+  const taskId = await startTask({ url, token }, { webhook_url });
+  await waitForTask({ url, token }, taskId);
+  return { service, received, taskId };
 }
 
 /** The delivery log once its statuses are these, oldest first. */
 function logAt(service: RunningService, ...statuses: string[]): Promise<Answered[]> {
   return waitFor(async () => {
-    const log = await deliveriesOf(service);
+    const log = await listDeliveries(service);
     expect(log.map(({ status }) => status)).toEqual(statuses);
     return log;
   });
 }
 
-function change(
+function changeDelivery(
   { url, ownerToken }: Pick<RunningService, 'url' | 'ownerToken'>,
   id: string,
   verb: 'resend' | 'cancel',
@@ -58,41 +58,41 @@ const waitLong: ReceiverAnswer = [503, { 'retry-after': '7200' }];
 
 describe('resending a delivery', () => {
   it('sends one that was delivered again, with its id, a new signature and working links', async () => {
-    const { service, told } = await endedTask(() => 204);
+    const { service, received } = await endedTask(() => 204);
     const [, done] = await logAt(service, 'delivered', 'delivered');
-    const { status, body } = await change(service, done.id, 'resend');
+    const { status, body } = await changeDelivery(service, done.id, 'resend');
     expect([status, body.id, body.status]).toEqual([200, done.id, 'pending']);
-    await waitFor(() => expect(statusesOf(told)).toEqual(['IN_PROGRESS', 'COMPLETED', 'COMPLETED']));
-    const again = told[2] as Told;
+    await waitFor(() => expect(listStatuses(received)).toEqual(['IN_PROGRESS', 'COMPLETED', 'COMPLETED']));
+    const again = received[2] as ReceivedWebhook;
     expect(again.headers['webhook-id']).toBe(done.id);
-    expect(isVerified(again, await webhookSecret(service))).toBe(true);
+    expect(isVerified(again, await readWebhookSecret(service))).toBe(true);
     expect((await fetch(again.body.generated[0])).status).toBe(200);
     const log = await logAt(service, 'delivered', 'delivered');
     expect(log.map(({ attempts }) => attempts)).toEqual([1, 2]);
   });
 
   it('sends a pending one now, after the earlier ones of its task', async () => {
-    const { service, told } = await endedTask((call) => (call === 1 ? waitLong : 204));
+    const { service, received } = await endedTask((call) => (call === 1 ? waitLong : 204));
     const [, last] = await waitFor(async () => {
       const log = await logAt(service, 'pending', 'pending');
       expect(log[0].attempts).toBe(1);
       return log;
     });
-    expect((await change(service, last.id, 'resend')).status).toBe(200);
+    expect((await changeDelivery(service, last.id, 'resend')).status).toBe(200);
     await logAt(service, 'delivered', 'delivered');
-    expect(statusesOf(told)).toEqual(['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED']);
+    expect(listStatuses(received)).toEqual(['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED']);
   });
 
   it('sends one that was answered 410, and later changes of its task too', async () => {
-    const { service, told, taskId } = await endedTask((call) => (call === 1 ? 410 : 204));
+    const { service, received, taskId } = await endedTask((call) => (call === 1 ? 410 : 204));
     const [first] = await waitFor(async () => {
-      const log = await deliveriesOf(service);
+      const log = await listDeliveries(service);
       expect(log[0].status).toBe('gone');
       return log;
     });
-    expect((await change(service, first.id, 'resend')).body.reason).toBeUndefined();
-    await waitFor(async () => expect((await deliveriesOf(service))[0].status).toBe('delivered'));
-    expect(statusesOf(told)).toEqual(['IN_PROGRESS', 'IN_PROGRESS']);
+    expect((await changeDelivery(service, first.id, 'resend')).body.reason).toBeUndefined();
+    await waitFor(async () => expect((await listDeliveries(service))[0].status).toBe('delivered'));
+    expect(listStatuses(received)).toEqual(['IN_PROGRESS', 'IN_PROGRESS']);
     const task = await service.context.database
       .selectFrom('tasks')
       .select('webhook_url')
@@ -105,29 +105,29 @@ describe('resending a delivery', () => {
     const clock = { ahead: 0 };
     const parts = { now: () => Date.now() + clock.ahead };
     const retention = { results: 7, deliveries: false } as const;
-    const { service, told } = await endedTask((call) => (call === 3 ? 500 : 204), parts, { retention });
+    const { service, received } = await endedTask((call) => (call === 3 ? 500 : 204), parts, { retention });
     const [, done] = await logAt(service, 'delivered', 'delivered');
     clock.ahead = 8 * 24 * hour;
-    await change(service, done.id, 'resend');
+    await changeDelivery(service, done.id, 'resend');
     const [, after] = await logAt(service, 'delivered', 'failed');
     expect(after).toMatchObject({ attempts: 2, reason: 'it answered 500' });
-    expect(told[2]?.body.generated).toEqual([]);
+    expect(received[2]?.body.generated).toEqual([]);
   });
 });
 
 describe('cancelling a delivery', () => {
   it('ends a pending one, and the next one of its task is sent', async () => {
-    const { service, told } = await endedTask((call) => (call === 1 ? waitLong : 204));
+    const { service, received } = await endedTask((call) => (call === 1 ? waitLong : 204));
     const [first] = await waitFor(async () => {
       const log = await logAt(service, 'pending', 'pending');
       expect(log[0].attempts).toBe(1);
       return log;
     });
-    const { body } = await change(service, first.id, 'cancel');
+    const { body } = await changeDelivery(service, first.id, 'cancel');
     expect(body).toMatchObject({ status: 'cancelled', reason: 'cancelled by its user', attempts: 1 });
     expect(body).not.toHaveProperty('next_at');
     await logAt(service, 'cancelled', 'delivered');
-    expect(statusesOf(told)).toEqual(['IN_PROGRESS', 'COMPLETED']);
+    expect(listStatuses(received)).toEqual(['IN_PROGRESS', 'COMPLETED']);
     const jobs = () =>
       service.context.database
         .selectFrom('jobs')
@@ -142,14 +142,14 @@ describe('cancelling a delivery', () => {
     const opened = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const { service, told } = await endedTask(async (call) => {
+    const { service, received } = await endedTask(async (call) => {
       if (call > 1) return 204;
       await opened;
       return 500;
     });
     const [first] = await logAt(service, 'pending', 'pending');
-    await waitFor(() => expect(told).toHaveLength(1));
-    expect((await change(service, first.id, 'cancel')).status).toBe(200);
+    await waitFor(() => expect(received).toHaveLength(1));
+    expect((await changeDelivery(service, first.id, 'cancel')).status).toBe(200);
     open();
     const [cancelled] = await logAt(service, 'cancelled', 'delivered');
     expect(cancelled.reason).toBe('cancelled by its user');
@@ -158,19 +158,19 @@ describe('cancelling a delivery', () => {
   it('is refused for one that is not pending', async () => {
     const { service } = await endedTask(() => 204);
     const [first] = await logAt(service, 'delivered', 'delivered');
-    const { status, body } = await change(service, first.id, 'cancel');
+    const { status, body } = await changeDelivery(service, first.id, 'cancel');
     expect([status, body.error]).toEqual([400, 'invalid_transition']);
     expect(body.message).toBe('Only a pending delivery can be cancelled; this one is delivered.');
   });
 });
 
 it.each(['resend', 'cancel'] as const)('%s finds no delivery of another user', async (verb) => {
-  const { service, told } = await endedTask(() => 204);
+  const { service, received } = await endedTask(() => 204);
   const [first] = await logAt(service, 'delivered', 'delivered');
   const eve = { url: service.url, ownerToken: await service.signFor({ sub: 'eve' }) };
-  const { status, body } = await change(eve, first.id, verb);
+  const { status, body } = await changeDelivery(eve, first.id, verb);
   expect([status, body.error]).toEqual([404, 'not_found']);
-  expect((await change(service, 'msg_none', verb)).status).toBe(404);
+  expect((await changeDelivery(service, 'msg_none', verb)).status).toBe(404);
   await logAt(service, 'delivered', 'delivered');
-  expect(told).toHaveLength(2);
+  expect(received).toHaveLength(2);
 });

@@ -4,14 +4,14 @@ import { parseRetryAfter } from '../../../src/wire/retry-after.js';
 
 const created = Date.parse('2026-01-31T12:00:00Z');
 const hour = 3_600_000;
-const random = () => 1;
+const returnOne = () => 1;
 
 describe('the pauses of a delivery', () => {
   it('double from a second to an hour, with jitter, for 24 hours', () => {
     let now = created;
     const pauses: number[] = [];
     for (let attempts = 1; ; attempts++) {
-      const next = getNextAttemptTime({ created, now, attempts, random });
+      const next = getNextAttemptTime({ created, now, attempts, random: returnOne });
       if (next === undefined) break;
       pauses.push((next - now) / 1000);
       now = next;
@@ -25,7 +25,8 @@ describe('the pauses of a delivery', () => {
 
   it('are as long as the receiver asks, but not shorter than the backoff, nor beyond the end', () => {
     const asked = (retry: number, attempts = 1, now = created) =>
-      (getNextAttemptTime({ created, now, attempts, retryAfterMs: retry, random }) as number) - now;
+      (getNextAttemptTime({ created, now, attempts, retryAfterMs: retry, random: returnOne }) as number) -
+      now;
     expect(asked(60_000)).toBe(60_000);
     expect(asked(0, 11)).toBe(1024_000);
     expect(asked(48 * hour)).toBe(24 * hour);

@@ -21,9 +21,9 @@ describe('one attempt to call a webhook', () => {
     [410, { kind: 'gone', reason: 'it answered 410' }],
     [[429, { 'retry-after': '7' }], { kind: 'failed', reason: 'it answered 429', retryAfterMs: 7_000 }],
   ])('that is answered with %j has the expected outcome', async (answer, outcome) => {
-    const { url, told } = await receiverForTest(() => answer);
+    const { url, received } = await receiverForTest(() => answer);
     expect(await postWebhook({ ...asked, url })).toEqual(outcome);
-    expect(told).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   it('fails if no answer comes in time', async () => {
@@ -80,20 +80,22 @@ describe('an address that is not public', () => {
     ['fd00::1', here],
     ['64:ff9b::a00:1', here],
   ])('%s is not called if a name resolves to it, by a service at %s', async (address, serviceOrigin) => {
-    const { port, told } = await receiverForTest();
+    const { port, received } = await receiverForTest();
     const family = address.includes(':') ? 6 : 4;
     const lookup: PostWebhookOptions['lookup'] = (_, __, done) => done(null, [{ address, family }]);
     const url = `http://hooks.example:${port}/`;
     expect(
       await postWebhook({ ...asked, url, serviceOrigin, loopbackAllowed: serviceOrigin === here, lookup }),
     ).toEqual(refused);
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
   });
 });
 
 describe('an address in an allowed network', () => {
   it('is called by its number and by its name, and its redirects are not followed', async () => {
-    const { url, port, told } = await receiverForTest((call) => (call < 3 ? 204 : [307, { location: '/' }]));
+    const { url, port, received } = await receiverForTest((call) =>
+      call < 3 ? 204 : [307, { location: '/' }],
+    );
     const lookup: PostWebhookOptions['lookup'] = (_, __, done) =>
       done(null, [
         { address: '10.0.0.1', family: 4 },
@@ -105,7 +107,7 @@ describe('an address in an allowed network', () => {
     const named = `http://hooks.example:${port}/`;
     expect(await postWebhook({ ...allowed, url: named })).toEqual({ kind: 'delivered' });
     expect(await postWebhook({ ...allowed, url })).toMatchObject({ kind: 'failed' });
-    expect(told).toHaveLength(3);
+    expect(received).toHaveLength(3);
   });
 
   it.each<[address: string, networks: string[], isAllowed: boolean]>([

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { startedTask } from '../../support/generation.js';
-import { isVerified, receiverForTest, webhookSecret } from '../../support/receiver.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
+import { startTask } from '../../support/generation.js';
+import { isVerified, readWebhookSecret, receiverForTest } from '../../support/receiver.js';
 import { ask, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -9,28 +9,28 @@ const hour = 3_600_000;
 
 it('each user has one secret, of 24 bytes or more, that stays until it is rotated', async () => {
   const service = await serviceForTest();
-  const first = await webhookSecret(service);
+  const first = await readWebhookSecret(service);
   expect(first).toMatch(/^whsec_[A-Za-z0-9+/]{32,}=*$/);
-  expect(await webhookSecret(service)).toBe(first);
+  expect(await readWebhookSecret(service)).toBe(first);
   const eve = { ...service, ownerToken: await service.signFor({ sub: 'eve' }) };
-  expect(await webhookSecret(eve)).not.toBe(first);
+  expect(await readWebhookSecret(eve)).not.toBe(first);
 });
 
 it('a rotated secret signs beside the new one for 24 hours, and no longer', async () => {
-  const { url: webhook_url, told } = await receiverForTest();
-  const parts = { engines: { image: copyingEngine() }, now: () => Date.now() };
+  const { url: webhook_url, received } = await receiverForTest();
+  const parts = { engines: { image: createCopyingEngine() }, now: () => Date.now() };
   const service = await serviceForTest({}, parts);
   const { url, ownerToken: token } = service;
-  const old = await webhookSecret(service);
+  const old = await readWebhookSecret(service);
   const rotated = await ask(`${url}/users/webhook-secret/rotate`, { method: 'POST', token });
   const { secret } = rotated.body;
-  expect(await webhookSecret(service)).toBe(secret);
+  expect(await readWebhookSecret(service)).toBe(secret);
 
   const tell = async () => {
-    const count = told.length + 2;
-    await startedTask({ url, token }, { webhook_url });
-    await waitFor(() => expect(told).toHaveLength(count));
-    return told.at(-1) as (typeof told)[0];
+    const count = received.length + 2;
+    await startTask({ url, token }, { webhook_url });
+    await waitFor(() => expect(received).toHaveLength(count));
+    return received.at(-1) as (typeof received)[0];
   };
   const both = await tell();
   expect([isVerified(both, old), isVerified(both, secret)]).toEqual([true, true]);
@@ -47,13 +47,13 @@ it('a rotated secret signs beside the new one for 24 hours, and no longer', asyn
 });
 
 it('many rotations in a day add at most three signatures to the header', async () => {
-  const { url: webhook_url, told } = await receiverForTest();
-  const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
+  const { url: webhook_url, received } = await receiverForTest();
+  const service = await serviceForTest({}, { engines: { image: createCopyingEngine() } });
   const { url, ownerToken: token } = service;
   for (let count = 0; count < 6; count++) {
     await ask(`${url}/users/webhook-secret/rotate`, { method: 'POST', token });
   }
-  await startedTask({ url, token }, { webhook_url });
-  await waitFor(() => expect(told).toHaveLength(2));
-  expect(String(told[0]?.headers['webhook-signature']).split(' ')).toHaveLength(3);
+  await startTask({ url, token }, { webhook_url });
+  await waitFor(() => expect(received).toHaveLength(2));
+  expect(String(received[0]?.headers['webhook-signature']).split(' ')).toHaveLength(3);
 });

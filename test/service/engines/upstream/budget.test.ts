@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigurationInput } from '../../../../src/service/configuration/configuration.js';
-import { smallestBody, startPaths, taskIn } from '../../../support/generation.js';
-import { type DoubleOptions, generationDouble } from '../../../support/generation-double.js';
+import { createSmallestBody, startPaths, unwrapTask } from '../../../support/generation.js';
+import { type DoubleOptions, generationDoubleForTest } from '../../../support/generation-double.js';
 import { type Answered, ask, folderForTest } from '../../../support/service.js';
-import { serviceBehind, vendorConfiguration } from '../../../support/vendor-service.js';
+import { createVendorConfiguration, vendorServiceForTest } from '../../../support/vendor-service.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const prices = { image: { relight: 6 } };
@@ -18,49 +18,49 @@ interface Asking {
   readonly token: string | undefined;
 }
 
-function start({ url, token }: Asking, key: string = randomUUID()) {
-  const json = smallestBody('image.relight');
+function startRelight({ url, token }: Asking, key: string = randomUUID()) {
+  const json = createSmallestBody('image.relight');
   const headers = { 'idempotency-key': key };
   return ask(url + startPaths['image.relight'], { method: 'POST', token, json, headers });
 }
 
-const cancel = ({ url, token }: Asking, id: string) =>
+const cancelTask = ({ url, token }: Asking, id: string) =>
   ask(`${url}/users/tasks/${id}/cancel`, { method: 'POST', token });
 
 /** Ann at a service whose vendor has tasks that do not end. */
-async function annBehind(options: DoubleOptions = {}, input: ConfigurationInput = {}) {
-  const vendor = await generationDouble({ states: ['CREATED', 'IN_PROGRESS'], ...options });
+async function startAsAnn(options: DoubleOptions = {}, input: ConfigurationInput = {}) {
+  const vendor = await generationDoubleForTest({ states: ['CREATED', 'IN_PROGRESS'], ...options });
   const given = { url: vendor.url, key: 'sk-vendor' };
-  const service = await serviceBehind(given, { prices, quotas, ...input });
+  const service = await vendorServiceForTest(given, { prices, quotas, ...input });
   const ann = { url: service.url, token: await service.signFor({ sub: 'ann' }) };
   const readBudget = async () => (await ask(`${ann.url}/users/usage`, ann)).body.budget;
   return { vendor, service, ann, readBudget };
 }
 
 test('a task that a vendor was asked for is not refunded when it is cancelled', async () => {
-  const { vendor, ann, readBudget } = await annBehind();
-  const id = taskIn((await start(ann)).body).task_id;
+  const { vendor, ann, readBudget } = await startAsAnn();
+  const id = unwrapTask((await startRelight(ann)).body).task_id;
   await waitFor(() => expect(vendor.asked).toHaveLength(1));
-  expect((await cancel(ann, id)).body).toMatchObject({ status: 'FAILED', credits: 6, refunded: 0 });
+  expect((await cancelTask(ann, id)).body).toMatchObject({ status: 'FAILED', credits: 6, refunded: 0 });
   expect(await readBudget()).toMatchObject({ used: 6, left: 6 });
 });
 
 test('a task for which the vendor certainly started nothing is refunded', async () => {
-  const { vendor, ann, readBudget } = await annBehind({ refuse: () => ({ status: 429, error: 'busy' }) });
-  const id = taskIn((await start(ann)).body).task_id;
+  const { vendor, ann, readBudget } = await startAsAnn({ refuse: () => ({ status: 429, error: 'busy' }) });
+  const id = unwrapTask((await startRelight(ann)).body).task_id;
   await waitFor(() => expect(vendor.asked.length).toBeGreaterThan(1));
   // Between two requests to the vendor.
   const cancelled = await waitFor(async () => {
     const { body } = await ask(`${ann.url}/users/tasks/${id}`, ann);
     expect(body.status).toBe('IN_PROGRESS');
-    return cancel(ann, id);
+    return cancelTask(ann, id);
   });
   const { credits, refunded } = cancelled.body;
   expect(credits + refunded).toBe(6);
   expect(await readBudget()).toMatchObject({ used: credits });
   // And it is not asked for any more, whichever came first.
   const before = vendor.asked.length;
-  const next = taskIn((await start(ann)).body).task_id;
+  const next = unwrapTask((await startRelight(ann)).body).task_id;
   await waitFor(() => expect(vendor.asked.filter(({ key }) => key === next).length).toBeGreaterThan(2));
   expect(vendor.asked.filter(({ key }) => key === id).length).toBeLessThanOrEqual(before + 1);
 });
@@ -79,19 +79,19 @@ test('with 12 credits and a price of 6, nothing makes a vendor start more than 2
       async (actions, loses) => {
         // Some answers of the vendor are lost, so that it may have started a task that fails.
         const onStart = () => !loses;
-        const { vendor, service, ann } = await annBehind({ onStart });
+        const { vendor, service, ann } = await startAsAnn({ onStart });
         const begun: { readonly key: string; readonly id: string }[] = [];
         const pending: Promise<unknown>[] = [];
-        const remember = (key: string, { status, body }: Awaited<ReturnType<typeof start>>) => {
-          if (status === 200) begun.push({ key, id: taskIn(body).task_id });
+        const remember = (key: string, { status, body }: Awaited<ReturnType<typeof startRelight>>) => {
+          if (status === 200) begun.push({ key, id: unwrapTask(body).task_id });
         };
         for (const one of actions) {
           const known = 'at' in one ? begun[one.at % Math.max(begun.length, 1)] : undefined;
           if (one.kind === 'start') {
             const key = randomUUID();
-            remember(key, await start(ann, key));
-          } else if (one.kind === 'cancel' && known) pending.push(cancel(ann, known.id));
-          else if (one.kind === 'repeat' && known) pending.push(start(ann, known.key));
+            remember(key, await startRelight(ann, key));
+          } else if (one.kind === 'cancel' && known) pending.push(cancelTask(ann, known.id));
+          else if (one.kind === 'repeat' && known) pending.push(startRelight(ann, known.key));
           else if (one.kind === 'wait') await Promise.all(pending.splice(0));
         }
         await Promise.all(pending);
@@ -117,7 +117,7 @@ async function countOpenJobs(database: Answered): Promise<number> {
 
 test('kills between a request to a vendor and its answer do not make it start more', async () => {
   let arrived = () => {};
-  const vendor = await generationDouble({
+  const vendor = await generationDoubleForTest({
     states: ['CREATED', 'IN_PROGRESS'],
     onStart: async () => {
       arrived();
@@ -126,7 +126,7 @@ test('kills between a request to a vendor and its answer do not make it start mo
     },
   });
   const configuration = {
-    ...vendorConfiguration({ url: vendor.url, key: 'sk-vendor' }),
+    ...createVendorConfiguration({ url: vendor.url, key: 'sk-vendor' }),
     ...{ prices, quotas, data: folderForTest() },
   };
   for (let round = 0; round < 4; round += 1) {
@@ -136,7 +136,7 @@ test('kills between a request to a vendor and its answer do not make it start mo
     const { kill, ...ann } = await serviceProcess(configuration);
     // What the kill before left is settled first.
     await waitFor(async () => {
-      const { status, body } = await start(ann);
+      const { status, body } = await startRelight(ann);
       expect([200, 403]).toContain(status);
       if (round < 2) expect([status, body.error]).toEqual([200, undefined]);
       else expect(body.error).toBe('quota_exceeded');
@@ -166,8 +166,8 @@ async function serviceProcess(
 }
 
 test('a task that a vendor may have started, and that fails here, costs nothing but counts in the budget', async () => {
-  const { ann, readBudget } = await annBehind({ onStart: () => false });
-  const id = taskIn((await start(ann)).body).task_id;
+  const { ann, readBudget } = await startAsAnn({ onStart: () => false });
+  const id = unwrapTask((await startRelight(ann)).body).task_id;
   await waitFor(async () => {
     const { body } = await ask(`${ann.url}/users/tasks/${id}`, ann);
     expect(body).toMatchObject({ status: 'FAILED', credits: 0, refunded: 6 });
@@ -177,15 +177,15 @@ test('a task that a vendor may have started, and that fails here, costs nothing 
 
 test('cancelled tasks that a vendor was asked for count as unfinished for an hour, also without a price', async () => {
   const few = { prices: { image: { relight: 0 } }, quotas: { tasksInFlight: 2 } };
-  const { vendor, ann } = await annBehind({}, few);
+  const { vendor, ann } = await startAsAnn({}, few);
   for (let count = 1; count <= 2; count += 1) {
-    const started = await start(ann);
+    const started = await startRelight(ann);
     expect(started.status).toBe(200);
-    const id = taskIn(started.body).task_id;
+    const id = unwrapTask(started.body).task_id;
     await waitFor(() => expect(vendor.asked).toHaveLength(count));
-    expect((await cancel(ann, id)).status).toBe(200);
+    expect((await cancelTask(ann, id)).status).toBe(200);
   }
-  const refused = await start(ann);
+  const refused = await startRelight(ann);
   expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
   expect(vendor.tasks.size).toBe(2);
 });

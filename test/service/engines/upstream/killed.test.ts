@@ -2,26 +2,26 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigurationInput } from '../../../../src/service/configuration/configuration.js';
-import { copyingEngine } from '../../../support/copying-engine.js';
-import { startedTask, taskAt } from '../../../support/generation.js';
+import { createCopyingEngine } from '../../../support/copying-engine.js';
+import { startTask, waitForTask } from '../../../support/generation.js';
 import { folderForTest, serviceForTest } from '../../../support/service.js';
-import { gateForTest, type Moment } from '../../../support/stepping-proxy.js';
-import { vendorConfiguration } from '../../../support/vendor-service.js';
+import { type ProxyStep, steppingProxyForTest } from '../../../support/stepping-proxy.js';
+import { createVendorConfiguration } from '../../../support/vendor-service.js';
 
 const script = 'dist/test/service-process.js';
 
 test('a service that is killed while its vendor answers is charged once per task and gets all results', async () => {
-  let watched = (_: Moment): void | Promise<void> => {};
-  const gate = await gateForTest(
+  let watched = (_: ProxyStep): void | Promise<void> => {};
+  const gate = await steppingProxyForTest(
     () => vendor.localUrl,
     (moment) => watched(moment),
   );
   const vendor = await serviceForTest(
     { prices: { image: { relight: 3 } } },
-    { engines: { image: copyingEngine() } },
+    { engines: { image: createCopyingEngine() } },
   );
   const settings = { honoursKeys: true, pollMs: 50 };
-  const behind = vendorConfiguration({ url: gate, key: vendor.ownerToken, settings });
+  const behind = createVendorConfiguration({ url: gate, key: vendor.ownerToken, settings });
   const data = folderForTest();
   const first = await serviceProcess({ ...behind, data });
 
@@ -40,12 +40,12 @@ test('a service that is killed while its vendor answers is charged once per task
     };
   });
   const ids: string[] = [];
-  while (ids.length < 6) ids.push(await startedTask(first));
+  while (ids.length < 6) ids.push(await startTask(first));
   start();
   await dead;
 
   const second = await serviceProcess({ ...behind, data });
-  for (const id of ids) await taskAt(second, id);
+  for (const id of ids) await waitForTask(second, id);
   const charges = await vendor.context.database.selectFrom('credits').select('kind').execute();
   expect(charges).toEqual(ids.map(() => ({ kind: 'charge' })));
 });

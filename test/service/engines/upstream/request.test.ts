@@ -8,7 +8,7 @@ import { createRequestBody, detectFileType } from '../../../../src/service/engin
 import { Vendor } from '../../../../src/service/engines/upstream/vendor.js';
 import { folderForTest } from '../../../support/service.js';
 
-function file(bytes: Buffer): string {
+function writeInput(bytes: Buffer): string {
   const path = join(folderForTest(), 'input');
   writeFileSync(path, bytes);
   return path;
@@ -17,7 +17,7 @@ function file(bytes: Buffer): string {
 test.each([1, 2, 3, 65_536, 200_001])('an image of %i bytes is in the body unchanged', async (size) => {
   const bytes = randomBytes(size);
   const request = { image: 'image', prompt: 'image "reference_image" \u0001 \\', style: 'clean' };
-  const given = { operation: 'image.relight', request, images: { image: file(bytes) } } as const;
+  const given = { operation: 'image.relight', request, images: { image: writeInput(bytes) } } as const;
   const body = await createRequestBody(given, { webhook_url: 'https://us.example' });
   const sent = await buffer(body.open());
   expect(sent).toHaveLength(body.length);
@@ -29,7 +29,7 @@ test.each([1, 2, 3, 65_536, 200_001])('an image of %i bytes is in the body uncha
 
 test('the frames of a video are sent as data URLs, in order', async () => {
   const [png, jpeg] = [Buffer.from('\x89PNG\r\n\x1a\n1', 'latin1'), Buffer.from('\xff\xd8\xff2', 'latin1')];
-  const images = { 'images.0': file(png), 'images.1': file(jpeg) };
+  const images = { 'images.0': writeInput(png), 'images.1': writeInput(jpeg) };
   const request = { images: ['images.0', 'images.1'], model: 'vvq3-pro' };
   const body = await createRequestBody(
     { operation: 'video.startEnd2video', request, images },
@@ -56,7 +56,7 @@ test.each([
   ['\0\0\0\x1cftypheic', undefined],
   ['', undefined],
 ])('a file that begins with %j is %s, whatever the vendor calls it', async (beginning, type) => {
-  expect(await detectFileType(file(Buffer.from(beginning, 'latin1')))).toBe(type);
+  expect(await detectFileType(writeInput(Buffer.from(beginning, 'latin1')))).toBe(type);
 });
 
 test("a vendor's message reaches the caller shortened, without key, URLs and control characters", () => {

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { pixel, startedTask, taskAt } from '../../../support/generation.js';
+import { pixel, startTask, waitForTask } from '../../../support/generation.js';
 import { listenOn } from '../../../support/listen.js';
 import { ask } from '../../../support/service.js';
-import { serviceBehind } from '../../../support/vendor-service.js';
+import { vendorServiceForTest } from '../../../support/vendor-service.js';
 
 /** A vendor that returns these files for each task, and a service in front of it. */
 async function behindVendor(files: readonly Buffer[], limits: object) {
@@ -22,7 +22,10 @@ async function behindVendor(files: readonly Buffer[], limits: object) {
     });
   });
   onTestFinished(close);
-  const service = await serviceBehind({ url, key: 'k' }, { prices: { image: { relight: 3 } }, limits });
+  const service = await vendorServiceForTest(
+    { url, key: 'k' },
+    { prices: { image: { relight: 3 } }, limits },
+  );
   const asking = { url: service.url, token: service.ownerToken };
   return { fetched, asking };
 }
@@ -63,8 +66,8 @@ test.each([
   'a task fails at once, and is refunded, if its vendor returns %s',
   async (_, files, limits, message, count) => {
     const { fetched, asking } = await behindVendor(files, limits);
-    const id = await startedTask(asking);
-    await taskAt(asking, id, 'FAILED');
+    const id = await startTask(asking);
+    await waitForTask(asking, id, 'FAILED');
     const { body } = await ask(`${asking.url}/users/tasks/${id}`, { token: asking.token });
     expect(body).toMatchObject({ reason: message, credits: 0 });
     expect(fetched.size).toBe(count);
@@ -74,6 +77,6 @@ test.each([
 test('files up to the limits are taken', async () => {
   const limits = { resultFiles: 3, resultBytes: 3 * padded.length };
   const { asking } = await behindVendor([padded, padded, padded], limits);
-  const { generated } = await taskAt(asking, await startedTask(asking));
+  const { generated } = await waitForTask(asking, await startTask(asking));
   expect(generated).toHaveLength(3);
 });

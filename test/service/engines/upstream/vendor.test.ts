@@ -2,47 +2,47 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Mock, test, vi } from 'vitest';
 import type { RunningService } from '../../../../src/service/serve.js';
-import { pixel, startedTask, taskAt } from '../../../support/generation.js';
+import { pixel, startTask, waitForTask } from '../../../support/generation.js';
 import {
   type DoubleOptions,
   type GenerationDouble,
-  generationDouble,
+  generationDoubleForTest,
 } from '../../../support/generation-double.js';
 import { type Answered, ask, folderForTest, serviceForTest } from '../../../support/service.js';
-import { serviceBehind } from '../../../support/vendor-service.js';
+import { vendorServiceForTest } from '../../../support/vendor-service.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const key = 'sk-vendor-secret';
 
 /** A service in front of a fake vendor, called as its owner. */
-async function behind(options: DoubleOptions = {}, settings = {}, parts = {}) {
-  const vendor = await generationDouble(options);
-  const service = await serviceBehind({ url: vendor.url, key, settings }, { prices }, parts);
+async function startBehindVendor(options: DoubleOptions = {}, settings = {}, parts = {}) {
+  const vendor = await generationDoubleForTest(options);
+  const service = await vendorServiceForTest({ url: vendor.url, key, settings }, { prices }, parts);
   return { vendor, service, asking: { url: service.url, token: service.ownerToken } };
 }
 
 const prices = { image: { relight: 3 } };
 
 /** The status and the credits of a task. */
-async function accountOf({ url, ownerToken }: RunningService, id: string): Promise<Answered> {
+async function readAccount({ url, ownerToken }: RunningService, id: string): Promise<Answered> {
   return (await ask(`${url}/users/tasks/${id}`, { token: ownerToken })).body;
 }
 
 /** Starts a task once. @returns how it failed */
-async function failed(given: Awaited<ReturnType<typeof behind>>): Promise<Answered> {
-  const id = await startedTask(given.asking);
-  await taskAt(given.asking, id, 'FAILED');
-  return accountOf(given.service, id);
+async function runToFailure(given: Awaited<ReturnType<typeof startBehindVendor>>): Promise<Answered> {
+  const id = await startTask(given.asking);
+  await waitForTask(given.asking, id, 'FAILED');
+  return readAccount(given.service, id);
 }
 
 test('a vendor gets the validated request, with images as Base64, a callback and the task id as key', async () => {
-  const { vendor, asking, service } = await behind();
-  const id = await startedTask(asking, {
+  const { vendor, asking, service } = await startBehindVendor();
+  const id = await startTask(asking, {
     prompt: 'image',
     style: 'clean',
     webhook_url: `${vendor.url}/the-callers-own`,
   });
-  await taskAt(asking, id);
+  await waitForTask(asking, id);
   expect(vendor.asked).toHaveLength(1);
   const [{ body, token, key: idempotencyKey, operation }] = vendor.asked as [GenerationDouble['asked'][0]];
   expect({ token, idempotencyKey, operation }).toEqual({
@@ -56,15 +56,15 @@ test('a vendor gets the validated request, with images as Base64, a callback and
 });
 
 test('the key is sent in the configured header', async () => {
-  const { vendor, asking } = await behind({}, { keyHeader: 'X-Vendor-Key' });
-  await taskAt(asking, await startedTask(asking));
+  const { vendor, asking } = await startBehindVendor({}, { keyHeader: 'X-Vendor-Key' });
+  await waitForTask(asking, await startTask(asking));
   expect(vendor.asked[0]?.headers).toMatchObject({ 'x-vendor-key': key });
   expect(vendor.asked[0]?.token).toBeUndefined();
 });
 
 test('a vendor that is not known to honour keys is asked once, even if its answer is lost', async () => {
-  const given = await behind({ onStart: () => false });
-  expect(await failed(given)).toMatchObject({
+  const given = await startBehindVendor({ onStart: () => false });
+  expect(await runToFailure(given)).toMatchObject({
     credits: 0,
     reason: expect.stringContaining("The vendor's answer was lost"),
   });
@@ -72,24 +72,27 @@ test('a vendor that is not known to honour keys is asked once, even if its answe
 });
 
 test('a vendor that is configured to honour keys is asked until it answers', async () => {
-  const { vendor, asking } = await behind({ onStart: (_, count) => count > 2 }, { honoursKeys: true });
-  const id = await startedTask(asking);
-  await taskAt(asking, id);
+  const { vendor, asking } = await startBehindVendor(
+    { onStart: (_, count) => count > 2 },
+    { honoursKeys: true },
+  );
+  const id = await startTask(asking);
+  await waitForTask(asking, id);
   expect(vendor.asked.map(({ key }) => key)).toEqual([id, id, id]);
   expect(new Set(vendor.asked.map(({ body }) => JSON.stringify(body))).size).toBe(1);
 });
 
 test('a vendor that certainly started nothing is asked again, whether or not it honours keys', async () => {
-  const { vendor, asking } = await behind({
+  const { vendor, asking } = await startBehindVendor({
     refuse: (count) => (count < 3 ? { status: 429, error: 'rate_limited' } : undefined),
   });
-  await taskAt(asking, await startedTask(asking));
+  await waitForTask(asking, await startTask(asking));
   expect(vendor.asked).toHaveLength(3);
 });
 
 test("a vendor's refusal is passed on with its message", async () => {
-  const given = await behind({ refuse: () => ({ status: 400, error: 'too_dark' }) });
-  expect(await failed(given)).toMatchObject({
+  const given = await startBehindVendor({ refuse: () => ({ status: 400, error: 'too_dark' }) });
+  expect(await runToFailure(given)).toMatchObject({
     credits: 0,
     reason: 'The vendor refused the request: Not now.',
   });
@@ -98,37 +101,41 @@ test("a vendor's refusal is passed on with its message", async () => {
 
 test('a key that the vendor refuses is reported as a fault of the service', async () => {
   const log = vi.fn();
-  const given = await behind({ refuse: () => ({ status: 401, error: 'unauthorized' }) }, {}, { log });
-  expect((await failed(given)).reason).toContain("this service's credential");
+  const given = await startBehindVendor(
+    { refuse: () => ({ status: 401, error: 'unauthorized' }) },
+    {},
+    { log },
+  );
+  expect((await runToFailure(given)).reason).toContain("this service's credential");
   expect(given.vendor.asked).toHaveLength(5);
   expect(log).toHaveBeenCalledWith('error', "A vendor refuses this service's key.", expect.anything());
   expect(JSON.stringify(log.mock.calls)).not.toContain(key);
 });
 
 test('a task that fails at the vendor fails here and is refunded', async () => {
-  const given = await behind({ states: ['CREATED', 'POLISHING', 'FAILED'] });
-  expect(await failed(given)).toMatchObject({ credits: 0, reason: 'The task failed at the vendor.' });
+  const given = await startBehindVendor({ states: ['CREATED', 'POLISHING', 'FAILED'] });
+  expect(await runToFailure(given)).toMatchObject({ credits: 0, reason: 'The task failed at the vendor.' });
 });
 
 test('a task fails if its vendor is down for an hour', async () => {
   let ahead = 0;
   const now = () => Date.now() + ahead;
   const log = vi.fn();
-  const service = await serviceBehind({ url: 'http://127.0.0.1:9', key }, { prices }, { now, log });
+  const service = await vendorServiceForTest({ url: 'http://127.0.0.1:9', key }, { prices }, { now, log });
   const asking = { url: service.url, token: service.ownerToken };
-  const id = await startedTask(asking);
+  const id = await startTask(asking);
   await waitFor(() => expect(log).toHaveBeenCalled());
   ahead = 2 * 60 * 60_000;
-  await taskAt(asking, id, 'FAILED');
-  expect((await accountOf(service, id)).reason).toContain('The vendor is not available: ECONNREFUSED');
+  await waitForTask(asking, id, 'FAILED');
+  expect((await readAccount(service, id)).reason).toContain('The vendor is not available: ECONNREFUSED');
 });
 
 test('a task does not fail because its service slept between a few requests to the vendor', async () => {
   let calls = 0;
   const refuse = () => (++calls < 4 ? { status: 503, error: 'busy' } : undefined);
   const now = () => Date.now() + calls * 2 * 60 * 60_000;
-  const { asking } = await behind({ refuse }, {}, { now });
-  await taskAt(asking, await startedTask(asking));
+  const { asking } = await startBehindVendor({ refuse }, {}, { now });
+  await waitForTask(asking, await startTask(asking));
 });
 
 /** Its tasks are read by an operation that service.md does not list. */
@@ -137,25 +144,29 @@ const operation = 'image.skinEnhancer';
 /** Waits until a poll of the vendor has failed. */
 async function notFound(log: Mock): Promise<void> {
   const reason = 'it does not know the task';
-  const told = expect.objectContaining({ reason });
-  await waitFor(() => expect(log).toHaveBeenCalledWith('warn', expect.anything(), told));
+  const received = expect.objectContaining({ reason });
+  await waitFor(() => expect(log).toHaveBeenCalledWith('warn', expect.anything(), received));
 }
 
 test('a callback is used if the status of a task cannot be read', async () => {
   const log = vi.fn();
-  const { vendor, asking, service } = await behind({ extensions: false }, { pollMs: 60_000 }, { log });
-  const id = await startedTask({ ...asking, operation });
+  const { vendor, asking, service } = await startBehindVendor(
+    { extensions: false },
+    { pollMs: 60_000 },
+    { log },
+  );
+  const id = await startTask({ ...asking, operation });
   await notFound(log);
   const callback: string = vendor.asked[0]?.body.webhook_url;
   const body = { task_id: 'theirs', status: 'COMPLETED', generated: [`${vendor.url}/results/a`] };
 
   const forged = new URL(callback);
   forged.searchParams.set('signature', 'A'.repeat(43));
-  expect((await call(forged.href, body)).status).toBe(403);
-  expect((await call(callback, 'something odd')).status).toBe(204);
+  expect((await postJson(forged.href, body)).status).toBe(403);
+  expect((await postJson(callback, 'something odd')).status).toBe(204);
   const payload = 'x'.repeat(2 * 1024 ** 2);
-  expect((await call(callback, { ...body, payload })).status).toBe(204);
-  await taskAt({ ...asking, operation }, id);
+  expect((await postJson(callback, { ...body, payload })).status).toBe(204);
+  await waitForTask({ ...asking, operation }, id);
 
   // The URL has no end of its own, but the task has.
   const kept = () =>
@@ -166,7 +177,7 @@ test('a callback is used if the status of a task cannot be read', async () => {
       .execute();
   const ended = await kept();
   expect(ended).toEqual([{ callback: JSON.stringify(body), status: 'COMPLETED' }]);
-  expect((await call(callback, { ...body, status: 'FAILED' })).status).toBe(204);
+  expect((await postJson(callback, { ...body, status: 'FAILED' })).status).toBe(204);
   expect(await kept()).toEqual(ended);
 });
 
@@ -174,44 +185,44 @@ test('a result on a private address is not fetched', async () => {
   let ahead = 0;
   const now = () => Date.now() + ahead;
   const log = vi.fn();
-  const { vendor, asking, service } = await behind({ extensions: false }, {}, { now, log });
-  const id = await startedTask({ ...asking, operation });
+  const { vendor, asking, service } = await startBehindVendor({ extensions: false }, {}, { now, log });
+  const id = await startTask({ ...asking, operation });
   await notFound(log);
   // Longer than files are waited for, and shorter than callbacks are.
   ahead = 7 * 60 * 60_000;
-  await call(vendor.asked[0]?.body.webhook_url, {
+  await postJson(vendor.asked[0]?.body.webhook_url, {
     status: 'COMPLETED',
     generated: ['http://10.1.2.3/a.png'],
   });
-  await taskAt({ ...asking, operation }, id, 'FAILED');
-  expect((await accountOf(service, id)).reason).toContain('its address is not public');
+  await waitForTask({ ...asking, operation }, id, 'FAILED');
+  expect((await readAccount(service, id)).reason).toContain('its address is not public');
 });
 
-function call(url: string, body: unknown): Promise<Response> {
+function postJson(url: string, body: unknown): Promise<Response> {
   const headers = { 'content-type': 'application/json' };
   return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 test('a service that stops does not wait for its vendor, and continues at the next start', async () => {
   const states = ['IN_PROGRESS'];
-  const vendor = await generationDouble({ states });
+  const vendor = await generationDoubleForTest({ states });
   const data = folderForTest();
-  const start = () => serviceBehind({ url: vendor.url, key }, { data, graceMs: 3_600_000 });
+  const start = () => vendorServiceForTest({ url: vendor.url, key }, { data, graceMs: 3_600_000 });
   const first = await start();
-  const id = await startedTask({ url: first.url, token: first.ownerToken });
+  const id = await startTask({ url: first.url, token: first.ownerToken });
   await waitFor(() => expect(vendor.looks.length).toBeGreaterThan(0));
   await first.stop();
 
   states[0] = 'COMPLETED';
   const second = await start();
-  await taskAt({ url: second.url, token: second.ownerToken }, id);
+  await waitForTask({ url: second.url, token: second.ownerToken }, id);
   expect(vendor.asked).toHaveLength(1);
 });
 
 test('a task that its vendor works on holds no lease, and a call of the vendor makes the service look at once', async () => {
   const states = ['IN_PROGRESS'];
-  const { vendor, asking, service } = await behind({ states }, { pollMs: 3_600_000, atOnce: 2 });
-  const ids = [await startedTask(asking), await startedTask(asking), await startedTask(asking)];
+  const { vendor, asking, service } = await startBehindVendor({ states }, { pollMs: 3_600_000, atOnce: 2 });
+  const ids = [await startTask(asking), await startTask(asking), await startTask(asking)];
   const jobs = () =>
     service.context.database
       .selectFrom('jobs')
@@ -230,8 +241,8 @@ test('a task that its vendor works on holds no lease, and a call of the vendor m
   );
   expect(vendor.asked).toHaveLength(2);
   states[0] = 'COMPLETED';
-  for (const { body } of [...vendor.asked]) await call(body.webhook_url, {});
-  for (const id of ids) await taskAt(asking, id);
+  for (const { body } of [...vendor.asked]) await postJson(body.webhook_url, {});
+  for (const id of ids) await waitForTask(asking, id);
   expect(vendor.asked).toHaveLength(3);
 });
 
@@ -262,9 +273,13 @@ test.each([
 
 test('with more tasks at vendors each is looked at less often, so that looks do not take up the service', async () => {
   let time = Date.now();
-  const { service, asking, vendor } = await behind({ states: ['IN_PROGRESS'] }, {}, { now: () => time });
+  const { service, asking, vendor } = await startBehindVendor(
+    { states: ['IN_PROGRESS'] },
+    {},
+    { now: () => time },
+  );
   const { database, queue } = service.context;
-  const id = await startedTask(asking);
+  const id = await startTask(asking);
   const next = database
     .selectFrom('jobs')
     .select('run_at')
