@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { listTaskOperations } from '../../contract/index.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { SecureUrl } from '../network/secure-url.js';
-import { loadVendorProfile, vendorNames } from './vendor-profile.js';
-import { listTaskOperations } from '../../contract/index.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
+import { loadVendorProfile, vendorNames } from './vendor-profile.js';
 
 const vendorFields = {
   engine: z.literal('upstream').describe('upstream: a vendor'),
@@ -76,8 +76,7 @@ function checkProfile({ vendor, baseUrl }: VendorSettings, kind: string): Proble
   const known: readonly string[] = listTaskOperations();
   const unknown = names.filter((name) => !known.includes(name));
   const problem = (path: string, message: string) => [{ path: [path], message }];
-  if (unknown.length > 0)
-    return problem('vendor', `has operations that do not exist: ${unknown.join(', ')}`);
+  if (unknown.length > 0) return problem('vendor', `has operations that do not exist: ${unknown.join(', ')}`);
   if (!names.some((name) => name.startsWith(`${kind}.`)))
     return problem('vendor', `is ${vendor}, which makes no ${kind}s`);
   return (baseUrl ?? standard) === undefined ? problem('baseUrl', 'is required') : [];

@@ -54,7 +54,10 @@ const ErrorForm = z.strictObject({
 });
 
 const Route = z.strictObject({
-  when: z.array(Name).default([]).describe('Fields that a request must have for this route; images.1 is the second'),
+  when: z
+    .array(Name)
+    .default([])
+    .describe('Fields that a request must have for this route; images.1 is the second'),
   post: Path,
   read: Path.optional(),
   images: z.enum(['base64', 'dataUrl']).optional(),
@@ -69,11 +72,19 @@ export const VendorProfile = z.strictObject({
   $schema: z.string().optional(),
   baseUrl: SecureUrl.optional(),
   headers: z.record(Name, z.string()).describe('Sent with each request; {key} is the key'),
-  start: z.record(Name, z.string()).default({}).describe('Headers of a start; {id} is the id of the task here'),
+  start: z
+    .record(Name, z.string())
+    .default({})
+    .describe('Headers of a start; {id} is the id of the task here'),
   images: z.enum(['base64', 'dataUrl']).default('base64').describe('The form of images'),
   values: Values.default({}).describe("The vendor's names of the values of a field; others are refused"),
-  operations: z.record(Name, z.array(Route).min(1)).describe('The routes of each operation; the first that fits is taken'),
-  ownCreationsOnly: z.boolean().default(false).describe('Videos that others made are extended by their URL only'),
+  operations: z
+    .record(Name, z.array(Route).min(1))
+    .describe('The routes of each operation; the first that fits is taken'),
+  ownCreationsOnly: z
+    .boolean()
+    .default(false)
+    .describe('Videos that others made are extended by their URL only'),
   callback: Name.optional().describe('The field for the URL at which the vendor may call'),
   marker: z
     .strictObject({ field: Name, list: Path, each: Pointer, value: Pointer, id: Pointer })
@@ -81,16 +92,18 @@ export const VendorProfile = z.strictObject({
     .describe('A field that the vendor returns in its list of tasks, so that a lost start is found again'),
   task: TaskForm,
   cancel: z
-    .strictObject({ method: z.enum(['POST', 'PUT', 'DELETE']).default('POST'), path: Path, body: z.json().optional() })
+    .strictObject({
+      method: z.enum(['POST', 'PUT', 'DELETE']).default('POST'),
+      path: Path,
+      body: z.json().optional(),
+    })
     .optional()
     .describe('How a task is cancelled'),
   errors: ErrorForm.prefault({}),
   limits: z
     .strictObject({
       atOnce: z.int().min(1).optional(),
-      requestsPerMinute: z.int().min(1).optional(),
-      imageTypes: z.array(z.enum(['png', 'jpeg', 'webp', 'gif', 'avif'])).optional(),
-      inlineBytes: z.int().min(1).optional().describe('Bytes of an image in a request'),
+      requestsPerMinute: z.int().min(1).optional().describe('Tasks are looked at as rarely as this needs'),
     })
     .default({}),
 });
@@ -132,10 +145,15 @@ function readProfile(
   seen.add(name);
   const own = name.includes('/') ? readFile(name) : builtIn[name];
   if (own === undefined)
-    return fail(`${name} is not one of ${vendorNames.join(', ')}, and not the path of a JSON file, such as ./mine.json`);
+    return fail(
+      `${name} is not one of ${vendorNames.join(', ')}, and not the path of a JSON file, such as ./mine.json`,
+    );
   if (!isRecord(own) || typeof own.extends !== 'string') return { json: own };
   const { extends: base, ...fields } = own;
-  const inherited = readProfile(String(base).startsWith('.') ? resolve(dirname(name), String(base)) : String(base), seen);
+  const inherited = readProfile(
+    String(base).startsWith('.') ? resolve(dirname(name), String(base)) : String(base),
+    seen,
+  );
   return 'problems' in inherited ? inherited : { json: { ...(inherited.json as object), ...fields } };
 }
 

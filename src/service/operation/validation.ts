@@ -120,7 +120,7 @@ function isClean(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-function invalidRequest(problems: readonly Problem[], root: string): Refused {
+export function invalidRequest(problems: readonly Problem[], root: string): Refused {
   const details = problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => ({
     path: shorten(path.length === 0 ? root : path.join('.')),
     message: shorten(message),

@@ -66,7 +66,10 @@ export function parseStatus(
     if (url === undefined) return [];
     if (!isVideo) return [{ url }];
     const cover = findText(item, coverAt);
-    return [{ url, role: 'video', id: findText(item, id) }, ...(cover ? [{ url: cover, role: 'cover' as const }] : [])];
+    return [
+      { url, role: 'video', id: findText(item, id) },
+      ...(cover ? [{ url: cover, role: 'cover' as const }] : []),
+    ];
   });
   const credits = form.credits === undefined ? undefined : readPointer(body, form.credits);
   return { state: 'done', files, ...(typeof credits === 'number' && { credits }) };

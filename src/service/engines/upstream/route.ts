@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { getOperation, type TaskOperation } from '../../../contract/index.js';
 import type { Problem } from '../../../contract/schema/schema-types.js';
 import type { VendorProfile, VendorRoute } from '../../configuration/vendor-profile.js';
@@ -77,6 +78,6 @@ export function checkOptions(
 const NOT_OF_VENDORS = ['webhook_url', 'callback_url', 'payload', 'video_creation_id'];
 
 function isDefault(operation: TaskOperation, field: string, value: unknown): boolean {
-  const schema = getOperation(operation).body?.shape[field];
-  return schema?.safeParse(undefined).data === value;
+  const { body } = getOperation(operation);
+  return body instanceof z.ZodObject && body.shape[field]?.safeParse(undefined).data === value;
 }

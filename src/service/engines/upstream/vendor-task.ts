@@ -1,7 +1,7 @@
 import { parseStatus, type VendorStatus } from './parse-answers.js';
 import type { UpstreamTask } from './retry.js';
 import { chooseRoute } from './route.js';
-import { NoAnswer, type VendorAnswer } from './vendor.js';
+import { NoAnswer, type Vendor, type VendorAnswer } from './vendor.js';
 
 /**
  * Reads the status of a task at the vendor.
@@ -51,14 +51,15 @@ export async function readFreshUrl(
  * @returns whether it did, so that it charges nothing
  */
 export async function cancelVendorTask(
-  { vendor }: Pick<UpstreamTask, 'vendor'>,
+  vendor: Vendor,
   vendorTaskId: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { cancel } = vendor.profile;
   if (!cancel) return false;
   const { method, path, body } = cancel;
-  const text = body === undefined ? undefined : JSON.stringify(body).replaceAll('"{id}"', JSON.stringify(vendorTaskId));
+  const text =
+    body === undefined ? undefined : JSON.stringify(body).replaceAll('"{id}"', JSON.stringify(vendorTaskId));
   try {
     const { status } = await vendor.send({
       ...{ method, path: fillPath(path, { id: vendorTaskId }), signal },
@@ -66,7 +67,7 @@ export async function cancelVendorTask(
     });
     return status >= 200 && status < 300;
   } catch (error) {
-    if (error instanceof NoAnswer) return false;
+    if (error instanceof NoAnswer || signal.aborted) return false;
     throw error;
   }
 }

@@ -116,7 +116,10 @@ export class Vendor {
     const { keyHeader } = this.#settings;
     const bearer = keyHeader?.toLowerCase() === 'authorization' ? 'Bearer {key}' : '{key}';
     const headers = keyHeader === undefined ? this.profile.headers : { [keyHeader]: bearer };
-    const filled = Object.entries(headers).map(([name, value]) => [name, value.replaceAll('{key}', this.#key)]);
+    const filled = Object.entries(headers).map(([name, value]) => [
+      name,
+      value.replaceAll('{key}', this.#key),
+    ]);
     return Object.fromEntries(filled);
   }
 
