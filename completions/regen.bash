@@ -1,13 +1,18 @@
 # Completion of regen for bash 3.2 and later, which asks regen itself. Load it: source <(regen completion bash)
 
 _regen() {
-  local current=${COMP_WORDS[COMP_CWORD]} line path
+  local current=${COMP_WORDS[COMP_CWORD]} line path quote=
   COMPREPLY=()
   while IFS= read -r line; do
     case $line in
       :file | :folder)
-        compopt -o filenames 2> /dev/null
+        # bash 3.2 cannot quote file names itself, and would run $(...) in one.
+        if type compopt > /dev/null 2>&1; then compopt -o filenames 2> /dev/null; else quote=yes; fi
         while IFS= read -r path; do
+          if [[ $quote ]]; then
+            printf -v path %q "$path"
+            path=${path/#\\~/\~}
+          fi
           COMPREPLY+=("$path")
         done < <(compgen "$([[ $line == :file ]] && echo -f || echo -d)" -- "${current#=}")
         ;;

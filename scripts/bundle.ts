@@ -113,15 +113,15 @@ module.exports = createStandIn(${JSON.stringify(name)});`;
 /** Writes out the imports of `commands/`, and leaves the views there out, because the built tree has them. */
 const bundleCommands = {
   name: 'bundle-commands',
-  load(id: string) {
-    if (!id.endsWith('/cli/load-command.ts')) return null;
-    const names = readdirSync('src/cli/commands').map((file) => file.replace('.ts', ''));
-    const imports = names.map((name) => `'${name}': () => import('./commands/${name}.ts')`);
-    return `const commands = {${imports.join()}};\nexport const loadCommand = (name) => commands[name]();`;
-  },
   transform: {
-    filter: { id: /\/cli\/commands\/[a-z-]+\.ts$/ },
-    handler: (code: string) => code.replace(/^export (?=(const|function) view\b)/m, ''),
+    filter: { id: /\/cli\/(run-command|commands\/[a-z-]+)\.ts$/ },
+    handler(code: string, id: string) {
+      if (!id.endsWith('/run-command.ts')) return code.replace(/^export (?=(const|function) view\b)/m, '');
+      const names = readdirSync('src/cli/commands').map((file) => file.replace('.ts', ''));
+      const imports = names.map((name) => `'${name}': () => import('./commands/${name}.ts')`);
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a template there
+      return code.replace('import(`./commands/${name}.ts`)', `({ ${imports} })[name]()`);
+    },
   },
 };
 

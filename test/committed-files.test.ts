@@ -22,7 +22,7 @@ it('the lock file pins every package by its hash, but for platforms that are add
   expect(others).toEqual([]);
 });
 
-it("no committed file names npm's registry", () => {
+it('no committed file names the npm registry', () => {
   const paths = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0');
   expect(paths).toContain('package-lock.json');
   const files = paths.filter((path) => path !== '' && existsSync(path));

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { z } from 'zod';
 import { getOperation } from '../contract/index.js';
 import type { CommandTree } from './command/command.js';
-import { loadCommand } from './load-command.js';
+import { loadCommand } from './run-command.js';
 import { describeTasks, ErrorAnswer } from './views/answers.js';
 import { deriveTree } from './views/derive.js';
 import type { View } from './views/view.js';

@@ -16,7 +16,6 @@ import { findFolders } from './connect/folders.js';
 import type { Project } from './connect/project.js';
 import { ServiceConnector } from './connect/services.js';
 import { Settings } from './connect/settings.js';
-import { loadCommand } from './load-command.js';
 import { createSignInCredential } from './sign-in/sign-in-credential.js';
 import { durationMs } from './terminal/duration.js';
 import { exitCodes, Failure, usage } from './terminal/failure.js';
@@ -26,6 +25,7 @@ import { Output } from './terminal/output.js';
 import { PromptCancelled } from './terminal/prompts.js';
 import type { System } from './terminal/system.js';
 import { BuiltTree } from './views/tree.js';
+import type { CommandFile } from './views/view.js';
 
 /** Runs one command line and returns its exit code. Only this function prints errors. */
 export async function runCommand(argv: readonly string[], system: System): Promise<number> {
@@ -227,6 +227,9 @@ async function describeFailure(
   const naming = await services?.findNaming().catch(() => undefined);
   return useCommandLineNames(failure, asked, naming);
 }
+
+/** Loads a file of `commands/`. The build writes out the imports: see scripts/bundle.ts. */
+export const loadCommand = (name: string): Promise<CommandFile> => import(`./commands/${name}.ts`);
 
 async function loadRunner({ module, words }: Command): Promise<RunCommand> {
   const { run } = await loadCommand(module);

@@ -43,7 +43,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
 
 async function openNetwork(options: ConnectionOptions): Promise<Connections> {
   const { env = {}, ca, baseUrl, lookup, socket } = options;
-  const { Agent, buildConnector, loadProxyAgent, request } = await import('../wire/undici.js');
+  const { Agent, buildConnector, createProxyAgent, request } = await import('../wire/undici.js');
   const trust =
     ca === undefined ? {} : { ca: [...(await loadBuiltInCertificates()), await requireCertificates(ca)] };
   const httpProxy = readProxyUrl(env, 'http_proxy');
@@ -66,9 +66,8 @@ async function openNetwork(options: ConnectionOptions): Promise<Connections> {
       close: () => direct.destroy(),
     };
   }
-  const EnvHttpProxyAgent = await loadProxyAgent();
   const withoutProxy = new WeakSet<object>();
-  const proxied = new EnvHttpProxyAgent({
+  const proxied = await createProxyAgent({
     // Empty instead of absent: otherwise undici reads the environment of the process.
     httpProxy,
     httpsProxy,
@@ -104,12 +103,20 @@ async function openNetwork(options: ConnectionOptions): Promise<Connections> {
 
 function readProxyUrl(env: Readonly<Record<string, string | undefined>>, name: string): string {
   const text = env[name] || env[name.toUpperCase()] || '';
-  const address = text === '' || text.includes('://') ? text : `http://${text}`;
-  if (address !== '' && !(URL.canParse(address) && /^(https?|socks5):$/.test(new URL(address).protocol))) {
-    const message = 'must be the http, https or socks5 URL of a proxy';
-    throw new InvalidRequestError([{ path: [name.toUpperCase()], message }]);
-  }
-  return address;
+  const address = text && parseProxyUrl(text);
+  if (address !== undefined) return address;
+  const message = 'must be the http, https or socks5 URL of a proxy';
+  throw new InvalidRequestError([{ path: [name.toUpperCase()], message }]);
+}
+
+/**
+ * Parses the address of a proxy, which may lack the scheme.
+ * @returns undefined if it is not one
+ */
+export function parseProxyUrl(text: string): string | undefined {
+  const address = text.includes('://') ? text : `http://${text}`;
+  const isProxy = URL.canParse(address) && /^(https?|socks5):$/.test(new URL(address).protocol);
+  return isProxy ? address : undefined;
 }
 
 /** Node silently ignores what is not a certificate. */

@@ -42,7 +42,7 @@ export const image = {
     summary: 'Start a skin enhancement task',
     body: SkinEnhancerRequest,
     response: WrappedImageTask,
-    task: imageTask('skinEnhancer', 'skin enhancement'),
+    task: { ...imageTask('skinEnhancer', 'skin enhancement'), httpsOnly: true },
   }),
   skinEnhancerStatus: operation(`GET ${vendor}/skin-enhancer/{task_id}`, {
     summary: 'Show the status of a skin enhancement task',
@@ -54,7 +54,7 @@ export const image = {
     summary: 'Start a precision upscaler task',
     body: UpscalerRequest,
     response: WrappedImageTask,
-    task: imageTask('upscaler', 'upscaling'),
+    task: { ...imageTask('upscaler', 'upscaling'), scaleField: 'scale_factor' },
     extension: 'starts the task that 4.1.3 reads',
   }),
   upscalerStatus: operation(`GET ${vendor}/image-upscaler-precision-v2/{task_id}`, {

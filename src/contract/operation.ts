@@ -86,6 +86,12 @@ export interface TaskFacts<Kind extends TaskKind = TaskKind> {
   readonly defaultModel?: VideoModel;
   /** Fields that contain the URL of an image, and nothing else. */
   readonly imageUrls?: readonly string[];
+  /** URLs of images must be https. */
+  readonly httpsOnly?: true;
+  /** The field with the factor by which it enlarges the image. */
+  readonly scaleField?: string;
+  /** The fields that name the video to extend: its creation id, and its URL. */
+  readonly videoFields?: readonly [creationId: string, url: string];
   /** The price in whole credits; undefined if the table has none. */
   price(prices: Prices, body: Readonly<Record<string, unknown>>): number | undefined;
 }

@@ -88,7 +88,7 @@ export const video = {
     summary: 'Start extending a video',
     body: ExtendRequest,
     response: ExtendTask,
-    task: videoTask(defaultExtendModel),
+    task: { ...videoTask(defaultExtendModel), videoFields: ['video_creation_id', 'video_url'] },
   }),
   creations: operation(`GET ${vendor}/tasks/{task_id}/creations`, {
     summary: 'Show the state and the results of a video task',

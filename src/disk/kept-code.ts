@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { createRequire, Module } from 'node:module';
+import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
@@ -28,7 +28,7 @@ export function loadWithCode(file: string, folder: string): () => void {
     `(function (exports, require, module, __filename, __dirname) { ${source.toString('latin1')}\n})`,
     { filename: file, cachedData: readCode(keptAt, source) },
   );
-  const module = Object.assign(new Module(file), { filename: file, loaded: true });
+  const module = { id: file, filename: file, loaded: true, exports: {} } as NodeJS.Module;
   require.cache[file] = module;
   script.runInThisContext()(module.exports, require, module, file, dirname(file));
   let isKept = script.cachedDataRejected === false;

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { DEFAULT_LIMITS, isZipBomb } from '../contract/schema/limits.js';
 import { throwMachineTrouble } from '../disk/machine-trouble.js';
 import { listTrackedFiles, listUntrackedFiles } from './git.js';
 import { findCollisions, findPathProblem } from './path.js';
@@ -66,10 +67,22 @@ export async function chooseFiles(
   const inspect = createInspector(root);
   const inspected = async (path: string) => ({ path, found: await inspect(path) });
   const files: PackFile[] = [];
+  let size = 0;
+  let sizeOnDisk = 0;
   for await (const { path, found } of runInOrder(chosen, MAX_INSPECTED, inspected)) {
     if (typeof found === 'string') problems.push({ where: path, message: found });
-    else if (found) files.push(found);
+    else if (found) {
+      files.push(found.file);
+      size += found.file.size;
+      sizeOnDisk += found.sizeOnDisk;
+    }
   }
+  // Reading gigabytes of holes takes minutes. Some file systems say of every file that it takes nothing.
+  if (sizeOnDisk > 0 && isZipBomb(sizeOnDisk, size, DEFAULT_LIMITS))
+    problems.push({
+      where: 'The pack',
+      message: `has ${size} bytes that take only ${sizeOnDisk} on disk; an archive of more than ${DEFAULT_LIMITS.archiveRatio} times its size is refused`,
+    });
   for (const { path, with: other, kind } of findCollisions(files.map((file) => file.path)))
     problems.push({ where: path, message: COLLISION_MESSAGES[kind](other) });
   if (!files.some((file) => file.path === 'pyproject.toml') && (await exists(root, 'pyproject.toml')))
@@ -121,8 +134,14 @@ async function exists(root: string, name: string): Promise<boolean> {
   );
 }
 
+interface InspectedFile {
+  readonly file: PackFile;
+  /** Bytes; less than the size if the file has holes. */
+  readonly sizeOnDisk: number;
+}
+
 /** Inspects a path. Returns a file to pack, a problem, or undefined if git tracks the file but it does not exist. */
-function createInspector(root: string): (path: string) => Promise<PackFile | string | undefined> {
+function createInspector(root: string): (path: string) => Promise<InspectedFile | string | undefined> {
   const folders = new Map<string, Promise<string | undefined>>();
   const realFolder = (folder: string) => {
     const known = folders.get(folder) ?? realpath(folder).catch(ignoreMissing);
@@ -143,8 +162,10 @@ function createInspector(root: string): (path: string) => Promise<PackFile | str
     if (found.stats.isDirectory())
       return 'is a git submodule that is not checked out; run: git submodule update --init';
     if (!found.stats.isFile()) return 'is not a regular file';
-    const { mode, size } = found.stats;
-    return { path: path.normalize('NFC'), absolute: found.absolute, size, mode: toFileMode(mode) };
+    const { mode, size, blocks } = found.stats;
+    const file = { path: path.normalize('NFC'), absolute: found.absolute, size, mode: toFileMode(mode) };
+    // Windows has no blocks. They have 512 bytes everywhere else.
+    return { file, sizeOnDisk: process.platform === 'win32' ? size : blocks * 512 };
   };
 }
 

@@ -6,7 +6,15 @@ import type { Entry } from 'yauzl';
 import { isZipBomb, type Limits } from '../contract/schema/limits.js';
 import { findCollisions, findPathProblem, quoteName } from './path.js';
 import { computeTreeDigest, type FileMode, type TreeEntry, toFileMode } from './tree.js';
-import { ArchiveRefusal, checkZipEnd, findEntryData, openZip, readEntryName, type Zip } from './zip.js';
+import {
+  ArchiveRefusal,
+  checkZipEnd,
+  findEntryData,
+  measureDirectoryRecord,
+  openZip,
+  readEntryName,
+  type Zip,
+} from './zip.js';
 
 export type ArchiveLimits = Pick<Limits, 'archive' | 'archiveEntries' | 'archiveUnpacked' | 'archiveRatio'>;
 
@@ -74,6 +82,7 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
   const budget = createUnpackBudget(zip.size, limits);
   const paths: string[] = [];
   let nameBytes = 0;
+  let directoryBytes = 0;
   const entries: ArchivedFile[] = [];
   const tree: TreeEntry[] = [];
   let cursor = 0;
@@ -84,6 +93,7 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     const problem = findPathProblem(path) ?? findAttributeProblem(entry, isFolder);
     if (problem) throw new ArchiveRefusal(`The entry ${quoteName(name)} ${problem}.`);
     nameBytes += entry.fileNameLength;
+    directoryBytes += measureDirectoryRecord(entry);
     if (nameBytes > MAX_NAME_BYTES)
       throw new ArchiveRefusal(`The names of the entries have more than ${MAX_NAME_BYTES} bytes together.`);
     // An empty folder collides with a file of the same name, but not with the files in it.
@@ -98,7 +108,7 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     tree.push({ path, mode, sha256: content.sha256 });
     if (content.whole) await reader?.read(path, content.whole);
   }
-  await checkZipEnd(zip, cursor);
+  await checkZipEnd(zip, cursor, directoryBytes);
   refuseCollisions(paths);
   if (entries.length === 0) throw new ArchiveRefusal('The archive has no files.');
   return { ok: true, tree: computeTreeDigest(tree), entries, unpacked: budget.used };

@@ -9,8 +9,8 @@ export interface ZipEntry {
   readonly isStreamed: boolean;
   /** Where its header begins. */
   readonly offset: number;
-  readonly crc32: number;
-  readonly compressedSize: number;
+  crc32: number;
+  compressedSize: number;
   readonly size: number;
 }
 

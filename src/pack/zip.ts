@@ -18,8 +18,6 @@ export class ArchiveRefusal extends Error {
 export interface Zip {
   readonly size: number;
   readonly entryCount: number;
-  /** The declared start of the directory. */
-  readonly directoryStart: number;
   readonly file: ZipFile;
   /** @throws ArchiveRefusal if the directory is damaged. */
   entries(): AsyncGenerator<Entry>;
@@ -47,7 +45,6 @@ export async function openZip(handle: FileHandle, size: number): Promise<Zip> {
   return {
     size,
     entryCount: file.entryCount,
-    directoryStart: readInternals(file).readEntryCursor,
     file,
     async *entries() {
       try {
@@ -58,11 +55,6 @@ export async function openZip(handle: FileHandle, size: number): Promise<Zip> {
     },
     bytes: (start, end) => readRange(handle, start, end),
   };
-}
-
-/** The declared types of these fields are wrong with `decodeStrings: false`. */
-function readInternals(file: ZipFile): { readEntryCursor: number; comment: Buffer } {
-  return file as unknown as { readEntryCursor: number; comment: Buffer };
 }
 
 /** Converts an error of yauzl to a refusal of the archive; system errors are returned unchanged. */
@@ -219,16 +211,40 @@ async function readUpTo(zip: Zip, start: number, length: number): Promise<Buffer
   return Buffer.concat(chunks);
 }
 
+const DIRECTORY_RECORD_BYTES = 46;
 const END_RECORD_BYTES = 22;
-const ZIP64_END_RECORDS_BYTES = 56 + 20;
+const ZIP64_END_RECORD_BYTES = 56;
+const ZIP64_LOCATOR_BYTES = 20;
 
-/** Checks that the directory begins at the end of the last entry, and that only the end records follow it. */
-export async function checkZipEnd(zip: Zip, cursor: number): Promise<void> {
-  if (zip.directoryStart !== cursor)
+/** The length of an entry's record in the directory. */
+export function measureDirectoryRecord(entry: Entry): number {
+  const { fileNameLength, extraFieldLength, fileCommentLength } = entry;
+  return DIRECTORY_RECORD_BYTES + fileNameLength + extraFieldLength + fileCommentLength;
+}
+
+/**
+ * Checks that the directory begins at the end of the last entry, and that only the end records follow it.
+ * @param directoryBytes the length of the directory
+ */
+export async function checkZipEnd(zip: Zip, cursor: number, directoryBytes: number): Promise<void> {
+  // Bytes, with `decodeStrings: false`.
+  const comment = zip.file.comment as unknown as Buffer;
+  const endRecordAt = zip.size - END_RECORD_BYTES - comment.length;
+  if ((await readDirectoryStart(zip, endRecordAt)) !== cursor)
     throw new ArchiveRefusal('The archive has extra bytes before its directory.');
-  const { readEntryCursor, comment } = readInternals(zip.file);
-  const rest = zip.size - readEntryCursor - END_RECORD_BYTES - comment.length;
-  const signature = await readUpTo(zip, readEntryCursor, 4);
-  const zip64 = rest === ZIP64_END_RECORDS_BYTES && signature.equals(Buffer.from('PK\x06\x06'));
+  const directoryEnd = cursor + directoryBytes;
+  const rest = endRecordAt - directoryEnd;
+  const signature = await readUpTo(zip, directoryEnd, 4);
+  const zip64 =
+    rest === ZIP64_END_RECORD_BYTES + ZIP64_LOCATOR_BYTES && signature.equals(Buffer.from('PK\x06\x06'));
   if (rest !== 0 && !zip64) throw new ArchiveRefusal('The archive has extra bytes after its directory.');
+}
+
+/** Reads where the directory begins out of the end records, as yauzl did. */
+async function readDirectoryStart(zip: Zip, endRecordAt: number): Promise<number> {
+  const locator = await readUpTo(zip, Math.max(0, endRecordAt - ZIP64_LOCATOR_BYTES), ZIP64_LOCATOR_BYTES);
+  if (!locator.subarray(0, 4).equals(Buffer.from('PK\x06\x07')))
+    return (await readUpTo(zip, endRecordAt, END_RECORD_BYTES)).readUInt32LE(16);
+  const recordAt = Number(locator.readBigUInt64LE(8));
+  return Number((await readUpTo(zip, recordAt, ZIP64_END_RECORD_BYTES)).readBigUInt64LE(48));
 }

@@ -28,11 +28,11 @@ declare module 'undici/lib/core/connect.js' {
   export default buildConnector;
 }
 
-declare module 'undici/lib/dispatcher/dispatcher.js' {
-  import { Dispatcher } from 'undici';
+declare module 'undici/lib/dispatcher/pool.js' {
+  import { Pool } from 'undici';
 
   // biome-ignore lint/style/noDefaultExport: this is what the file exports
-  export default Dispatcher;
+  export default Pool;
 }
 
 declare module 'undici/lib/api/api-connect.js' {

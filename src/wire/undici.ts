@@ -1,37 +1,37 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';
-import type { Dispatcher as AnyDispatcher } from 'undici';
+import type { Dispatcher, EnvHttpProxyAgent } from 'undici';
 import send from 'undici/lib/api/api-request.js';
 import connector from 'undici/lib/core/connect.js';
 import symbols, { type Parser } from 'undici/lib/core/symbols.js';
 import DirectAgent from 'undici/lib/dispatcher/agent.js';
-import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
 
 // The part of undici that a direct connection needs, loaded with the first request: the whole of it takes longer than most.
 export const Agent = DirectAgent;
 export const buildConnector = connector;
 
-/** Loads the agent for connections through the proxies of the environment. */
-export async function loadProxyAgent() {
-  const [{ default: EnvHttpProxyAgent }, { default: connect }] = await Promise.all([
+/** Opens connections through the proxies of the environment. */
+export async function createProxyAgent(options: EnvHttpProxyAgent.Options): Promise<EnvHttpProxyAgent> {
+  const [{ default: Agent }, { default: connect }] = await Promise.all([
     import('undici/lib/dispatcher/env-http-proxy-agent.js'),
     import('undici/lib/api/api-connect.js'),
   ]);
   // Only the index of undici, which is not loaded, gives dispatchers the method that opens a tunnel.
-  Object.assign(Dispatcher.prototype, { connect });
-  return EnvHttpProxyAgent;
+  const clientFactory = (origin: URL, own: object) => Object.assign(new Pool(origin, own), { connect });
+  return new Agent({ ...options, clientFactory });
 }
 
-type RequestOptions = Omit<AnyDispatcher.RequestOptions, 'origin' | 'path' | 'method'> & {
-  readonly method?: AnyDispatcher.HttpMethod;
+type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'method'> & {
+  readonly method?: Dispatcher.HttpMethod;
 };
 
 /** Sends a request. Its body may be a text, bytes or a stream. Redirects are not followed. */
 export function request(
-  dispatcher: AnyDispatcher,
+  dispatcher: Dispatcher,
   { origin, pathname, search }: URL,
   options: RequestOptions,
-): Promise<AnyDispatcher.ResponseData> {
+): Promise<Dispatcher.ResponseData> {
   return send.call(dispatcher, { method: 'GET', ...options, origin, path: pathname + search });
 }
 

@@ -61,7 +61,7 @@ const DYNAMIC = `${FLIT}[tool.setuptools.dynamic]\nversion = { file = "VERSION" 
 describe.each(Object.keys(KINDS))('%s', (kind) => {
   const isFolder = kind === 'a folder';
 
-  test('in place of a file of the pack ends each command with a sentence', async () => {
+  test('in place of a file of the pack ends each command with a message', async () => {
     const files = [
       'pyproject.toml',
       'VERSION',
@@ -86,7 +86,7 @@ describe.each(Object.keys(KINDS))('%s', (kind) => {
   });
 
   // A large source file is read as a part of the pack.
-  test.skipIf(kind === 'a file of 4 GB')('in place of a source file is a problem of that file', async () => {
+  test.skipIf(kind === 'a file of 4 GB')('in place of a source file is reported for that file', async () => {
     const cwd = packForTest();
     await putInPlace(kind, join(cwd, 'nodes.py'));
     const { exit, stderr } = await regen(['version', 'check'], { cwd });
@@ -96,7 +96,7 @@ describe.each(Object.keys(KINDS))('%s', (kind) => {
     ]);
   });
 
-  test('in place of a pyproject.toml changes nothing for other commands', async () => {
+  test('in place of a pyproject.toml does not affect other commands', async () => {
     const cwd = folderForTest();
     await putInPlace(kind, join(cwd, 'pyproject.toml'));
     expect((await regen(['config', 'list'], { cwd })).exit).toBe(0);
@@ -106,14 +106,14 @@ describe.each(Object.keys(KINDS))('%s', (kind) => {
     ).toBe(kind === 'a file of 4 GB' ? 0 : 2);
   });
 
-  test('in place of what init reads is left out', async () => {
+  test('in place of a file that init reads is ignored', async () => {
     const cwd = folderForTest();
     for (const name of ['README.md', 'requirements.txt']) await putInPlace(kind, join(cwd, name));
     const { exit, stderr } = await regen(['node', 'init', '--publisher', 'acme', '--no-input'], { cwd });
     expect(exit, stderr).toBe(0);
   });
 
-  test('in place of a file that is named ends each command with a sentence', async () => {
+  test('in place of a named file ends each command with a message', async () => {
     const cwd = folderForTest();
     const home = homeForTest();
     await putInPlace(kind, join(cwd, 'file'));
@@ -141,7 +141,7 @@ describe.each(Object.keys(KINDS))('%s', (kind) => {
   });
 });
 
-test('the pipe of a shell is read where a person names it', async () => {
+test('a pipe of a shell is read when it is named', async () => {
   const service = await serviceForTest();
   const script = `"$@" <(echo '${service.ownerToken}')`;
   const argv = [
@@ -160,7 +160,7 @@ test('the pipe of a shell is read where a person names it', async () => {
 });
 
 describe('patterns that take too long to match', () => {
-  test('end the dynamic version of hatch with a sentence', async () => {
+  test('end the dynamic version of hatch with a message', async () => {
     const version = `[tool.hatch.version]\npath = "v.py"\npattern = '(?P<version>(a+)+)$b'\n`;
     const cwd = filesForTest({
       'pyproject.toml': FLIT.replace(', "dependencies"', '') + version,
@@ -172,7 +172,7 @@ describe('patterns that take too long to match', () => {
 
   const DEEP = `${'a/'.repeat(60)}c`;
   test.each(['.gitignore', '.regenignore', '.comfyignore', 'a/a/.gitignore', 'includes'])(
-    'end %s with a sentence',
+    'end %s with a message',
     async (name) => {
       const bomb = `${'**/a/'.repeat(12)}b`;
       const cwd = packForTest({ files: { [DEEP]: '' } });
@@ -228,7 +228,7 @@ describe('a state file of a batch', () => {
     }
   });
 
-  test('that is one is not changed by --dry-run', async () => {
+  test('is not changed by --dry-run', async () => {
     const content = '{"batch":1,"service":"local"}\n{"job":"1","en';
     const cwd = filesForTest({ 'jobs.jsonl': lines, 'a.png': 'x', 'jobs.jsonl.state': content });
     chmodSync(join(cwd, 'jobs.jsonl.state'), 0o644);
@@ -259,4 +259,19 @@ test('--output with --force replaces no pipe or device', async () => {
   const { exit, stderr } = await regen(['version', 'pack', '-o', join(out, 'pipe'), '--force'], { cwd });
   expect([exit, stderr]).toEqual([2, expect.stringContaining('is not a regular file')]);
   expect(statSync(join(out, 'pipe')).isFIFO()).toBe(true);
+});
+
+const nowhere = { env: { REGEN_BASE_URL: 'http://127.0.0.1:9' } };
+
+test('a file name that is too long and a circle of links exit 2', async () => {
+  const cwd = filesForTest({});
+  symlinkSync('circle', join(cwd, 'circle'));
+  for (const [name, sentence] of [
+    ['x'.repeat(300), 'A name is too long for the file system'],
+    ['circle', 'Symbolic links lead to each other'],
+  ]) {
+    const { exit, stderr } = await regen(['image', 'relight', name as string], { ...nowhere, cwd });
+    expect(stderr).toContain(sentence);
+    expect(exit).toBe(2);
+  }
 });

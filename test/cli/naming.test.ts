@@ -98,7 +98,7 @@ describe('the registry of a profile with the naming comfy', () => {
     await done(['version', 'check', pack, '--for', 'comfy'], plain);
   });
 
-  test('its errors keep their words and mean what they mean here', async () => {
+  test('passes on the messages of its errors, with our exit codes', async () => {
     const { run, done } = await createDesk();
     await done('node create acme --id pack --name Pack');
     const twice = await run('node create acme --id pack --name Pack');
@@ -155,14 +155,14 @@ describe('the registry of a profile with the naming comfy', () => {
     expect(list.stderr).toContain('1 of 1 versions still wait for a verdict');
   });
 
-  test('a version that passed counts as published before its definitions are extracted', async () => {
+  test('counts a version as published before its definitions are extracted', async () => {
     const { done, registry } = await createDesk();
     registry.verdict.extracts = false;
     const { stderr } = await done(['version', 'publish', packForTest(), '--timeout', '1s']);
     expect(stderr).toContain('pack 1.0.0 is Active; its node definitions are not extracted yet.');
   });
 
-  test('a credential is verified there, although that registry does not say whose it is', async () => {
+  test('verifies a credential although it cannot say whose it is', async () => {
     const { done, run } = await createDesk();
     await done('publisher create --id acme --name Acme');
     expect(JSON.parse((await done('auth status --json')).stdout)).toMatchObject({
@@ -172,7 +172,7 @@ describe('the registry of a profile with the naming comfy', () => {
     expect(exit).toBe(4);
   });
 
-  test('an admin signs in and bans', async () => {
+  test('lets an admin sign in and ban', async () => {
     const { done, last } = await createDesk();
     await done('node create acme --id pack --name Pack');
     expect((await done('admin generate-token')).stdout).toBe('admin.jwt\n');
@@ -193,7 +193,7 @@ describe('generation on a profile with the naming comfy', () => {
     expect(registry.asked.every(({ path }) => !path.includes('imagevendor'))).toBe(true);
   });
 
-  test('models are typed and read in the names of the service', async () => {
+  test('accepts and shows models by the names of the service', async () => {
     const { done, run, registry } = await createDesk();
     const boat = ['video', 'text2video', 'a boat', '--model'];
     const { stdout } = await done([...boat, 'viduq2-pro', '--no-wait', '--json']);
@@ -213,7 +213,7 @@ describe('generation on a profile with the naming comfy', () => {
     });
   });
 
-  test('a model and a resolution that are unknown here pass with a warning', async () => {
+  test('sends unknown models and resolutions with a warning', async () => {
     const { done, last } = await createDesk();
     const line = 'video text2video boat --model viduq9 --resolution 8K --no-wait';
     const { stderr } = await done(line);
@@ -225,7 +225,7 @@ describe('generation on a profile with the naming comfy', () => {
     expect(last()?.body).toMatchObject({ model: 'viduq9', resolution: '8K' });
   });
 
-  test('a video is extended by its URL alone', async () => {
+  test('extends a video by its URL alone', async () => {
     const { done, registry } = await createDesk();
     await done('video extend --model viduq2-turbo --video-url https://example.com/a.mp4');
     const sent = registry.asked.find(({ path }) => path === '/proxy/vidu/extend');
@@ -296,7 +296,7 @@ describe('help', () => {
 });
 
 describe('the setting', () => {
-  test('may be a file, whose mistakes are all reported before anything is sent', async () => {
+  test('may be a file, whose problems are all reported before anything is sent', async () => {
     const { run, done, cwd, registry } = await createDesk();
     writeFileSync(join(cwd, 'names.json'), '{"fields": {"repo_star": "stars", "rating": "downloads"}}');
     await done('config set profiles.comfy.naming names.json');
@@ -310,7 +310,7 @@ describe('the setting', () => {
     expect((await run('node get pack')).stderr).toContain('Could not read the naming missing.json');
   });
 
-  test('is that of the profile in use, although another profile has the same address', async () => {
+  test('belongs to the profile in use, although another profile has the same address', async () => {
     const { run, done, registry } = await createDesk();
     await done(`config set profiles.studio.base_url ${registry.url}`);
     const listed = async (line: string, more: Surroundings = {}) => {
@@ -330,7 +330,27 @@ describe('the setting', () => {
     await done(['version', 'publish', packForTest(), '--json'], { env });
   });
 
-  test('of an address alone is that of its profiles, which must agree', async () => {
+  test('offers no names that a shell would run', async () => {
+    const { done, cwd } = await createDesk();
+    const model = { 'vvq3-pro': '$(touch owned)', 'vvq2-pro': 'pro-2' };
+    writeFileSync(join(cwd, 'names.json'), JSON.stringify({ values: { model } }));
+    await done('config set profiles.comfy.naming names.json');
+    const complete = [
+      '__complete',
+      '--current=',
+      '--',
+      'video',
+      'text2video',
+      '--profile',
+      'comfy',
+      '--model',
+    ];
+    const { stdout } = await done(complete);
+    expect(stdout).toContain('pro-2\n');
+    expect(stdout).not.toContain('touch');
+  });
+
+  test('of an address alone comes from its profiles, which must agree', async () => {
     const { run, done, registry } = await createDesk();
     const byAddress = `host-nodes list pack 1.0.0 --base-url ${registry.url}/`;
     await run(byAddress);
@@ -348,7 +368,7 @@ describe('the setting', () => {
     expect(registry.asked.at(-1)?.path).toBe('/nodes/pack/versions/1.0.0/comfy-nodes');
   });
 
-  test('is not for the embedded service, and regen is the identity', async () => {
+  test('is ignored by the embedded service, and regen means no renaming', async () => {
     const { run, done, registry } = await createDesk();
     expect((await run('config set profiles.local.naming comfy')).exit).toBe(2);
     await done('config set profiles.comfy.naming regen');

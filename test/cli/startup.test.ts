@@ -95,7 +95,7 @@ test('a completion of live ids loads what sends requests, but no parser of comma
   expect(bytes).toBeLessThan(276_000);
 });
 
-test('the contract is loaded to say what is wrong', async () => {
+test('the contract is loaded only to explain an invalid request', async () => {
   const env = { REGEN_BASE_URL: 'http://127.0.0.1:9' };
   const { exit, stderr, files } = await runAndList(['node', 'get', 'x'.repeat(2000)], { env });
   expect({ exit, stderr }).toEqual({
@@ -176,7 +176,7 @@ test.each([
   ['service-start.cjs', /class EventSource/, 1_245_000],
   ['image-worker.js', /_zod/, 60_000],
   ['pack-reader.cjs', /_zod/, 196_000],
-])('%s starts without what only some tasks need', (name, unwanted, maxBytes) => {
+])('%s starts without modules that only some tasks need', (name, unwanted, maxBytes) => {
   const sources = [...readImports(join('dist', name)).values()];
   expect(sources.filter((source) => unwanted.test(source))).toEqual([]);
   expect(sources.join('').length).toBeLessThan(maxBytes);

@@ -47,7 +47,7 @@ const NEAR = {
 };
 const all = Object.values(NEAR).flat();
 
-describe('where a service may lead', () => {
+describe('a redirect or upload URL of a service may lead', () => {
   const rule = (base: string, names: Readonly<Record<string, readonly string[]>> = {}) =>
     new AddressRule(new URL(base), { lookup: createLookup(names) });
 
@@ -172,7 +172,7 @@ describe('a client', () => {
     expect(near.seen).toEqual([]);
   });
 
-  it('does not download there in the program, which says why', async () => {
+  it('does not download from there, and the program explains why', async () => {
     const near = await serveForTest((_, response) => response.end('zip'));
     const version = { id: 'v', node_id: 'a', version: '1.0.0', downloadUrl: `${near.url}/a.zip` };
     const env = await registryBehindProxy(() => ({ body: { ...version, archive_sha256: 'a'.repeat(64) } }));

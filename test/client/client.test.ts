@@ -45,7 +45,7 @@ describe('a call', () => {
     );
   });
 
-  it('sends what was given, not what the schema would make of it', async () => {
+  it('sends the given value, not the parsed one', async () => {
     const page = { limit: 10, nodes: [], page: 1, total: 0, totalPages: 0 };
     const { client, seen } = await clientForTest((_, response, number) =>
       sendJson(
@@ -89,7 +89,7 @@ describe('a call', () => {
     expect(seen).toEqual([]);
   });
 
-  it('names everything that is wrong with the input at once, and sends nothing', async () => {
+  it('reports all problems of the input and sends nothing', async () => {
     const { client, seen } = await clientForTest((_, response) => sendJson(response, 200, { id: 'a' }));
     const input = { publisherId: 'acme', nodeID: 'x', body: { node: {}, node_version: { version: 'v1' } } };
     // @ts-expect-error nodeId and the token are missing
@@ -208,7 +208,7 @@ describe('an answer', () => {
 });
 
 describe("the service's errors", () => {
-  it('keep their code, sentence, details and request id', async () => {
+  it('keep their code, message, details and request id', async () => {
     const details = [{ path: 'id', message: 'is taken' }];
     const { client } = await clientForTest((_, response) => {
       const body = { error: 'duplicate_publisher', message: 'The id is taken.', details };
@@ -279,7 +279,7 @@ describe("the service's errors", () => {
       403,
       ': this is not allowed (Request has expired).',
     ],
-  ])('of type %s with the body %j become a sentence', async (type, body, status, sentence) => {
+  ])('of type %s with the body %j become a message', async (type, body, status, sentence) => {
     const { client, url } = await clientForTest((_, response) =>
       response.writeHead(status, { 'content-type': type }).end(body),
     );

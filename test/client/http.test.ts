@@ -48,7 +48,7 @@ describe('the credential', () => {
     });
   });
 
-  it('is requested again for each attempt if it is a function, and may be absent', async () => {
+  it('is read again for each attempt if it is a function, and may be absent', async () => {
     const { url, seen } = await serveForTest(replyWithStatuses([503]));
     const tokens = ['first', undefined];
     await clientForTest(url, { token: async () => tokens.shift() }).client.node.get({ nodeId: 'a' });

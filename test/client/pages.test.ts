@@ -30,7 +30,7 @@ describe('a paged list', () => {
     expect(await collectItems(items(read, 2))).toEqual(['c', 'd', 'e']);
   });
 
-  it('ends with an empty page, whatever the count says', async () => {
+  it('ends with an empty page, regardless of the count', async () => {
     const read = async (page: number) => ({ nodes: sliceNames(page), totalPages: 1_000_000 });
     expect(await collectItems(pages(read))).toHaveLength(4);
   });

@@ -139,7 +139,7 @@ describe('a proxy of the environment', () => {
     expect((await catchFailure(plain.node.get({ nodeId: 'a' }))).message).toMatch(/proxy/i);
   });
 
-  it('that is not there is told', async () => {
+  it('that does not exist is reported', async () => {
     const client = clientForTest('https://registry.example', { env: { HTTPS_PROXY: 'http://127.0.0.1:1' } });
     expect(await catchFailure(client.node.get({ nodeId: 'a' }))).toMatchObject({
       code: 'refused',
@@ -148,7 +148,7 @@ describe('a proxy of the environment', () => {
   });
 
   it.each(['http', 'https'])(
-    'that is not there is blamed, not the %s service, without its password',
+    'that does not exist is named in the error instead of the %s service, without its password',
     async (scheme) => {
       const address = 'http://me:secret@127.0.0.1:1';
       const env = { HTTP_PROXY: address, HTTPS_PROXY: address };

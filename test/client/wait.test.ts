@@ -22,7 +22,7 @@ function playSteps(...steps: (string | Error)[]) {
 
 const isDone = (state: string) => state === 'success' || state === 'failed';
 
-it('does not end a pause at once that is longer than a timer may be', async () => {
+it('a pause longer than the limit of a timer does not end at once', async () => {
   const ending = new AbortController();
   const pause = sleepOrAbort(60 * 86_400_000, ending.signal).catch(() => 'aborted');
   expect(await Promise.race([pause, setTimeout(50, 'still waiting')])).toBe('still waiting');

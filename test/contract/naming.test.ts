@@ -77,7 +77,7 @@ describe('every word of the map of comfy', () => {
     Object.entries(map.values ?? {}).flatMap(([field, words]) =>
       Object.entries(words).map(([ours, theirs]) => [field, ours, theirs] as const),
     ),
-  )('%s: %s is %s over there, and back', (field, ours, theirs) => {
+  )('of %s: %s becomes %s and back', (field, ours, theirs) => {
     const outline: Outline = { type: 'object', fields: { [field]: { type: 'string' } }, required: [] };
     expect(comfy.renameBody(undefined, outline, { [field]: ours }, 'theirs')).toMatchObject({
       [field]: theirs,
@@ -88,7 +88,7 @@ describe('every word of the map of comfy', () => {
     );
   });
 
-  test.each(Object.entries(map.paths?.segments ?? {}))('the segment %s is %s', (ours, theirs) => {
+  test.each(Object.entries(map.paths?.segments ?? {}))('maps the segment %s to %s', (ours, theirs) => {
     const paths = [...outlines.values()]
       .map(({ path }) => path)
       .filter((path) => path.split('/').includes(ours));
@@ -99,12 +99,12 @@ describe('every word of the map of comfy', () => {
     expect(comfy.speak(`Nothing found at /${ours}/x.`)).toBe(`Nothing found at /${theirs}/x.`);
   });
 
-  test.each(Object.entries(map.query ?? {}))('the query parameter %s is %s', (ours, theirs) => {
+  test.each(Object.entries(map.query ?? {}))('maps the query parameter %s to %s', (ours, theirs) => {
     expect(comfy.renameQuery({ [ours]: 'host_node_name' }, 'theirs')).toEqual({ [theirs]: 'host_node_name' });
     expect(comfy.renameQuery({ [theirs]: 'x' }, 'ours')).toEqual({ [ours]: 'x' });
   });
 
-  test.each(Object.entries(map.fields ?? {}))('sentences and flags say %s as %s', (ours, theirs) => {
+  test.each(Object.entries(map.fields ?? {}))('changes %s to %s in sentences and flags', (ours, theirs) => {
     expect(comfy.speak(`node.${ours} is required`)).toBe(`node.${theirs} is required`);
     const flag = (name: string) => `--${name.replaceAll('_', '-')}`;
     expect(comfy.speak(`${flag(ours)} is required`)).toBe(`${flag(theirs)} is required`);
@@ -163,14 +163,14 @@ test.each([...listOperations(contract)])(
   },
 );
 
-test('a definition has its name there', () => {
+test('a definition in the document has the name of the other service', () => {
   const outline = outlines.get('hostNodes.listAll')?.response as Outline;
   const ours = { host_nodes: [{ host_node_name: 'Blur' }], total: 1 };
   const theirs = { comfy_nodes: [{ comfy_node_name: 'Blur' }], total: 1 };
   expect(comfy.renameBody('hostNodes.listAll', outline, ours, 'theirs', shared)).toEqual(theirs);
 });
 
-test('what people wrote is never renamed', () => {
+test('text that users wrote is never renamed', () => {
   const outline = outlines.get('node.get')?.response as Outline;
   const node = {
     id: 'repo_stars',
@@ -183,7 +183,7 @@ test('what people wrote is never renamed', () => {
   expect(comfy.renameBody('node.get', outline, node, 'theirs', shared)).toMatchObject(node);
 });
 
-test('in both spellings, each renamed field stands twice and all else once', () => {
+test('with both spellings, each renamed field appears twice and all others once', () => {
   const outline = outlines.get('node.get')?.response as Outline;
   expect(comfy.renameBody('node.get', outline, { id: 'a', repo_stars: 3 }, 'both', shared)).toEqual({
     id: 'a',
@@ -218,12 +218,12 @@ test.each([
   [400, 'Invalid personal access token', 'invalid_personal_access_token'],
   [403, 'Publisher is banned', 'banned'],
   [404, 'duplicate', undefined],
-])('an error %i "%s" means %s', (status, text, code) => {
+])('an error %i "%s" of the other service means %s', (status, text, code) => {
   expect(comfy.findErrorCode(status, text)).toBe(code);
 });
 
 describe('the identity', () => {
-  test('is the absence of a naming, so that it costs nothing', async () => {
+  test('is represented by no naming, so that it costs nothing', async () => {
     expect(await loadNaming('regen', refuseToRead)).toBeUndefined();
   });
 

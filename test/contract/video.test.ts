@@ -61,7 +61,7 @@ describe('durations by model', () => {
     expect(checkTextToVideo({ model: null, duration: 16, resolution: '360p' })).toHaveLength(1);
   });
 
-  it('are those of vvq3-pro by default', () => {
+  it('follow vvq3-pro by default', () => {
     expect(checkTextToVideo({ duration: 16, resolution: '2K' })).toEqual([]);
     expect(checkTextToVideo({ duration: 17 })).toEqual([
       'duration must be 1 to 16 with vvq3-pro; 16 is the nearest',
@@ -140,7 +140,7 @@ describe('the defaults of a model', () => {
   });
 });
 
-it('has the same conditions in the document as in the rules', () => {
+it('the document of the contract has the same conditions as the rules', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   const validate = ajv.compile(toJsonSchema(Text2VideoRequest, 'input'));
   let passed = 0;

@@ -53,7 +53,7 @@ test.each<[string, (kept: ReturnType<typeof keepModule>) => void, string]>([
   ['it is damaged', ({ kept }) => writeFileSync(kept, readFileSync(kept).fill(0, 100, 101)), 'hello'],
   ['it is cut off', ({ kept }) => writeFileSync(kept, readFileSync(kept).subarray(0, 10)), 'hello'],
   ['others may write to it', ({ kept }) => chmodSync(kept, 0o666), 'hello'],
-])('kept code is not taken when %s', (_, change, word) => {
+])('kept code is not used when %s', (_, change, word) => {
   const module = keepModule();
   change(module);
   expect(module.load()).toEqual({ word, isCompiled: true });

@@ -56,11 +56,14 @@ it.each([
   ['print lines', 'output'],
   ['abort', 'crash'],
   ['exit', 'crash'],
-] as const)('a task that does this ends with a verdict: %s', async (does, what, options: object = {}) => {
-  const failure = await findFailure(does, options);
-  expect(failure).toBeInstanceOf(LimitExceeded);
-  expect((failure as LimitExceeded).what).toBe(what);
-});
+] as const)(
+  'a task that exceeds its limits ends with a verdict: %s',
+  async (does, what, options: object = {}) => {
+    const failure = await findFailure(does, options);
+    expect(failure).toBeInstanceOf(LimitExceeded);
+    expect((failure as LimitExceeded).what).toBe(what);
+  },
+);
 
 it.each([
   ['loop', 'time'],
@@ -80,7 +83,7 @@ it.each([
 });
 
 it.each(['SIGKILL', 'SIGSTOP'] as const)(
-  'a process that gets %s from outside gives no verdict',
+  'a process that receives %s from outside gives no verdict',
   async (signal) => {
     const child = startChild({ stalledMs: 1_000 });
     const failing = child.run(createWork('wait')).catch((error: unknown) => error);
@@ -94,7 +97,7 @@ it.each(['SIGKILL', 'SIGSTOP'] as const)(
   },
 );
 
-it('a process that ignores SIGTERM ends all the same', async () => {
+it('a process that ignores SIGTERM is ended', async () => {
   const child = startChild();
   const receive = () => {
     process.kill(listChildProcesses(PROGRAM)[0] as number, 'SIGTERM');
@@ -105,13 +108,13 @@ it('a process that ignores SIGTERM ends all the same', async () => {
   expect(listChildProcesses(PROGRAM)).toEqual([]);
 });
 
-it('a process knows nothing of the environment', async () => {
+it('a process has an empty environment', async () => {
   process.env.REGEN_TEST_SECRET = 'secret';
   onTestFinished(() => void delete process.env.REGEN_TEST_SECRET);
   expect(await startChild().run(createWork('environment'))).toEqual([]);
 });
 
-it('a process that is kept goes on after a task, and is replaced after one that failed', async () => {
+it('a kept process continues after a task, and is replaced after a failed one', async () => {
   const kept = new KeptChild(OPTIONS);
   onTestFinished(() => kept.close(new Error('over')));
   const run = (does: string) => kept.run(() => createWork(does));
@@ -124,7 +127,7 @@ it('a process that is kept goes on after a task, and is replaced after one that 
   expect(await run('answer')).not.toBe(second);
 });
 
-it('the CPU time of the tasks before does not count', async () => {
+it('CPU time of earlier tasks does not count', async () => {
   const kept = new KeptChild({ ...OPTIONS, taskCpuMs: 400, stepCpuMs: 400 });
   onTestFinished(() => kept.close(new Error('over')));
   for (let task = 0; task < 30; task += 1) await kept.run(() => createWork('answer'));

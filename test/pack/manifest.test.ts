@@ -276,13 +276,13 @@ describe('a dynamic version', () => {
       'computed when the pack is built',
     ],
     ['nowhere', '', {}, 'its source is not declared'],
-  ])('is reported with a sentence when it is %s', async (_, rest, files, words) => {
+  ])('is reported with a message when it is %s', async (_, rest, files, words) => {
     expect(await listProblems(formatDynamic(rest), files)).toEqual({
       '[project] version': expect.stringContaining(words),
     });
   });
 
-  it('is held to SemVer as a static one is', async () => {
+  it('must be valid SemVer like a static one', async () => {
     expect(await listProblems(formatDynamic('[tool.poetry]\nversion = "1.0rc1"'))).toEqual({
       '[project] version': expect.stringContaining('write 1.0.0-rc.1'),
     });
@@ -328,7 +328,7 @@ describe('dynamic dependencies', () => {
     expect(version.dependencies).toEqual(['numpy', 'tqdm']);
   });
 
-  it('are read from the files that setuptools is told', async () => {
+  it('are read from the files that setuptools is configured with', async () => {
     const rest = '[tool.setuptools.dynamic]\ndependencies = { file = ["a.txt", "b.txt"] }';
     const { version } = await requireManifest(text(rest), {
       'a.txt': 'numpy',

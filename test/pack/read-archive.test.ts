@@ -89,7 +89,7 @@ describe('a sound archive', () => {
     expect(seen).toEqual({ '__init__.py': hello.content });
   });
 
-  it('lets what a reader throws through, for that is no fault of the archive', async () => {
+  it('passes on an error that a reader throws', async () => {
     const reader = {
       wanted: () => true,
       read: () => {
@@ -100,7 +100,7 @@ describe('a sound archive', () => {
   });
 });
 
-describe('an archive that is none', () => {
+describe('a file that is not an archive', () => {
   it.each([
     ['of 0 bytes', Buffer.alloc(0), 'empty'],
     ['of text', Buffer.from('<!doctype html>'.repeat(20)), 'not a zip archive'],
@@ -195,7 +195,7 @@ describe('an archive with a hostile entry', () => {
     expect(result).toMatchObject({ ok: false, reason: expect.stringContaining(word) });
   });
 
-  it('is refused in a sentence that is safe to print and names the entry', async () => {
+  it('is refused with a printable message that names the entry', async () => {
     const result = await inspectEntries([{ ...hello, name: `${'long'.repeat(5000)}\u001b[31m/..` }]);
     expect(result.ok).toBe(false);
     const reason = result.ok ? '' : result.reason;

@@ -10,7 +10,7 @@ const createEntry = (path: string, content = path) => ({
 });
 
 describe('the tree digest', () => {
-  it('is the SHA-256 of one sorted line a file', () => {
+  it('is the SHA-256 of one sorted line per file', () => {
     const lines = [`a.py\0${'100644'}\0${hashText('A')}\n`, `b/run.sh\0${'100755'}\0${hashText('B')}\n`];
     const digest = computeTreeDigest([
       { path: 'b/run.sh', mode: '100755', sha256: hashText('B') },

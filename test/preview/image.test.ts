@@ -216,7 +216,7 @@ test('the metadata has every option, and neither images nor callbacks', async ()
   expect(JSON.stringify(description)).not.toContain('transfer_light_from_lightmap');
 });
 
-test('a flavor that takes no style leaves the colours as they are', async () => {
+test('a flavor without styles leaves the colours unchanged', async () => {
   const original = await sharp(locateFile('image.png')).raw().toBuffer();
   for (const flavor of ['donotstyle', 'donotstyle_sharp'])
     expect(measureDifference(await renderPixels('image.styleTransfer', { flavor }), original)).toBeLessThan(

@@ -157,7 +157,7 @@ const findClock = ({ size }: Film) => {
 };
 
 describe('a card', () => {
-  test('says what was asked for, readably in every format', async () => {
+  test('shows the options of the request, readably in every format', async () => {
     for (const resolution of ['360p', '720p', '1080p']) {
       for (const aspect_ratio of ['16:9', '9:16', '1:1']) {
         const model = resolution === '720p' ? 'vvq2-pro' : 'vv2.0';

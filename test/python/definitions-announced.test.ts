@@ -62,14 +62,14 @@ it.each([
     },
     [/^names are set at run time: /],
   ],
-])('says that nodes may be lost in %s', async (_, files, lines) => {
+])('reports that nodes may be missing in %s', async (_, files, lines) => {
   const { unresolved } = await readPackCode(files as Record<string, string>);
   expect(unresolved.map(({ what }) => what)).toEqual(
     lines.map((line) => (typeof line === 'string' ? line : expect.stringMatching(line))),
   );
 });
 
-it('says nothing of bases, of tests, and of a pack that has only a web folder', async () => {
+it('base classes, tests and a pack with only a web folder are not reported', async () => {
   const { unresolved } = await readPackCode({
     '__init__.py': `${formatNode('Base')}class A(Base): pass\nNODE_CLASS_MAPPINGS = {"A": A}`,
     'tests/test_nodes.py': formatNode('Fake'),

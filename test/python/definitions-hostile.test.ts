@@ -5,7 +5,7 @@ const plain = '\nclass A:\n  CATEGORY = "x"\nNODE_CLASS_MAPPINGS = {"A": A}\n';
 const repeatLine = (count: number, line: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => line(index)).join('');
 
-describe('comes to an end, and keeps what is plain, when a file', () => {
+describe('reading definitions ends and keeps the plain ones if a file', () => {
   it.each([
     ['nests parentheses', `${plain}x = ${'('.repeat(900)}${')'.repeat(900)}`],
     ['nests calls', `${plain}x = ${'exec('.repeat(900)}${')'.repeat(900)}`],
@@ -75,7 +75,7 @@ NODE_CLASS_MAPPINGS = {"__proto__": A, "toString": A, "A": A}
   expect(A?.unknown).toEqual(['category', 'function']);
 });
 
-it('says which files are not valid Python or too large, and reads the others', async () => {
+it('files that are invalid or too large are named, and the others are read', async () => {
   const { unreadable, nodes } = await readPackCode({ '__init__.py': plain, 'old.py': 'print "hello\nif :' });
   expect(nodes).toHaveLength(1);
   expect(unreadable).toEqual([
@@ -88,4 +88,17 @@ it('leaves the paths of a pack out of its definitions', async () => {
     'import os\nclass A:\n  CATEGORY = os.path.dirname(__file__)\nNODE_CLASS_MAPPINGS = {"A": A}',
   );
   expect(A?.unknown).toEqual(['category']);
+});
+
+it('reads a choice where calls nest as deep as they are followed', async () => {
+  const nest = (text: string, depth: number) => `${'['.repeat(depth)}${text}${']'.repeat(depth)}`;
+  for (let deeper = 28; deeper <= 36; deeper++) {
+    const calls = repeatLine(
+      39,
+      (at) => `def f${at}(): return ${nest(`f${at + 1}()`, at < deeper ? 15 : 14)}\n`,
+    );
+    const choice = `def f39(): return ${nest('(a if b() else c)', 100)}\nf0()\n`;
+    const { nodes } = await readPackCode({ '__init__.py': calls + choice + plain });
+    expect(nodes.map(({ name }) => name)).toEqual(['A']);
+  }
 });

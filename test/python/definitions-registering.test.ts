@@ -108,7 +108,7 @@ NODE_CLASS_MAPPINGS = {"A": A}
     expect(A?.input_types.required.size).toEqual([['1', '2', { $computed: 'torch.cuda.is_available()' }]]);
   });
 
-  it('says with its line what may register more', async () => {
+  it('reports the line that may register more nodes', async () => {
     const { unresolved } = await readPackCode({
       '__init__.py': `import torch\n${formatModule('A')}\nif torch.cuda.is_available():\n  NODE_CLASS_MAPPINGS = more()`,
     });

@@ -153,7 +153,7 @@ NODE_CLASS_MAPPINGS = {"A": A, "B": B}
   expect(B).toMatchObject({ category: 'kept', function: 'go', unknown: [] });
 });
 
-it('says which fields come from a class of another package', async () => {
+it('reports which fields come from a class of another package', async () => {
   const { Preview } = await readPackNodes(`
 import nodes
 class Preview(nodes.PreviewImage):
@@ -178,7 +178,7 @@ NODE_CLASS_MAPPINGS = {"A": A}
   expect(A?.return_types).toEqual(['*', '*', 'IMAGE']);
 });
 
-it("runs a pack's helpers in thought: loops, formats, methods of texts, and enums", async () => {
+it('evaluates the helpers of a pack: loops, formats, methods of texts, and enums', async () => {
   const { A } = await readPackNodes(`
 from enum import Enum
 class Mode(Enum):
@@ -225,7 +225,7 @@ NODE_CLASS_MAPPINGS = {"A": A}
   expect(A).toMatchObject({ category: 'top', function: 'run', unknown: [] });
 });
 
-it('marks outputs that a base class of the host or a call states, and reads those of a tuple of its own kind', async () => {
+it('marks outputs that a base class of the host or a call defines, and reads outputs of a tuple subclass', async () => {
   const { Inherits, Calls, Own } = await readPackNodes(`
 import nodes
 from elsewhere import make_types

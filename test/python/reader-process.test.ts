@@ -81,7 +81,7 @@ describe('a reader process', () => {
     expect(await reading).toMatchObject({ followed: true, nodes: [{ name: 'A' }], findings: [] });
   });
 
-  it.skipIf(!isLinux)('that is killed from outside is no verdict', async () => {
+  it.skipIf(!isLinux)('that is killed from outside gives no verdict', async () => {
     const reading = readCodeApart(await filesTaking(60));
     process.kill(await childRunning('pack-reader'), 'SIGKILL');
     await expect(reading).rejects.toThrow(ChildInterrupted);
@@ -173,7 +173,7 @@ describe('a process that reads several packs', () => {
       expect(await reader.readCode(files)).toMatchObject({ followed: true, findings: [] });
   });
 
-  it('judges a pack after one that took too much as if it were the first', async () => {
+  it('reads a pack after one that exceeded its limits as if it were the first', async () => {
     const reader = readerForTest();
     const minus = await createPackFiles({ '__init__.py': `x = ${'-'.repeat(390_000)}1\n` });
     const good = await createPackFiles({ '__init__.py': node });

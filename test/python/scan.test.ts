@@ -248,7 +248,7 @@ describe('mentions, but does not flag,', () => {
   });
 });
 
-describe('has nothing to say about', () => {
+describe('does not mention', () => {
   it.each([
     ['a model in evaluation mode', 'model.eval()\nself.model.eval()'],
     ['a compiled pattern or model', 'import re, torch\np = re.compile("a")\nm = torch.compile(model)'],
@@ -267,7 +267,7 @@ describe('has nothing to say about', () => {
   });
 });
 
-it('runs a downloaded picture through ffmpeg without a flag, for the picture is not a program', async () => {
+it('does not flag a downloaded picture passed to ffmpeg, because it is not a program', async () => {
   const source =
     'import urllib.request, subprocess\ndef go():\n  urllib.request.urlretrieve(u, picture)\n  subprocess.run(["ffmpeg", "-i", picture])';
   expect(await listRules(source)).toEqual(['subprocess']);
@@ -289,7 +289,7 @@ it.each([
   'os.system("git clone %s %s" % (u, folder))',
   'os.system(f"ffmpeg -i {picture}")',
   'subprocess.run(commands["git"])',
-])('starts %s without a flag, for text from the network is not a program', async (call) => {
+])('does not flag %s with text from the network, because it is not a program', async (call) => {
   const source = `import os, subprocess, requests, urllib.request\ndef go():
   u = requests.get(index).text
   urllib.request.urlretrieve(u, picture)
@@ -298,7 +298,7 @@ it.each([
   expect(await listRules(source)).toEqual(['subprocess']);
 });
 
-it('mentions compiled files, which are not read', async () => {
+it('compiled files are mentioned and not read', async () => {
   const { findings } = await readPackCode({
     'a.pyc': 'x',
     'lib/b.cpython-312-x86_64-linux-gnu.so': 'x',
@@ -310,7 +310,7 @@ it('mentions compiled files, which are not read', async () => {
   ]);
 });
 
-it('gives line and sentence, and never the secret', async () => {
+it('a finding has its line and a message, and never the secret', async () => {
   const token = `ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1cD3'}`;
   const { findings } = await readPackCode({
     'config.json': `{\n  "token": "${token}"\n}`,
@@ -365,7 +365,7 @@ it('orders findings by file and line, each rule once a line', async () => {
   expect(findings.map(({ file, line }) => `${file}:${line}`)).toEqual(['a.py:2', 'b.py:1', 'b.py:3']);
 });
 
-it('says that it did not follow values that refer to one another without end', async () => {
+it('values that refer to each other endlessly are reported as not followed', async () => {
   const names = Array.from({ length: 2000 }, (_, n) => `a${n % 50} = a${(n * 7) % 50} + a${(n * 3) % 50}\n`);
   const before = process.cpuUsage().user;
   expect(await listRules(`${names.join('')}${'exec(a1)\n'.repeat(3000)}`)).toContain('unread-code');

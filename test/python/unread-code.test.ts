@@ -34,7 +34,7 @@ describe('finds what is hidden', () => {
   });
 });
 
-describe('says of code that it cannot be checked', () => {
+describe('reports that code cannot be checked', () => {
   it.each([
     ['nests brackets', `${evil}x = ${'('.repeat(2000)}${')'.repeat(2000)}`, /1000 deep/],
     ['leaves brackets open', `${evil}x = ${'[{('.repeat(100_000)}`, /1000 deep/],

@@ -84,7 +84,7 @@ function largeImage(side = 1200): Promise<Buffer> {
 
 const videoHeader = Buffer.from('0000000c667479706d703432', 'hex');
 
-test('inputs from a server that closes at once are taken', async () => {
+test('inputs from a server that closes at once are accepted', async () => {
   // Of a vendor that does not answer, so that nothing is drawn.
   const { url, token } = await serviceProcess(
     createVendorConfiguration({ url: 'http://127.0.0.1:1', key: 'k' }),

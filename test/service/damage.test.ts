@@ -119,7 +119,7 @@ describe('a start', () => {
     expect((await ask(`${next.url}/publishers/acme`)).status).toBe(200);
   });
 
-  it('refuses a file that is no database, data of a newer release, and half an upgrade', async () => {
+  it('refuses a file that is not a database, data of a newer release, and a partial upgrade', async () => {
     const data = folderForTest();
     const file = join(data, 'regen.db');
     writeFileSync(file, 'not a database, and longer than the header of one '.repeat(20));
@@ -170,7 +170,7 @@ describe('a stop', () => {
   });
 });
 
-it('answers an error, and goes on, if a row has text that is not UTF-8', async () => {
+it('a row with text that is not UTF-8 is answered with an error, and the service continues', async () => {
   const service = await serviceForTest();
   await publisherForTest(service);
   const { database } = service.context;

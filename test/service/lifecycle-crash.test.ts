@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import yazl from 'yazl';
 import { createZip } from '../support/create-zip.js';
-import { listFiles } from '../support/files.js';
+import { listFiles } from '../support/list-files.js';
 import {
   type Answered,
   ask,

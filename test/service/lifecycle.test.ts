@@ -17,7 +17,6 @@ import { startService } from '../../src/service/serve.js';
 import { readServiceFile } from '../../src/service/storage/data-folder.js';
 import { readBody } from '../../src/wire/read-body.js';
 import { createZip } from '../support/create-zip.js';
-import { waitForRequest } from '../support/next-request.js';
 import { receiverForTest } from '../support/receiver.js';
 import {
   ask,
@@ -29,6 +28,7 @@ import {
   uploadArchive,
 } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
+import { waitForRequest } from '../support/wait-for-request.js';
 
 const zip = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 
@@ -172,7 +172,7 @@ describe('the owner', () => {
     expect(webhooks).toEqual([]);
   });
 
-  it('has a socket even if the path of the data folder is longer than that of a socket may be', async () => {
+  it('has a socket even if the path of the data folder is too long for a socket', async () => {
     const data = join(folderForTest(), 'a'.repeat(120));
     const { url, ownerToken, stop } = await serviceForTest({ data });
     const socketPath = readServiceFile(data)?.socket as string;

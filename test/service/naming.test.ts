@@ -237,7 +237,7 @@ describe('a service with the naming comfy', () => {
     expect((await sendRequest('GET', `/nodes?${many}`)).status).toBe(400);
   });
 
-  test('takes the key header of its clients as a credential, and never answers it for strangers', async () => {
+  test('accepts the key header of its clients as a credential, and does not allow it for other origins', async () => {
     const token = registry().tokens.ann as string;
     await registry().publish('draft', '1.0.0');
     const path = '/nodes/draft/versions/1.0.0';
@@ -247,7 +247,7 @@ describe('a service with the naming comfy', () => {
     expect((await sendRequest('GET', '/nodes/draft')).headers.get('vary')).toContain('x-api-key');
   });
 
-  test('names what is wrong in the words of the request', async () => {
+  test('reports problems with the field names of the request', async () => {
     const path = '/proxy/vidu/text2video';
     const wrong = await sendRequest('POST', path, {
       token: getAnnToken(),
@@ -327,7 +327,7 @@ describe('a service with the naming comfy', () => {
     ['GET', '/publishers/acme/permissions', 'GET /users/me'],
     ['POST', '/customers/storage', 'Base64'],
     ['POST', '/proxy/vidu/multiframe', 'img2video'],
-  ])('says why it does not answer %s %s', async (method, path, words) => {
+  ])('explains why it does not support %s %s', async (method, path, words) => {
     const { status, body } = await sendRequest(method, path, {
       token: getAnnToken(),
       ...(method === 'POST' && { json: {} }),
@@ -419,7 +419,7 @@ test('a service without a naming knows none of these', async () => {
   expect((await fetch(`${url}/nodes?form_factor=x`)).status).toBe(400);
 });
 
-test('a naming file with mistakes stops the start, and all of them are named', async () => {
+test('a naming file with mistakes prevents the start, and all of them are named', async () => {
   const file = join(folderForTest(), 'names.json');
   writeFileSync(file, '{"fields": {"repo_star": "stars"}, "query": {"serch": "q"}}');
   await expect(serviceForTest({ naming: file })).rejects.toThrow(

@@ -13,7 +13,7 @@ describe.skipIf(!testDatabase || explainMissingPostgres(false))(
       expect(summary).toMatch(/^2 services, .*; 40 tasks, 4 versions, /);
     });
 
-    it('would be told of a second signing key', async () => {
+    it('are checked for a second signing key', async () => {
       const row = {
         id: 'second',
         use: 'token',

@@ -11,7 +11,7 @@ it.each([3, 15, 102])(
   },
 );
 
-it('would notice that a task is charged twice', async () => {
+it('reports a task that is charged twice', async () => {
   const run = runSeed(1, ({ context }) =>
     context.database.transaction().execute(async (tx) => {
       await sql`insert into credits (user_id, task_id, kind, amount, at, month, operation)

@@ -179,7 +179,7 @@ test('host nodes are listed of one version, of all nodes, and by the three filte
   });
 });
 
-test('bad input is found before anything is sent, all of it at once, in the words of the flags', async () => {
+test('all problems of the input are reported by flag before anything is sent', async () => {
   const { exit, stdout, stderr } = await regen(
     ['node', 'create', 'acme', '--id', 'no good', '--description', 'x'.repeat(1001)],
     { env: { REGEN_BASE_URL: 'http://127.0.0.1:9' } },
@@ -211,7 +211,7 @@ test('a token without a named service changes nothing and says which variable is
   expect(stderr).not.toContain('secret');
 });
 
-test('an unreachable service is exit 7 with one line of what to do', async () => {
+test('an unreachable service exits 7 with one line of advice', async () => {
   const { exit, stdout, stderr } = await regen(['node', 'get', 'x', '--json'], {
     env: { REGEN_BASE_URL: 'http://127.0.0.1:9' },
   });
@@ -219,7 +219,7 @@ test('an unreachable service is exit 7 with one line of what to do', async () =>
   expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'refused' } });
 });
 
-test('text of others reaches a terminal without its control characters', async () => {
+test('text of other users is printed without control characters', async () => {
   const run = await signedIn();
   const hostile = 'red \u001b[31m bell \u0007 title \u001b]0;x\u0007 back \u202e end';
   await run(['node', 'create', 'acme', '--id', 'evil', '--name', 'Evil', '--description', hostile]);

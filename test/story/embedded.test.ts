@@ -72,7 +72,7 @@ test('a service keeps its compiled code, which the next one takes and makes imag
   expect(statSync(join(code, name)).ino).toBe(ino);
 });
 
-test('ten first commands of each of two people at once: one service each, and neither person can use the other one', async () => {
+test('ten concurrent first commands of each of two users start one service per user, which the other cannot use', async () => {
   const homes = [homeWithService(), homeWithService()] as const;
   const commands = homes.flatMap((home) =>
     Array.from({ length: 10 }, () => runInHome(home, ['auth', 'status', '--json'])),
@@ -138,7 +138,7 @@ test('an address in service.json without a working socket is not trusted', async
   expect(JSON.parse(stdout).service).not.toBe(record.url);
 });
 
-test('something else on the port: a free one is taken, unless the port was asked for', async () => {
+test('a free port is used if another program has the port, unless the port was given', async () => {
   const other = createServer((_, answer) => answer.end());
   await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
   onTestFinished(() => void other.close());
@@ -169,7 +169,7 @@ test('a service killed with SIGKILL is started again, with everything it acknowl
   expect(JSON.parse(stdout)).toMatchObject({ id: 'kept' });
 });
 
-test('a service that is paused costs one timeout, and is said to run but not to answer', async () => {
+test('a paused service costs one timeout, and is reported as running but not answering', async () => {
   const home = homeWithService();
   await runInHome(home, ['publisher', 'list']);
   const { pid } = readRecord(home);
@@ -228,7 +228,7 @@ test('a listener that answers without end on the recorded port does not delay a 
   expect(await runInHome(home, ['publisher', 'list', '--json'])).toMatchObject({ exit: 0, stdout: '[]\n' });
 });
 
-test('its environment holds no secrets of the command that started it', async () => {
+test('an embedded service has no secrets of the command that started it in its environment', async () => {
   if (!existsSync('/proc/self/environ')) return;
   const home = homeWithService();
   await runInHome(home, ['node', 'search'], {
@@ -254,7 +254,7 @@ test('autostart can be turned off by flag, by variable and by setting', async ()
   expect((await runInHome(home, ['publisher', 'list'])).exit).toBe(7);
 });
 
-test('serve prints its URL alone, is found by other commands, and ends well when told to', async () => {
+test('serve prints only its URL, is found by other commands, and stops on request', async () => {
   const home = homeForTest();
   const server = startRegen(['serve', '--port', '0'], { home });
   const url = await new Promise<string>((done) =>
@@ -270,7 +270,7 @@ test('serve prints its URL alone, is found by other commands, and ends well when
   expect((await runInHome(home, ['serve', 'status'])).exit).toBe(7);
 });
 
-test('a detached service goes on by itself; SIGTERM ends it and frees its port', async () => {
+test('a detached service keeps running until SIGTERM ends it and frees its port', async () => {
   const home = homeWithService();
   const { exit, stdout } = await runInHome(home, ['serve', '--detach', '--port', '0']);
   expect(exit).toBe(0);
@@ -285,13 +285,13 @@ test('a detached service goes on by itself; SIGTERM ends it and frees its port',
   expect(refused).toBe(true);
 });
 
-test('a service started on the way ends by itself when there is nothing to do', async () => {
+test('an embedded service ends by itself when it is idle', async () => {
   const home = homeForTest();
   const server = startRegen(['serve', '--port', '0', '--until-idle', '500ms'], { home });
   expect((await server.ended).exit).toBe(0);
 });
 
-test('serve says what is wrong with its folder, and exits with 2, not as a bug', async () => {
+test('serve reports problems of its folder and exits 2', async () => {
   const home = homeForTest();
   const data = join(home, 'data');
   mkdirSync(data);

@@ -35,7 +35,7 @@ async function measureBrightness(path: string, half: 'left' | 'right'): Promise<
   return channels.slice(0, 3).reduce((sum, { mean }) => sum + mean, 0) / 3;
 }
 
-test('with nothing configured, the light in a relit photo follows the map', async () => {
+test('without configuration, the light in a relit photo follows the map', async () => {
   const home = homeWithService();
   const cwd = folderForTest();
   await createPhoto(join(cwd, 'photo.jpg'), 320, 240);
@@ -55,7 +55,7 @@ test('with nothing configured, the light in a relit photo follows the map', asyn
   expect(after - before).toBeGreaterThan(20);
 });
 
-test('an embedded service that dies on the way is started again, and there is one result', async () => {
+test('an embedded service that dies during a task is started again, and there is one result', async () => {
   const home = homeWithService();
   const cwd = folderForTest();
   await createPhoto(join(cwd, 'photo.jpg'), 1600, 1200);

@@ -134,7 +134,7 @@ test('a command that gave up waiting is taken up by the same command, under anot
   expect(double.tasks.size).toBe(1);
 });
 
-test('of several images none is paid for again, the finished ones neither, when their command was killed', async () => {
+test('no image of a killed command is paid for twice, finished or not', async () => {
   const { double, cwd, begin, run } = await createDesk({ stuck: (_, count) => count === 2 });
   const all = ['image', 'relight', 'a.png', 'b.png', 'c.png', '-o', 'out/'];
   const first = begin(...all);
@@ -144,6 +144,18 @@ test('of several images none is paid for again, the finished ones neither, when 
   expect((await run(...all)).exit).toBe(0);
   expect(double.tasks.size).toBe(3);
   expect(readdirSync(join(cwd, 'out')).filter((name) => name.endsWith('.png'))).toHaveLength(3);
+});
+
+test('a command that replaces a task which its service no longer has starts a new one when it is run again', async () => {
+  const { double, begin, run } = await createDesk(waiting);
+  await killAfter(begin(...relight), 'Relighting the image');
+  double.tasks.clear();
+  const second = begin(...relight);
+  await waitFor(() => expect(double.tasks.size).toBe(1));
+  double.endAll();
+  expect((await second.ended).exit).toBe(0);
+  expect((await run(...relight)).exit).toBe(0);
+  expect(double.tasks.size).toBe(2);
 });
 
 test('identical commands at the same time are different jobs, and so are those that follow --no-wait', async () => {

@@ -29,7 +29,7 @@ async function startCopyingService(input: ConfigurationInput = {}, engine = crea
   return { service, home: homeForTest(), env };
 }
 
-test('every image command brings home what the service made', async () => {
+test('every image command saves its results', async () => {
   const { home, env } = await startCopyingService();
   const cwd = createPhotos('photo.png');
   const commands = [
@@ -46,7 +46,7 @@ test('every image command brings home what the service made', async () => {
   }
 });
 
-test('a receipt tells the seed and the credits, a failed task its reason', async () => {
+test('a receipt has the seed and the credits, and a failed task prints its reason', async () => {
   const engine = createCopyingEngine(({ request }) => {
     if (request.style === 'clean') throw new EngineFailure('The image has no light.');
   });
@@ -96,7 +96,7 @@ test('the first Ctrl-C leaves the task running and prints the command that resum
   );
 });
 
-test('a command that was killed before it heard the answer is repeated under the same key', async () => {
+test('a command that is killed before its response is repeated with the same key', async () => {
   let received = () => {};
   const arrived = new Promise<void>((done) => {
     received = done;
@@ -159,7 +159,7 @@ test('a job keeps its key if its answer is lost and then the service cannot be r
   expect(tasks).toBe(2);
 });
 
-test('many images are done side by side, a failed one apart from the others', async () => {
+test('several images are processed in parallel, and a failed one does not affect the others', async () => {
   const service = await serviceForTest({}, { engines: { image: createCopyingEngine() } });
   const cwd = createPhotos('a.png', 'b.png');
   writeFileSync(join(cwd, 'broken.png'), 'no image');

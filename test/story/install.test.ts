@@ -66,7 +66,7 @@ test('publint has nothing to say about the tarball', async () => {
   expect(messages).toEqual([]);
 });
 
-test('the tarball holds the program, its types and what people read, and is small', async () => {
+test('the tarball contains the program, its types and its documents, and is small', async () => {
   const shapes = [
     /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|bin\/(regen\.js|package\.json))$/,
     /^dist\/([\w-]+|chunks\/[\w@.-]+)\.c?js$/,

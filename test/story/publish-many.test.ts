@@ -17,7 +17,7 @@ function packsForTest(packs: Readonly<Record<string, string | undefined>>): stri
   return cwd;
 }
 
-test('of several packs all that can be are published, in one report, under one publisher and token', async () => {
+test('several packs are published with one report, publisher and token, and failures do not stop the others', async () => {
   const home = homeWithService();
   const cwd = packsForTest({ one: 'pack-one', two: 'pack-two', three: 'pack-three', none: undefined });
   const dirs = ['one', 'two', 'three', 'none'].map((name) => `packs/${name}`);

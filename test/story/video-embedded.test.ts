@@ -12,7 +12,7 @@ function readSize(path: string): [width: number, height: number] {
   return [bytes.readUInt32BE(end - 8) / 65_536, bytes.readUInt32BE(end - 4) / 65_536];
 }
 
-test('with nothing configured, a video is made of a prompt, and made longer', async () => {
+test('without configuration, a video is made from a prompt and extended', async () => {
   const home = homeWithService();
   const cwd = folderForTest();
   const run = (...argv: string[]) =>

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { expect, it } from 'vitest';
-import { openInBrowser } from './browser.js';
 import { createPerson, issuerForTest } from './issuer.js';
+import { openInBrowser } from './open-in-browser.js';
 
 const resource = 'http://127.0.0.1:9/';
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
 import { onTestFinished } from 'vitest';
-import { openInBrowser } from './browser.js';
+import { openInBrowser } from './open-in-browser.js';
 
 /** A person as the issuer knows them; all but `sub` are claims of their tokens. */
 /** `undefined` leaves a claim out. */

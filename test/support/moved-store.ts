@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import sharp from 'sharp';
 import { expect, onTestFinished } from 'vitest';
 import { homeForTest, type Ran } from './cli.js';
-import { listFiles } from './files.js';
+import { listFiles } from './list-files.js';
 import type { SharedPlaces } from './shared-places.js';
 import { waitFor } from './wait-for.js';
 

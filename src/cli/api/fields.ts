@@ -6,32 +6,17 @@ interface Field {
   readonly value: unknown;
 }
 
-/** Reads the file after an `@`. */
-export type ReadFile = (path: string) => Promise<string>;
-
-/**
- * Builds the object that fields describe: `a=1 b[c]=x d[]=1 d[]=2` is `{ a: 1, b: { c: 'x' }, d: [1, 2] }`.
- * @param typed values of `-F`: numbers, true, false and null are converted, `@path` is the text of a file
- * @param raw values of `-f`: always text
- */
-export async function buildBody(
-  typed: readonly string[],
-  raw: readonly string[],
-  read: ReadFile,
-): Promise<Record<string, unknown>> {
+/** Builds the object that fields describe: `a=1 b[c]=x d[]=1 d[]=2` is `{ a: 1, b: { c: 'x' }, d: [1, 2] }`. */
+export function buildBody(fields: readonly Field[]): Record<string, unknown> {
   const body: Record<string, unknown> = Object.create(null);
-  for (const { keys, value } of await parseFields(typed, raw, read)) setField(body, keys, value);
+  for (const { keys, value } of fields) setField(body, keys, value);
   return body;
 }
 
 /** Builds a query string, in which all values are text and lists are repeated names. */
-export async function buildQuery(
-  typed: readonly string[],
-  raw: readonly string[],
-  read: ReadFile,
-): Promise<Record<string, string[]>> {
+export function buildQuery(fields: readonly Field[]): Record<string, string[]> {
   const query: Record<string, string[]> = Object.create(null);
-  for (const { keys, value } of await parseFields(typed, raw, read)) {
+  for (const { keys, value } of fields) {
     const [first = '', ...rest] = keys.at(-1) === '' ? keys.slice(0, -1) : keys;
     const name = first + rest.map((key) => `[${key}]`).join('');
     query[name] = [...(query[name] ?? []), String(value)];
@@ -39,19 +24,32 @@ export async function buildQuery(
   return query;
 }
 
-async function parseFields(
+/**
+ * Parses fields.
+ * @param typed values of `-F`: numbers, true, false and null are converted, `@path` is the text of a file
+ * @param raw values of `-f`: always text
+ * @param read reads the file after an `@`
+ */
+export async function parseFields(
   typed: readonly string[],
   raw: readonly string[],
-  read: ReadFile,
+  read: (path: string) => Promise<string>,
 ): Promise<Field[]> {
   const fields: Field[] = [];
   for (const [at, text] of [...typed, ...raw].entries()) {
     const { keys, written } = parseField(text);
-    const isFile = at < typed.length && written.startsWith('@');
-    const value = isFile ? await read(written.slice(1)) : at < typed.length ? parseValue(written) : written;
+    const isTyped = at < typed.length;
+    const isFile = isTyped && written.startsWith('@');
+    // Arguments are visible to every process of the machine.
+    if (keys[0] === 'personal_access_token' && !isFile) {
+      throw usage(
+        `The value of ${keys[0]} would be visible to other users of this machine.`,
+        `Read it from a file (-F ${keys[0]}=@file) or from standard input (-F ${keys[0]}=@-).`,
+      );
+    }
+    const value = isFile ? await read(written.slice(1)) : isTyped ? parseValue(written) : written;
     fields.push({ keys, value });
   }
-  for (const { keys } of fields) refuseSecret(keys, typed, raw);
   return fields;
 }
 
@@ -63,17 +61,6 @@ function parseField(text: string): { keys: string[]; written: string } {
   return { keys: [name, ...Array.from(brackets.matchAll(/\[([^\]]*)\]/g), ([, key = '']) => key)], written };
 }
 
-// Arguments are visible to every process of the machine.
-function refuseSecret([name]: readonly string[], typed: readonly string[], raw: readonly string[]): void {
-  if (name !== 'personal_access_token') return;
-  const inFile = typed.some((text) => text.startsWith(`${name}=@`));
-  if (inFile && !raw.some((text) => text.startsWith(`${name}=`))) return;
-  throw usage(
-    `The value of ${name} would be visible to other users of this machine.`,
-    `Read it from a file (-F ${name}=@file) or from standard input (-F ${name}=@-).`,
-  );
-}
-
 function parseValue(text: string): unknown {
   if (text === 'true' || text === 'false') return text === 'true';
   if (text === 'null') return null;
@@ -83,26 +70,20 @@ function parseValue(text: string): unknown {
 
 function setField(
   into: Record<string, unknown>,
-  [key = '', ...rest]: readonly string[],
+  [key = '', next, ...rest]: readonly string[],
   value: unknown,
 ): void {
-  const [next] = rest;
   if (next === undefined) {
     if (key in into) throw usage(`${key} is given twice.`, `For a list, write ${key}[]=<value> each time.`);
     into[key] = value;
     return;
   }
-  if (next === '') {
-    into[key] ??= [];
-    const list = into[key];
-    if (!Array.isArray(list)) throw toMixedFailure(key);
-    addToList(list, rest.slice(1), value);
-    return;
-  }
-  into[key] ??= Object.create(null);
+  into[key] ??= next === '' ? [] : Object.create(null);
   const inner = into[key];
-  if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) throw toMixedFailure(key);
-  setField(inner as Record<string, unknown>, rest, value);
+  if (typeof inner !== 'object' || inner === null || Array.isArray(inner) !== (next === ''))
+    throw usage(`${key} cannot be a value, a list and an object at the same time.`);
+  if (Array.isArray(inner)) addToList(inner, rest, value);
+  else setField(inner as Record<string, unknown>, [next, ...rest], value);
 }
 
 /** `a[][b]=1 a[][c]=2 a[][b]=3` is `[{ b: 1, c: 2 }, { b: 3 }]`: a key that the last item has begins a new item. */
@@ -126,8 +107,4 @@ function hasValue(item: Record<string, unknown>, [key = '', ...rest]: readonly s
   return typeof inner !== 'object' || inner === null || Array.isArray(inner)
     ? rest[0] !== ''
     : hasValue(inner as Record<string, unknown>, rest);
-}
-
-function toMixedFailure(key: string) {
-  return usage(`${key} cannot be a value, a list and an object at the same time.`);
 }

@@ -2,7 +2,7 @@ import { getTaskFacts } from '../../contract/index.js';
 import type { Prices } from '../../contract/prices.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import type { Needs } from '../connect/context.js';
-import { readPrices } from '../generation/price.js';
+import { createUnknownPriceFailure, readPrices } from '../generation/price.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Journal } from './journal.js';
 
@@ -68,12 +68,7 @@ export async function openBudget(
   if (most === undefined) return undefined;
   const prices = await readPrices(context);
   const { name } = context.services.target;
-  if (!prices) {
-    throw new Failure(`${name} publishes no prices, so --max-credits cannot be enforced.`, {
-      code: 'price_unknown',
-      hint: 'Nothing was sent. Run the command without --max-credits to pay any price.',
-    });
-  }
+  if (!prices) throw createUnknownPriceFailure(`${name} publishes no prices`);
   const held = [...journal.entries()].reduce((sum, [, { credits = 0 }]) => sum + credits, 0);
   return new Budget(most, held, prices);
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { FlowError } from '../../flows/flow-error.js';
 import { toExistsError } from '../../flows/save-file.js';
@@ -7,7 +8,6 @@ import { openDestination, readWaitFlags } from '../generation/finish-task.js';
 import type { PlanContext } from '../generation/plan.js';
 import { Failure, type FailureDetail, formatDetail, usage } from '../terminal/failure.js';
 import type { EarlierRuns } from './batch-progress.js';
-import { JobKeys } from './job-keys.js';
 import { type JobsFile, readJobLines } from './jobs-file.js';
 import type { Journal } from './journal.js';
 import { parseJob, planLine, type WrittenJob } from './written-job.js';
@@ -16,19 +16,20 @@ type CheckContext = PlanContext & Needs<'flags' | 'signal'>;
 
 /**
  * Reads the whole file, and checks the remaining jobs as far as possible before anything is sent.
+ * @returns the line of each job by its key, and what earlier runs did
  * @throws Failure with all problems, by line
  */
 export async function checkJobs(
   batch: CheckContext,
   file: JobsFile,
   journal: Journal,
-): Promise<{ readonly keys: JobKeys; readonly before: EarlierRuns }> {
-  const keys = new JobKeys();
+): Promise<{ readonly lines: ReadonlyMap<string, number>; readonly before: EarlierRuns }> {
+  const lines = new Map<string, number>();
   const before = { done: 0, failed: 0, credits: 0 };
   const problems = new Problems();
   const paths = new Map<string, number>();
   let isSaving = batch.flags.output !== undefined;
-  for await (const job of readJobs(file, keys, problems.add)) {
+  for await (const job of readJobs(file, lines, problems.add)) {
     batch.signal.throwIfAborted();
     isSaving ||= job.record.output !== undefined;
     const end = findJobEnd(batch.flags, journal, job);
@@ -39,10 +40,10 @@ export async function checkJobs(
     }
   }
   problems.throwIfAny(file.name);
-  if (keys.size === 0) throw usage(`There are no jobs in ${file.name}.`);
+  if (lines.size === 0) throw usage(`There are no jobs in ${file.name}.`);
   const unused = ['receipt', 'force'].find((flag) => !isSaving && batch.flags[flag]);
   if (unused) throw usage(`--${unused} requires --output, here or in a line; nothing is saved without it.`);
-  return { keys, before };
+  return { lines, before };
 }
 
 /**
@@ -53,7 +54,7 @@ export async function* readRemainingJobs(
   batch: Pick<CheckContext, 'flags'>,
   file: JobsFile,
   journal: Journal,
-  keys: JobKeys,
+  lines: ReadonlyMap<string, number>,
 ): AsyncGenerator<WrittenJob> {
   const changed = () =>
     usage(
@@ -63,27 +64,65 @@ export async function* readRemainingJobs(
   const note = () => {
     throw changed();
   };
-  for await (const job of readJobs(file, new JobKeys(), note)) {
-    if (keys.findLine(job.key) !== job.line) throw changed();
+  for await (const job of readJobs(file, new Map(), note)) {
+    if (lines.get(job.key) !== job.line) throw changed();
     if (!findJobEnd(batch.flags, journal, job)) yield job;
   }
 }
 
-/** Reads the jobs of a file one by one. `note` is called with the problems of invalid lines. */
+/**
+ * Reads the jobs of a file one by one.
+ * @param lines is filled with the line of each job by its key
+ * @param note called with the problems of invalid lines
+ */
 async function* readJobs(
   file: JobsFile,
-  keys: JobKeys,
+  lines: Map<string, number>,
   note: (problem: FailureDetail) => void,
 ): AsyncGenerator<WrittenJob> {
+  const occurrences = new Map<string, number>();
   for await (const one of readJobLines(file)) {
     const { line } = one;
-    if ('problem' in one) note({ path: `line ${line}`, message: one.problem });
-    else {
-      const known = keys.next(line, one.record);
-      if ('problem' in known) note({ path: `line ${line}: id`, message: known.problem });
-      else yield { line, key: known.key, record: one.record };
+    if ('problem' in one) {
+      note({ path: `line ${line}`, message: one.problem });
+      continue;
     }
+    const key = 'id' in one.record ? readId(one.record.id) : hashContent(one.record, occurrences);
+    const before = lines.get(key ?? '');
+    if (key === undefined || before !== undefined) {
+      const message =
+        before === undefined
+          ? `must be text of 1 to ${MAX_ID_CHARACTERS} characters`
+          : `is already used in line ${before}`;
+      note({ path: `line ${line}: id`, message });
+      continue;
+    }
+    lines.set(key, line);
+    yield { line, key, record: one.record };
   }
+}
+
+const MAX_ID_CHARACTERS = 200;
+
+function readId(id: unknown): string | undefined {
+  const text = typeof id === 'number' ? String(id) : id;
+  return typeof text === 'string' && text !== '' && text.length <= MAX_ID_CHARACTERS ? text : undefined;
+}
+
+/** A digest of a line, and the number of equal lines so far: the same in every run. */
+function hashContent(record: WrittenJob['record'], occurrences: Map<string, number>): string {
+  const digest = createHash('sha256').update(toCanonicalJson(record)).digest('hex').slice(0, 16);
+  const occurrence = (occurrences.get(digest) ?? 0) + 1;
+  occurrences.set(digest, occurrence);
+  return `${digest}-${occurrence}`;
+}
+
+/** Sorts the keys, so that equal objects give equal text. */
+function toCanonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
 }
 
 /** How a job ended; undefined if it is not done, or is to be retried. */
@@ -117,7 +156,7 @@ async function checkOne(
 /** More problems are counted, but not shown. */
 const MAX_SHOWN = 50;
 
-export class Problems {
+class Problems {
   #count = 0;
   readonly #shown: FailureDetail[] = [];
 

@@ -166,14 +166,12 @@ export async function withJournal<Result>(
   use: (journal: Journal) => Promise<Result>,
 ): Promise<Result> {
   const lock = lockState(stateFolder, path);
+  let journal: Journal | undefined;
   try {
-    const journal = new Journal(path, target);
-    try {
-      return await use(journal);
-    } finally {
-      journal.close();
-    }
+    journal = new Journal(path, target);
+    return await use(journal);
   } finally {
+    journal?.close();
     lock.release();
   }
 }

@@ -12,7 +12,7 @@ import { finishTask, openDestination, readWaitFlags, type TaskOutcome } from '..
 import { nameImage } from '../generation/run-tasks.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
-import type { BatchProgress, JobStatus } from './batch-progress.js';
+import type { JobStatus } from './batch-progress.js';
 import { type Budget, reserveCredits } from './budget.js';
 import type { CircuitBreaker } from './circuit-breaker.js';
 import type { JobState, Journal } from './journal.js';
@@ -20,9 +20,7 @@ import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
 export interface BatchContext
   extends Needs<'services' | 'ledger' | 'signal' | 'flags' | 'system' | 'output'> {
-  readonly target: Target;
   readonly journal: Journal;
-  readonly progress: BatchProgress;
   readonly breaker: CircuitBreaker;
   readonly budget: Budget | undefined;
   readonly checkExtension: (saved: Saved) => Promise<void>;
@@ -85,11 +83,11 @@ async function continueJob(
 }
 
 function findStarted(batch: BatchContext, { entry: id, operation, task_id }: JobState): BegunJob | undefined {
-  const { ledger, target } = batch;
+  const { ledger, services } = batch;
   const entry = id === undefined ? undefined : ledger.read(id);
   if (entry?.task_id !== undefined) return { task: toTask(batch, entry) };
   if (task_id === undefined || operation === undefined) return undefined;
-  return { task: toStartedTask(operation, task_id, target) };
+  return { task: toStartedTask(operation, task_id, services.target) };
 }
 
 async function startJob(
@@ -98,12 +96,14 @@ async function startJob(
   command: ParsedCommand,
   state: JobState,
 ): Promise<BegunJob> {
-  const { target, output, system, journal, breaker, budget } = batch;
+  const { output, system, journal, breaker, budget } = batch;
+  const { target } = batch.services;
   const job = await planLine(command, batch);
   const credits =
     budget && state.entry === undefined ? await reserveCredits(budget, key, job) : state.credits;
   const context = {
     ...batch,
+    target,
     readStdin: () => readBytes(system.stdin),
     say: (text: string) => output.note(`line ${line}: ${text}`),
     warn: (text: string) => output.warn(text),
@@ -166,14 +166,14 @@ function chooseStatus(
 }
 
 async function recordFailure(
-  { signal, breaker, services, target }: BatchContext,
+  { signal, breaker, services }: BatchContext,
   command: ParsedCommand,
   error: unknown,
 ): Promise<Failure> {
   signal.throwIfAborted();
   const failure = toFailure(error);
   breaker.record(failure);
-  return nameFailure(useCommandLineNames(failure, command, await services.findNaming(target)), command);
+  return nameFailure(useCommandLineNames(failure, command, await services.findNaming()), command);
 }
 
 /** Says which image a job is about, because its id may be a digest. */

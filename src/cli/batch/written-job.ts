@@ -68,7 +68,7 @@ const COMMANDS = new Map(
  * Parses a line as its command would parse its arguments and flags.
  * @throws Failure with all keys and values that the command does not take
  */
-export function parseRecord(record: Readonly<Record<string, unknown>>): ParsedCommand {
+function parseRecord(record: Readonly<Record<string, unknown>>): ParsedCommand {
   const command = COMMANDS.get(String(record.command ?? '').trim());
   if (!command) {
     throw toInvalidFailure([
@@ -84,9 +84,10 @@ export function parseRecord(record: Readonly<Record<string, unknown>>): ParsedCo
       problems.push({ path: key, message: describeUnknownKey(key, command) });
       continue;
     }
-    const written = toTyped(value, parameter);
-    if (written === undefined) problems.push({ path: key, message: `must be ${describeKind(parameter)}` });
-    else if (isArgument(parameter)) args[parameter.name] = written as string | string[];
+    const kind = getKind(parameter);
+    const written = toTyped(value, kind);
+    if (written === undefined) problems.push({ path: key, message: `must be ${KINDS[kind]}` });
+    else if ('variadic' in parameter) args[parameter.name] = written as string | string[];
     else flags[parameter.name] = written;
   }
   if (problems.length > 0) throw toInvalidFailure(problems);
@@ -124,42 +125,35 @@ function describeUnknownKey(key: string, { words, arguments: positionals, flags 
   return `is not an argument or flag of ${words.join(' ')} that a line can contain${suggestion}`;
 }
 
-function isArgument(parameter: Argument | Flag): parameter is Argument {
-  return 'variadic' in parameter;
+/** What values a parameter takes in a line, and how an error names them. */
+const KINDS = {
+  switch: 'true or false',
+  list: 'text, or a list of texts',
+  json: 'text or a number',
+  text: 'text or a number',
+} as const;
+
+function getKind(parameter: Argument | Flag): keyof typeof KINDS {
+  if ('variadic' in parameter) return parameter.variadic ? 'list' : 'text';
+  if (parameter.value === undefined) return 'switch';
+  if (parameter.repeat === true) return 'list';
+  return parameter.value.startsWith('json') ? 'json' : 'text';
 }
 
 /** Converts a value to what would be typed; the check of the request validates it. */
-function toTyped(value: unknown, parameter: Argument | Flag): string | boolean | string[] | undefined {
-  if (isSwitch(parameter)) return toBoolean(value);
-  if (isList(parameter)) {
+function toTyped(value: unknown, kind: keyof typeof KINDS): string | boolean | string[] | undefined {
+  if (kind === 'switch') {
+    if (value === 'true' || value === 'false') return value === 'true';
+    return typeof value === 'boolean' ? value : undefined;
+  }
+  if (kind === 'list') {
     const texts = [value].flat().map(toText);
     return texts.includes(undefined) ? undefined : (texts as string[]);
   }
-  if (typeof value === 'object' && !isArgument(parameter) && parameter.value?.startsWith('json')) {
-    return JSON.stringify(value);
-  }
-  return toText(value);
-}
-
-function isSwitch(parameter: Argument | Flag): boolean {
-  return !isArgument(parameter) && parameter.value === undefined;
-}
-
-function isList(parameter: Argument | Flag): boolean {
-  return isArgument(parameter) ? parameter.variadic : parameter.repeat === true;
-}
-
-function toBoolean(value: unknown): boolean | undefined {
-  if (value === 'true' || value === 'false') return value === 'true';
-  return typeof value === 'boolean' ? value : undefined;
+  return kind === 'json' && typeof value === 'object' ? JSON.stringify(value) : toText(value);
 }
 
 function toText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
-}
-
-function describeKind(parameter: Argument | Flag): string {
-  if (isSwitch(parameter)) return 'true or false';
-  return isList(parameter) ? 'text, or a list of texts' : 'text or a number';
 }

@@ -1,17 +1,24 @@
 import type { FieldDescription } from '../../contract/schema/fields.js';
 import type { Flag } from './command.js';
 
+type FlagDetails = Pick<Flag, 'repeat' | 'choices' | 'hidden' | 'only'>;
+
 /**
  * Declares a flag as help shows it.
  * @param usage `--no-wait`, or with a short name and a placeholder for its value: `-o, --output <path>`
  */
-export function flag(
-  usage: string,
-  description: string,
-  more: Pick<Flag, 'repeat' | 'choices' | 'hidden' | 'only'> = {},
-): Flag {
+export function flag(usage: string, description: string, more: FlagDetails = {}): Flag {
   const [, short, name = '', value] = /^(?:-(\w), )?--([^ ]+)(?: <(.+)>)?$/.exec(usage) ?? [];
   return { name, ...(short && { short }), ...(value && { value }), description, ...more };
+}
+
+/** Flags by their usage: what help says of them, or that and more. */
+export type Flags = Readonly<Record<string, string | (Pick<Flag, 'description'> & FlagDetails)>>;
+
+export function toFlags(flags: Flags): Flag[] {
+  return Object.entries(flags).map(([usage, about]) =>
+    typeof about === 'string' ? flag(usage, about) : flag(usage, about.description, about),
+  );
 }
 
 /** Derives flags from the fields of a request. Read-only fields and secrets have no flag. */

@@ -6,7 +6,6 @@ import { saveFile } from '../../flows/save-file.js';
 import { readText } from '../command/command.js';
 import { requireShow } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { resolveOutput } from '../terminal/save.js';
@@ -19,19 +18,17 @@ export const view = (): View => ({
   usage: 'admin generate-token',
   operation: 'admin.generateToken',
   summary: 'Create an admin token that is valid for one hour, and print only the token on stdout',
-  flags: [
-    flag('--show', 'Print the token even if stdout is a terminal'),
-    flag(
-      '--output-file <path>',
+  flags: {
+    '--show': 'Print the token even if stdout is a terminal',
+    '--output-file <path>':
       'Write the token to a file that only you can read, and print the path of the file',
-    ),
-    flag('--force', 'Overwrite an existing file'),
-    flag(
-      '--format <choice>',
-      'Output format: env (REGEN_ADMIN_TOKEN=<token>), json, or header (Authorization: Bearer <token>)',
-      { choices: ['env', 'json', 'header'] },
-    ),
-  ],
+    '--force': 'Overwrite an existing file',
+    '--format <choice>': {
+      description:
+        'Output format: env (REGEN_ADMIN_TOKEN=<token>), json, or header (Authorization: Bearer <token>)',
+      choices: ['env', 'json', 'header'],
+    },
+  },
   examples: [
     'regen admin generate-token --format header | curl -H @- http://127.0.0.1:7717/admin/audit',
     'regen admin generate-token --output-file admin.env --format env',

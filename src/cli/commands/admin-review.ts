@@ -2,7 +2,6 @@ import { getOutline } from '../../client/outlines.js';
 import { buildRequest, type Request } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import type { View } from '../views/view.js';
@@ -17,12 +16,12 @@ export const view = (): View => ({
   summary: 'List the versions that wait for a verdict, or give one to the versions named',
   explain: { versions: 'node@version (default: list them)' },
   changes: true,
-  flags: [
-    flag('--approve', 'Make the versions Active'),
-    flag('--flag', 'Flag the versions'),
-    flag('--ban', 'Ban the versions'),
-    flag('--reason <text>', 'Reason for the verdict, shown to everyone'),
-  ],
+  flags: {
+    '--approve': 'Make the versions Active',
+    '--flag': 'Flag the versions',
+    '--ban': 'Ban the versions',
+    '--reason <text>': 'Reason for the verdict, shown to everyone',
+  },
   shape: {
     items: 'versions',
     columns: ['node_id', 'version', 'status', 'createdAt', 'status_reason'],

@@ -1,11 +1,10 @@
 import type { Client } from '../../client/client.js';
 import { pages } from '../../client/pages.js';
 import { parseJson } from '../../contract/json.js';
-import { buildBody, buildQuery, type ReadFile } from '../api/fields.js';
+import { buildBody, buildQuery, parseFields } from '../api/fields.js';
 import { readBody, showBody, showHead, showValue } from '../api/show.js';
 import { readBodyText, readInput } from '../command/build-request.js';
 import { printRequest } from '../command/dry-run.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import type { View } from '../views/view.js';
@@ -21,18 +20,18 @@ export const view = (): View => ({
     path: 'Path relative to the service address, such as /nodes',
   },
   changes: true,
-  flags: [
-    flag(
-      '-F, --field <key=value>',
-      'Add a field to the JSON body, or to the query for GET and with --body; numbers, true, false and null are converted, @file is read, key[sub] and key[] nest',
-      { repeat: true },
-    ),
-    flag('-f, --raw-field <key=value>', 'Add a field as text, without conversion', { repeat: true }),
-    flag('--body <json|@file|->', 'Whole request body'),
-    flag('-H, --header <name: value>', 'Add a request header', { repeat: true }),
-    flag('--paginate', 'Read all pages of a list, and print them as one'),
-    flag('-i, --include', 'Print the status line and the headers before the body'),
-  ],
+  flags: {
+    '-F, --field <key=value>': {
+      description:
+        'Add a field to the JSON body, or to the query for GET and with --body; numbers, true, false and null are converted, @file is read, key[sub] and key[] nest',
+      repeat: true,
+    },
+    '-f, --raw-field <key=value>': { description: 'Add a field as text, without conversion', repeat: true },
+    '--body <json|@file|->': 'Whole request body',
+    '-H, --header <name: value>': { description: 'Add a request header', repeat: true },
+    '--paginate': 'Read all pages of a list, and print them as one',
+    '-i, --include': 'Print the status line and the headers before the body',
+  },
   examples: [
     'regen api GET /nodes -F search=light',
     'regen api /nodes --paginate --jq ".nodes[].id"',
@@ -86,22 +85,21 @@ async function readCall(context: Context): Promise<ApiCall> {
   refuseTwoReaders(context);
   const headers = parseHeaders(toList(flags.header));
   const body = await readBodyText(context, headers['content-type'] === undefined);
-  const fields = [toList(flags.field), toList(flags['raw-field'])] as const;
-  const anyFields = fields.some((some) => some.length > 0);
+  const read = (file: string) => readInput(context.system, file);
+  const fields = await parseFields(toList(flags.field), toList(flags['raw-field']), read);
   const method =
     second === undefined
-      ? !flags.paginate && (body !== undefined || anyFields)
+      ? !flags.paginate && (body !== undefined || fields.length > 0)
         ? 'POST'
         : 'GET'
       : parseMethod(first);
-  const read: ReadFile = (file) => readInput(context.system, file);
   const inQuery = body !== undefined || method === 'GET' || method === 'HEAD';
   return {
     method,
     path,
-    query: inQuery ? await buildQuery(...fields, read) : {},
+    query: inQuery ? buildQuery(fields) : {},
     headers,
-    body: inQuery || !anyFields ? body : JSON.stringify(await buildBody(...fields, read)),
+    body: inQuery || fields.length === 0 ? body : JSON.stringify(buildBody(fields)),
   };
 }
 

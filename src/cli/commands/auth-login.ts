@@ -1,11 +1,10 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
-import { chooseTarget } from '../connect/target.js';
+import { chooseTarget } from '../connect/settings.js';
 import { signInByBrowser, signInByDevice, supportsDevices } from '../sign-in/browser.js';
-import { ProviderConfirmation } from '../sign-in/confirm-provider.js';
+import { confirmProvider } from '../sign-in/confirm-provider.js';
 import { discoverSignIn, type SignInConfiguration } from '../sign-in/discovery.js';
 import { hasBrowser } from '../sign-in/opener.js';
 import { openProvider } from '../sign-in/provider.js';
@@ -21,26 +20,16 @@ type Context = Needs<
 export const view = (): View => ({
   usage: 'auth login',
   summary: 'Sign in to a service in a browser, or store a token read from standard input',
-  flags: [
-    flag('--device', 'Sign in with a browser on another device (default: if there is no browser here)'),
-    flag(
-      '--client-id <id>',
+  flags: {
+    '--device': 'Sign in with a browser on another device (default: if there is no browser here)',
+    '--client-id <id>':
       'Client id of this program at the identity provider, if the service does not name one',
-    ),
-    flag(
-      '--issuer <url>',
+    '--issuer <url>':
       'Identity provider to sign in with; confirms it where its tokens cannot be read, or where it has changed',
-    ),
-    flag(
-      '--audience <name>',
-      "Audience of the identity provider's tokens (default: the address of the service)",
-    ),
-    flag('--with-token', 'Read the token from standard input'),
-    flag(
-      '--publisher <publisherId>',
-      "Store the token as this publisher's personal access token, for publishing",
-    ),
-  ],
+    '--audience <name>': "Audience of the identity provider's tokens (default: the address of the service)",
+    '--with-token': 'Read the token from standard input',
+    '--publisher <publisherId>': "Store the token as this publisher's personal access token, for publishing",
+  },
   notes: ['With both --profile and --base-url, the profile is added.'],
   examples: [
     'regen auth login --profile team --base-url https://registry.example.com',
@@ -106,7 +95,7 @@ async function signIn(context: Context, url: string): Promise<void> {
   const place = await discoverSignIn(context, url);
   const { issuer, scope } = place;
   const store = context.services.openCredentialStore();
-  const confirmation = new ProviderConfirmation(context, url, place, await store.read());
+  const confirmation = confirmProvider(context, url, place, await store.read());
   await confirmation.requireKnownIssuer();
   await output.tell(`${url} signs in with ${issuer} and asks for the scopes ${scope}.`);
   const tokens = await fetchTokens(context, place);

@@ -3,7 +3,6 @@ import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
 import { getOperation } from '../../contract/index.js';
 import { requireShow } from '../command/confirm.js';
-import { flag } from '../command/flags.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import type { SignIn } from '../connect/credentials.js';
@@ -34,7 +33,7 @@ export const view = (): View[] => [
   {
     usage: 'auth token',
     summary: 'Print the current token',
-    flags: [flag('--show', 'Print the token even if stdout is a terminal')],
+    flags: { '--show': 'Print the token even if stdout is a terminal' },
     examples: [
       `printf 'Authorization: Bearer %s' "$(regen auth token)" | curl -H @- http://127.0.0.1:7717/users/me`,
     ],

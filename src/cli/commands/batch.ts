@@ -5,14 +5,12 @@ import { BatchProgress } from '../batch/batch-progress.js';
 import { openBudget } from '../batch/budget.js';
 import { checkJobs, readRemainingJobs } from '../batch/check.js';
 import { CircuitBreaker } from '../batch/circuit-breaker.js';
-import type { JobKeys } from '../batch/job-keys.js';
 import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
 import { type JobState, type Journal, withJournal } from '../batch/journal.js';
 import { type JobEnd, runJob } from '../batch/run-job.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { type ParsedCommand, readNumber } from '../command/command.js';
 import { printRequests } from '../command/dry-run.js';
-import { flag } from '../command/flags.js';
 import { runInParallel } from '../command/parallel.js';
 import type { Needs } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
@@ -34,17 +32,15 @@ export const view = (): View => ({
   changes: true,
   summary: 'Run many image and video jobs, and print one result per line; run the command again to resume',
   explain: { jobs: 'File with one job per line, as JSON or CSV (.csv); - for standard input' },
-  flags: [
-    flag('--concurrency <number>', 'Tasks to run in parallel (1 to 100; default 4)'),
-    flag(
-      '--max-credits <number>',
+  flags: {
+    '--concurrency <number>': 'Tasks to run in parallel (1 to 100; default 4)',
+    '--max-credits <number>':
       'Maximum cost of the whole batch; a job is not sent if its price could exceed the rest',
-    ),
-    flag('--retry-failed', 'Retry jobs that failed in earlier runs'),
-    flag('--state <path>', 'File that stores the state of each job (default <jobs>.state)'),
+    '--retry-failed': 'Retry jobs that failed in earlier runs',
+    '--state <path>': 'File that stores the state of each job (default <jobs>.state)',
     ...batchSaveFlags,
     ...waitFlags,
-  ],
+  },
   shape: {
     columns: ['line', 'id', 'status', 'task_id', 'credits', 'result'],
     less: ['credits', 'task_id'],
@@ -72,11 +68,11 @@ export async function run(context: Context): Promise<number> {
   return withScratch(context.system.now(), async (scratch) => {
     const file = await openJobsFile(context, context.system, scratch);
     return withJournal(context.folders.state, file.state, context.services.target, async (journal) => {
-      const { keys, before } = await checkJobs(context, file, journal);
-      const batch = { context, file, journal, keys };
+      const { lines, before } = await checkJobs(context, file, journal);
+      const batch = { context, file, journal, lines };
       if (context.flags['dry-run']) return dryRun(batch);
-      await sayRemoved(context, journal, keys);
-      const progress = new BatchProgress(context.output, keys.size, before);
+      await sayRemoved(context, journal, lines);
+      const progress = new BatchProgress(context.output, lines.size, before);
       return runBatch(batch, progress, limits);
     });
   });
@@ -86,11 +82,12 @@ interface OpenBatch {
   readonly context: Context;
   readonly file: JobsFile;
   readonly journal: Journal;
-  readonly keys: JobKeys;
+  /** The line of each job by its key. */
+  readonly lines: ReadonlyMap<string, number>;
 }
 
-async function dryRun({ context, file, journal, keys }: OpenBatch): Promise<number> {
-  const jobs = readRemainingJobs(context, file, journal, keys);
+async function dryRun({ context, file, journal, lines }: OpenBatch): Promise<number> {
+  const jobs = readRemainingJobs(context, file, journal, lines);
   const count = await printRequests(context, jobs, async (job) =>
     previewJob(context.system, await planLine(parseJob(context.flags, job), context)),
   );
@@ -98,8 +95,12 @@ async function dryRun({ context, file, journal, keys }: OpenBatch): Promise<numb
   return exitCodes.done;
 }
 
-async function sayRemoved({ output }: Needs<'output'>, journal: Journal, keys: JobKeys): Promise<void> {
-  const removed = [...journal.entries()].filter(([key]) => keys.findLine(key) === undefined).length;
+async function sayRemoved(
+  { output }: Needs<'output'>,
+  journal: Journal,
+  lines: OpenBatch['lines'],
+): Promise<void> {
+  const removed = [...journal.entries()].filter(([key]) => !lines.has(key)).length;
   if (removed > 0) {
     const verb = removed === 1 ? 'is' : 'are';
     await output.note(
@@ -109,25 +110,20 @@ async function sayRemoved({ output }: Needs<'output'>, journal: Journal, keys: J
 }
 
 async function runBatch(
-  { context, file, journal, keys }: OpenBatch,
+  { context, file, journal, lines }: OpenBatch,
   progress: BatchProgress,
   limits: { readonly concurrency: number; readonly credits: number | undefined },
 ): Promise<number> {
-  const { output, services } = context;
-  const { target } = services;
+  const { output } = context;
   const budget = await openBudget(context, journal, limits.credits);
   // Connects before the first job, so that a problem of all jobs is reported once.
-  await context.services.reach(target);
+  await context.services.reach();
   context.interruption.hint = 'Run the same command again to continue; sent jobs are not sent twice.';
   // Each running job listens for Ctrl-C in several places.
   setMaxListeners(0, context.signal);
   const breaker = new CircuitBreaker(context.signal);
-  const { ledger, signal, system, flags } = context;
-  const batch = {
-    ...{ services, ledger, signal, system, flags, output, target },
-    ...{ journal, progress, breaker, budget, checkExtension: createExtensionCheck(context.output) },
-  };
-  const left = readRemainingJobs(context, file, journal, keys);
+  const batch = { ...context, journal, breaker, budget, checkExtension: createExtensionCheck(output) };
+  const left = readRemainingJobs(context, file, journal, lines);
   const results: JobResult[] = [];
   await progress.open();
   try {
@@ -153,10 +149,9 @@ async function* readUntilOpen(
   jobs: AsyncGenerator<WrittenJob>,
   breaker: CircuitBreaker,
 ): AsyncGenerator<WrittenJob> {
-  while (!breaker.isOpen) {
-    const next = await jobs.next();
-    if (next.done) return;
-    yield next.value;
+  for await (const job of jobs) {
+    if (breaker.isOpen) return;
+    yield job;
   }
 }
 

@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { HostNode } from '../../contract/host-nodes.js';
 import { buildArchive, type Pack, warnAboutMissingDefinitions } from '../../flows/publish/pack.js';
-import { type ScannerFinding, scanAsComfy } from '../../pack/other-scanner.js';
+import { scanAsComfy } from '../../pack/other-scanner.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { exitCodes, usage } from '../terminal/failure.js';
@@ -24,13 +23,14 @@ export const view = (): View => ({
   local: true,
   summary: 'Preview what the registry will list and flag, without uploading; exits 6 if it would be flagged',
   explain: dirExplain,
-  flags: [
-    publisherFlag,
-    allowSecretsFlag,
-    flag('--for <choice>', 'Also find what the scanner of another registry is known to flag (one of comfy)', {
+  flags: {
+    ...publisherFlag,
+    ...allowSecretsFlag,
+    '--for <choice>': {
+      description: 'Also find what the scanner of another registry is known to flag (one of comfy)',
       choices: ['comfy'],
-    }),
-  ],
+    },
+  },
   shape: { columns: ['kind', 'what', 'where', 'detail'] },
   examples: ['regen version check', 'regen version check packs/light --json'],
   answer: z.object({
@@ -57,9 +57,8 @@ export async function run(context: Context): Promise<number> {
   const { output, command, system } = context;
   const progress = new Progress(output);
   try {
-    const registry = readText(context.flags, 'for');
-    if (registry !== undefined && registry !== 'comfy')
-      throw usage(`--for must be comfy, not '${registry}'.`);
+    const registry = readText(context.flags, 'for') ?? 'comfy';
+    if (registry !== 'comfy') throw usage(`--for must be comfy, not '${registry}'.`);
     const pack = await readFolder(context, context.args.dir as string | undefined);
     await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
     const [report] = await withScratch(system.now(), (scratch) =>
@@ -69,7 +68,7 @@ export async function run(context: Context): Promise<number> {
       ]),
     );
     progress.end();
-    const other = registry === undefined ? undefined : await scanFor(registry, pack);
+    const other = context.flags.for === undefined ? undefined : await scanForComfy(pack);
     const answer = { ...toAnswer(pack, report), ...(other && { for: other }) };
     await warnAboutMissingDefinitions(output, report);
     if (output.mode.json) await output.answer(answer);
@@ -85,19 +84,13 @@ export async function run(context: Context): Promise<number> {
 const ACTIVE = 'NodeVersionStatusActive';
 const FLAGGED = 'NodeVersionStatusFlagged';
 
-/** What the scanner of another registry would say of the pack. */
-interface OtherVerdict {
-  readonly registry: string;
-  readonly findings: readonly ScannerFinding[];
-  readonly verdict: string;
+/** What the scanner of the other registry would find in the pack. */
+async function scanForComfy({ files }: Pack) {
+  const findings = await scanAsComfy(files);
+  return { registry: 'comfy', findings, verdict: findings.length > 0 ? FLAGGED : ACTIVE };
 }
 
-async function scanFor(registry: string, pack: Pack): Promise<OtherVerdict> {
-  const findings = await scanAsComfy(pack.files);
-  return { registry, findings, verdict: findings.length > 0 ? FLAGGED : ACTIVE };
-}
-
-function toOtherRows(other: OtherVerdict | undefined): CheckRow[] {
+function toOtherRows(other: Awaited<ReturnType<typeof scanForComfy>> | undefined): CheckRow[] {
   if (!other) return [];
   const { registry: kind, findings, verdict } = other;
   return [

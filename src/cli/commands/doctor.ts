@@ -43,9 +43,7 @@ export async function run(context: Context): Promise<number> {
     ...service.findings,
     await checkKeychain(context.settings, system),
     checkProxy(system, service.url),
-    checkFolder(system, 'data', folders.data),
-    checkFolder(system, 'state', folders.state),
-    checkFolder(system, 'config', folders.config),
+    ...(['data', 'state', 'config'] as const).map((name) => checkFolder(name, folders[name])),
     checkTerminal(output, context.mayAsk),
   ];
   await output.answer(findings, command.shape);

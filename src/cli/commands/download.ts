@@ -12,7 +12,6 @@ import {
 import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { Failure } from '../terminal/failure.js';
@@ -27,10 +26,10 @@ export const view = (): View => ({
   usage: 'version download <nodeId> [version]',
   summary: 'Save the archive of a version, and print its path',
   explain: { version: 'Version number (default: the latest version)' },
-  flags: [
-    flag('-o, --output <path>', 'File or folder/ to save to (default <node>-<version>.zip)'),
-    flag('--force', 'Overwrite an existing file'),
-  ],
+  flags: {
+    '-o, --output <path>': 'File or folder/ to save to (default <node>-<version>.zip)',
+    '--force': 'Overwrite an existing file',
+  },
   examples: ['regen version download light-tools', 'regen version download light-tools 1.2.0 -o packs/'],
   answer: z.object({
     path: Text,

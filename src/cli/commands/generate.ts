@@ -79,7 +79,8 @@ export async function runJobs(
     jobs.map(({ name }) => name),
     (path) => choice === 'unfinished' && ledger.isUnfinishedAt(path),
   );
-  const entries = new Entries(ledger);
+  const entries = new Map<string, boolean>();
+  const endEntry = ({ entry }: Task) => entry && entries.set(entry.id, true);
   const starting = {
     ...{ services, ledger, signal, target },
     readStdin: () => readBytes(system.stdin),
@@ -95,7 +96,7 @@ export async function runJobs(
     const { task, seen } = await startTask(starting, job, {
       choice,
       output: place?.firstPath(job.name),
-      onEntry: (id) => entries.add(id),
+      onEntry: (id) => entries.set(id, false),
     }).catch((error) => {
       watch.state(job.name, 'FAILED');
       throw error;
@@ -103,13 +104,13 @@ export async function runJobs(
     resume.add(task.id);
     await watch.started(task.id, jobs.length > 1 ? job.name : undefined);
     if (context.flags.wait === false) {
-      entries.end(task);
+      endEntry(task);
       return { lines: [task.id], answer: seen.sent };
     }
     watch.state(task.id, seen.state);
     if (jobs.length === 1) await watch.stage(describeWork(jobs));
     const outcome = await finishTask({ ...awaiting, destination: place }, task, seen);
-    if (outcome.failure?.facts.code !== 'still_running') entries.end(task);
+    if (outcome.failure?.facts.code !== 'still_running') endEntry(task);
     resume.remove(task.id);
     return outcome;
   };
@@ -118,7 +119,7 @@ export async function runJobs(
     await watch.stage(jobs.length === 1 ? 'Starting the task' : describeWork(jobs));
     const items = jobs.map((job, at) => ({ label: chooseLabel(job), run: () => run(job, at + 1) }));
     const exit = await runAll(context, watch, items);
-    await entries.close();
+    await closeEntries(ledger, entries);
     if (exit !== exitCodes.done) return exit;
     const isUnsaved = context.flags.output === undefined && context.flags.wait !== false;
     if (isUnsaved && jobs.length === 1 && watch.isSeen)
@@ -150,30 +151,15 @@ function describeWork(jobs: readonly Job[]): string {
 }
 
 /**
- * The ledger entries of one command. They are closed together, once all its tasks have ended. Until then the same
- * command, run again, resumes them, including those that are done.
+ * Closes the ledger entries of a command together, once all its tasks have ended. Until then the same command, run
+ * again, resumes them, including those that are done.
+ * @param entries whether the task of each has ended
  */
-class Entries {
-  readonly #open = new Set<string>();
-  readonly #ended = new Set<string>();
-
-  constructor(readonly ledger: Ledger) {}
-
-  add(id: string): void {
-    this.#open.add(id);
-  }
-
-  end({ entry }: Task): void {
-    if (entry) this.#ended.add(entry.id);
-  }
-
-  async close(): Promise<void> {
-    const { ledger } = this;
-    // A refused task is no longer in the ledger.
-    const isOver = (id: string) => this.#ended.has(id) || ledger.read(id) === undefined;
-    if ([...this.#open].every(isOver))
-      for (const id of this.#ended) await ledger.change(id, { closed: true });
-  }
+async function closeEntries(ledger: Ledger, entries: ReadonlyMap<string, boolean>): Promise<void> {
+  // A refused task is no longer in the ledger; another has replaced one that its service no longer has.
+  const isOver = (id: string) => (ledger.read(id) ?? { state: 'GONE' }).state === 'GONE';
+  if (![...entries].every(([id, hasEnded]) => hasEnded || isOver(id))) return;
+  for (const [id, hasEnded] of entries) if (hasEnded) await ledger.change(id, { closed: true });
 }
 
 /** Refuses flags that have no effect with `--no-wait`. */

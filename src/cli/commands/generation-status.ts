@@ -3,7 +3,7 @@ import { listTaskOperations } from '../../contract/index.js';
 import type { VideoCreations } from '../../contract/video.js';
 import { findTask, readTask } from '../../flows/tasks/task.js';
 import { readText } from '../command/command.js';
-import { flag, toKebabCase } from '../command/flags.js';
+import { toKebabCase } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { taskExplain } from '../views/flags.js';
@@ -16,13 +16,12 @@ export const view = (): View[] => [
     usage: 'image status <task_id>',
     summary: 'Show the status of an image task',
     explain: taskExplain,
-    flags: [
-      flag(
-        '--kind <choice>',
-        'Kind of the task, if it was not started from this machine (default: try each)',
-        { choices: ['relight', 'style-transfer', 'skin-enhancer', 'upscaler'] },
-      ),
-    ],
+    flags: {
+      '--kind <choice>': {
+        description: 'Kind of the task, if it was not started from this machine (default: try each)',
+        choices: ['relight', 'style-transfer', 'skin-enhancer', 'upscaler'],
+      },
+    },
     examples: ['regen image status 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --kind relight'],
   },
   {

@@ -7,7 +7,6 @@ import { NodeId, PublisherId, SemanticVersion } from '../../contract/schema/iden
 import { replaceFolderFile } from '../../disk/private-file.js';
 import { formatPyproject, type InferredManifest, inferManifest } from '../../pack/infer-manifest.js';
 import { readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
 import { toInvalidFailure } from '../command/request.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
@@ -22,19 +21,16 @@ export const view = (): View => ({
   local: true,
   summary: 'Create the pyproject.toml of a node pack, and ask for values that the folder does not provide',
   explain: { dir: 'Folder of the node pack (default: the current folder)' },
-  flags: [
-    flag('--id <nodeId>', "Node id (default: from the folder's name)"),
-    flag('--name <text>', 'Display name (default: from the id)'),
-    flag('--publisher <publisherId>', 'Publisher to publish under'),
-    flag('--version <version>', 'First version (default 1.0.0)'),
-    flag('--description <text>', 'What the pack does (default: the first paragraph of the README)'),
-    flag(
-      '--license <path>',
-      'Licence name, or the path of its file (default: the licence file in the folder)',
-    ),
-    flag('--repository <url>', 'Source repository (default: the git remote)'),
-    flag('--force', 'Overwrite an existing pyproject.toml'),
-  ],
+  flags: {
+    '--id <nodeId>': "Node id (default: from the folder's name)",
+    '--name <text>': 'Display name (default: from the id)',
+    '--publisher <publisherId>': 'Publisher to publish under',
+    '--version <version>': 'First version (default 1.0.0)',
+    '--description <text>': 'What the pack does (default: the first paragraph of the README)',
+    '--license <path>': 'Licence name, or the path of its file (default: the licence file in the folder)',
+    '--repository <url>': 'Source repository (default: the git remote)',
+    '--force': 'Overwrite an existing pyproject.toml',
+  },
   examples: ['regen node init', 'regen node init packs/light --publisher my-team --no-input'],
   answer: z.object({
     path: Text,

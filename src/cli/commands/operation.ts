@@ -79,7 +79,7 @@ async function warnOfIgnored({ output }: Needs<'output'>, name: string, body: un
 }
 
 /** Whether a request needs no check with the schemas of the contract. */
-export function isValid(name: OperationName, request: Request): boolean {
+function isValid(name: OperationName, request: Request): boolean {
   const outline = getOutline(name);
   return isValidRequest(outline, { ...request, body: outline.body ? (request.body ?? {}) : undefined });
 }
@@ -104,7 +104,7 @@ export async function requireValid(
 }
 
 /** Loads what checks with the schemas of the contract. */
-export function loadChecks() {
+function loadChecks() {
   return Promise.all([import('../command/request.js'), import('../../contract/index.js')]);
 }
 

@@ -3,7 +3,6 @@ import { buildArchive } from '../../flows/publish/pack.js';
 import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { Progress } from '../terminal/progress.js';
@@ -20,12 +19,12 @@ export const view = (): View => ({
   shape: { columns: ['size', 'path'] },
   summary: 'Write the archive that `version publish` would upload, and send nothing',
   explain: dirExplain,
-  flags: [
-    flag('--list', 'List each file with its size in bytes, and write nothing'),
-    flag('-o, --output <path>', 'File or folder/ to write to (default <node>-<version>.zip)'),
-    flag('--force', 'Overwrite an existing file'),
-    allowSecretsFlag,
-  ],
+  flags: {
+    '--list': 'List each file with its size in bytes, and write nothing',
+    '-o, --output <path>': 'File or folder/ to write to (default <node>-<version>.zip)',
+    '--force': 'Overwrite an existing file',
+    ...allowSecretsFlag,
+  },
   examples: ['regen version pack --list', 'regen version pack packs/light -o light.zip'],
   answer: z.union([
     z.array(File),

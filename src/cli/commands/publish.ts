@@ -7,7 +7,6 @@ import { buildPublishBody } from '../../flows/publish/upload.js';
 import { readInput } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { publishFolder, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
@@ -29,21 +28,19 @@ export const view = (): View => ({
     dir: 'Folder with the pyproject.toml (default: the current folder). With several folders, a failed one does not stop the others',
   },
   changes: true,
-  flags: [
-    publisherFlag,
-    flag('--changelog <text>', 'Summary of the changes in this version'),
-    flag('--changelog-file <path>', 'File with the changelog, or - for standard input'),
-    allowSecretsFlag,
-    flag('--allow-findings', 'Publish even if a finding would flag the version'),
-    flag('--skip-existing', 'Succeed if this exact version is already published'),
-    flag('--no-wait', 'Exit once the archive is uploaded'),
-    flag('--wait', 'Wait for the verdict (the default)', { hidden: true }),
-    flag('--concurrency <number>', 'Folders to publish in parallel (1 to 16; default 3)'),
-    flag(
-      '--timeout <duration>',
+  flags: {
+    ...publisherFlag,
+    '--changelog <text>': 'Summary of the changes in this version',
+    '--changelog-file <path>': 'File with the changelog, or - for standard input',
+    ...allowSecretsFlag,
+    '--allow-findings': 'Publish even if a finding would flag the version',
+    '--skip-existing': 'Succeed if this exact version is already published',
+    '--no-wait': 'Exit once the archive is uploaded',
+    '--wait': { description: 'Wait for the verdict (the default)', hidden: true },
+    '--concurrency <number>': 'Folders to publish in parallel (1 to 16; default 3)',
+    '--timeout <duration>':
       "Maximum time to wait for the registry's verdict, such as 90s or 30m (default 30m)",
-    ),
-  ],
+  },
   examples: [
     'regen version publish',
     'regen version publish packs/light --changelog-file CHANGES.md --skip-existing',

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
-import { fixedCredential } from '../connect/credential.js';
-import { isNamed } from '../connect/target.js';
+import { fixedCredential } from '../connect/credentials.js';
+import { isNamed } from '../connect/settings.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { Text, Texts, Time } from '../views/answers.js';
 import type { View } from '../views/view.js';
@@ -13,7 +12,7 @@ type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'connec
 export const view = (): View => ({
   usage: 'publisher token check <publisherId>',
   summary: 'Check whether the token that `version publish` would use can publish for a publisher',
-  flags: [flag('--node <nodeId>', 'Check it for this node, too')],
+  flags: { '--node <nodeId>': 'Check it for this node, too' },
   examples: ['regen publisher token check my-team --node light-tools'],
   answer: z.object({
     publisher: Text,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { getOperation } from '../../contract/index.js';
 import { toJsonSchema } from '../../contract/schema/json-schema.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { toJson } from '../terminal/text.js';
@@ -13,7 +12,7 @@ export const view = (): View => ({
   local: true,
   summary: 'Print the JSON Schema of what a command prints with --json, or of the request that it sends',
   explain: { command: "The command without its arguments, or 'error' (default: list the commands)" },
-  flags: [flag('--input', 'The schema of the request body, with the rules of each model')],
+  flags: { '--input': 'The schema of the request body, with the rules of each model' },
   shape: { columns: ['command', 'schema'] },
   examples: [
     'regen schema version check',

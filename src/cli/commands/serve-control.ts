@@ -8,7 +8,7 @@ import { isRecord, parseJson } from '../../contract/json.js';
 import { MAX_GIVEN_BYTES, openFolderFile, readFolderFile } from '../../disk/folder-file.js';
 import { confirmDestruction } from '../command/confirm.js';
 import type { Needs } from '../connect/context.js';
-import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
+import { drainLocal, findLocal, type LocalService, rotateSecret, tryLock } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
 import { stripControls } from '../terminal/text.js';
 import { Text, Texts } from '../views/answers.js';
@@ -23,7 +23,7 @@ export const view = (): View[] => [
     usage: 'serve status',
     local: true,
     summary: 'Show the running service and the disk space that its data takes; exits 7 if there is none',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
     answer: z.object({
       url: Text,
       socket: Text,
@@ -44,13 +44,13 @@ export const view = (): View[] => [
     usage: 'serve stop',
     local: true,
     summary: 'Stop the running service once it has finished its current work',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
   },
   {
     usage: 'serve rotate-key',
     local: true,
     summary: 'Sign new tokens with a new key, whether or not the service is running',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
     answer: z.object({ kid: Text }),
   },
   {
@@ -61,7 +61,7 @@ export const view = (): View[] => [
       loss: 'Programs that send the old token are refused at once.',
     },
     summary: 'Replace the token of the embedded owner, whether or not the service is running',
-    flags: [dataFlag, configFlag],
+    flags: { ...dataFlag, ...configFlag },
   },
   {
     usage: 'serve logs',
@@ -124,14 +124,9 @@ function startingOrStopping(folder: string): Failure {
 async function isLocked(folder: string): Promise<boolean> {
   const path = join(folder, 'service.lock');
   if (!existsSync(path)) return false;
-  const { LockTimeout, takeLock } = await import('../../disk/lock.js');
-  try {
-    takeLock(path, 0).release();
-    return false;
-  } catch (error) {
-    if (error instanceof LockTimeout) return true;
-    throw error;
-  }
+  const lock = await tryLock(path);
+  lock?.release();
+  return lock === undefined;
 }
 
 async function stopService(context: Context): Promise<void> {

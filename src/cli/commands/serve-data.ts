@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction } from '../command/confirm.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
@@ -37,7 +36,7 @@ export function view(): View[] {
       summary:
         'Copy the data of a service, running or not, into a new folder or .zip archive, and check the copy',
       explain: { path: 'The folder or .zip archive to create' },
-      flags: [dataFlag, configFlag],
+      flags: { ...dataFlag, ...configFlag },
       notes: [
         'A backup from PostgreSQL is an embedded database, too. To put it back, run serve restore, then serve copy.',
         'The copy holds the signing keys and the hashes of tokens: keep it as safe as the data folder. It leaves out the token of the embedded owner.',
@@ -53,7 +52,7 @@ export function view(): View[] {
       local: true,
       summary: 'Copy a backup into a data folder that is new or empty, and check it',
       explain: { path: 'A folder or .zip archive that serve backup wrote' },
-      flags: [dataFlag],
+      flags: { ...dataFlag },
       examples: ['regen serve restore backups/monday.zip --data ./registry'],
       answer: Report,
     },
@@ -61,7 +60,7 @@ export function view(): View[] {
       usage: 'serve check',
       local: true,
       summary: 'Check the database and every stored file against its digest; exits 6 if something is damaged',
-      flags: [dataFlag, configFlag],
+      flags: { ...dataFlag, ...configFlag },
       answer: Report,
     },
     {
@@ -69,7 +68,7 @@ export function view(): View[] {
       local: true,
       summary:
         'Copy the data of a stopped service to the PostgreSQL database and the storage of a configuration',
-      flags: [dataFlag, flag('--to <path>', 'Configuration file of the service to copy to')],
+      flags: { ...dataFlag, '--to <path>': 'Configuration file of the service to copy to' },
       notes: ['The database must be empty. The data folder stays as it is.'],
       examples: ['regen serve copy --to /etc/regen/regen.toml'],
     },
@@ -77,11 +76,11 @@ export function view(): View[] {
       usage: 'serve migrate',
       local: true,
       summary: 'Upgrade the data of a stopped service to this release, as its next start would',
-      flags: [
-        configFlag,
-        dataFlag,
-        flag('--check', 'Change nothing; exit 6 if steps are missing, and say which'),
-      ],
+      flags: {
+        ...configFlag,
+        ...dataFlag,
+        '--check': 'Change nothing; exit 6 if steps are missing, and say which',
+      },
       notes: [
         'With PostgreSQL, services of the earlier release may keep running if --check reports that all steps are rolling.',
       ],
@@ -95,7 +94,7 @@ export function view(): View[] {
         loss: 'Only a backup brings it back.',
       },
       summary: 'Remove what the retention settings no longer keep, as the service does once a day',
-      flags: [configFlag, dataFlag, flag('--dry-run', 'Only count what would be removed')],
+      flags: { ...configFlag, ...dataFlag, '--dry-run': 'Only count what would be removed' },
       shape: { columns: ['kind', 'days', 'count', 'bytes'] },
       notes: ['It can run while the service runs.'],
       examples: ['regen serve prune --dry-run', 'regen serve prune --yes --config /etc/regen/regen.toml'],

@@ -7,11 +7,10 @@ import { readHandleLimit } from '../../disk/file-handles.js';
 import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import { loadWithCode } from '../../disk/kept-code.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
 import { toConfigurationFailure } from '../command/to-failure.js';
 import { version } from '../command/version.js';
 import type { Needs } from '../connect/context.js';
-import type { Folders } from '../connect/folders.js';
+import { type Folders, warnOfOtherWriter } from '../connect/folders.js';
 import { ensureLocal } from '../connect/local.js';
 import { readConfiguration, readDocument, resolvePaths } from '../connect/service-configuration.js';
 import { STANDARD_PORT } from '../connect/services.js';
@@ -29,25 +28,22 @@ export const view = (): View => ({
   local: true,
   summary:
     'Run the service (registry and generation) on this machine, and print its URL on stdout once it is ready',
-  flags: [
-    flag('--host <address>', 'Address to listen on (default 127.0.0.1)'),
-    flag('--port <number>', 'Port to listen on, 0 for a free one (default 7717)'),
-    dataFlag,
-    configFlag,
-    flag('--work <kinds>', 'Run only these kinds of jobs, separated by commas; others share the database'),
-    flag('--no-work', 'Run no jobs; other services share the database and do'),
-    flag('--any-port', 'Use a free port if the given one is in use', { hidden: true }),
-    flag('--until-idle <duration>', 'Exit after this long without work', { hidden: true }),
-    flag('--from <folder>', 'The folder that paths are relative to', { hidden: true }),
-    flag('--detach', 'Run in the background; return once the service is ready'),
-    flag(
-      '--scenario <path>',
-      'File with failures to simulate, to test scripts: TOML or JSON; only on loopback',
-    ),
-    flag('--seed <number>', 'With --scenario: repeat the run that had this seed'),
-    flag('--check', 'Check the configuration, and start nothing'),
-    flag('--print-config', 'Print the configuration with its defaults as JSON, and start nothing'),
-  ],
+  flags: {
+    '--host <address>': 'Address to listen on (default 127.0.0.1)',
+    '--port <number>': 'Port to listen on, 0 for a free one (default 7717)',
+    ...dataFlag,
+    ...configFlag,
+    '--work <kinds>': 'Run only these kinds of jobs, separated by commas; others share the database',
+    '--no-work': 'Run no jobs; other services share the database and do',
+    '--any-port': { description: 'Use a free port if the given one is in use', hidden: true },
+    '--until-idle <duration>': { description: 'Exit after this long without work', hidden: true },
+    '--from <folder>': { description: 'The folder that paths are relative to', hidden: true },
+    '--detach': 'Run in the background; return once the service is ready',
+    '--scenario <path>': 'File with failures to simulate, to test scripts: TOML or JSON; only on loopback',
+    '--seed <number>': 'With --scenario: repeat the run that had this seed',
+    '--check': 'Check the configuration, and start nothing',
+    '--print-config': 'Print the configuration with its defaults as JSON, and start nothing',
+  },
   notes: [
     'Settings come from the flags, then from variables such as REGEN_SERVE_PORT, then from the configuration file; docs/configuration.md lists them.',
   ],
@@ -70,6 +66,7 @@ export async function run(given: Context): Promise<void> {
   tuneEngine(SERVICE_MODULES);
   const configuration = await buildConfiguration(context);
   const scenario = await readScenario(context);
+  warnOfOtherWriter(requireDataFolder(configuration), (sentence) => void output.warn(sentence));
   if (flags.check || flags['print-config']) return showConfiguration(context, configuration, scenario);
   if (flags.detach) return startInBackground(context, configuration, scenario);
   const service = await startHere(context, configuration, scenario);

@@ -19,7 +19,6 @@ export const view = (): View => ({
   changes: true,
   summary: 'Cancel tasks that have not ended; credits of tasks that were not started are refunded',
   explain: taskExplain,
-  flags: [],
   shape: { columns: ['task_id', 'status', 'credits', 'reason'] },
   examples: [
     'regen task cancel @last',

@@ -3,8 +3,7 @@ import { findTask, readTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
-import { saveTask } from '../generation/finish-task.js';
-import { downloadResult, printsBytes } from '../generation/print-result.js';
+import { downloadResult, printsBytes, saveTask } from '../generation/finish-task.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
@@ -18,7 +17,7 @@ export const view = (): View => ({
   usage: 'task download <task_id>',
   summary: 'Save the results of a task, and print their paths',
   explain: taskExplain,
-  flags: [...saveFlags, openFlag],
+  flags: { ...saveFlags, ...openFlag },
   examples: ['regen task download 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 -o results/ --receipt'],
   answer: describeAnyTask(),
 });

@@ -5,7 +5,6 @@ import { findEntry, isKind } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readNumber, readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction } from '../command/confirm.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
@@ -22,16 +21,17 @@ export const view = (): View[] => [
     usage: 'task list',
     local: true,
     summary: 'List the tasks started from this machine, newest first, in their last known state',
-    flags: [
-      flag('--state <choice>', 'Only tasks in this state; can be repeated', {
+    flags: {
+      '--state <choice>': {
+        description: 'Only tasks in this state; can be repeated',
         choices: ['queued', 'running', 'done', 'failed', 'gone'],
         repeat: true,
-      }),
-      flag('--kind <text>', 'Only image or video tasks, or those of one command such as relight'),
-      flag('--since <time>', 'Only tasks started within this time, such as 24h, or since a date'),
-      flag('--service <text>', "Only tasks of this service: 'local' or a part of its address"),
-      flag('--limit <number>', 'At most this many tasks'),
-    ],
+      },
+      '--kind <text>': 'Only image or video tasks, or those of one command such as relight',
+      '--since <time>': 'Only tasks started within this time, such as 24h, or since a date',
+      '--service <text>': "Only tasks of this service: 'local' or a part of its address",
+      '--limit <number>': 'At most this many tasks',
+    },
     shape: {
       columns: ['id', 'task_id', 'operation', 'state', 'created_at', 'service'],
       less: ['service', 'result'],
@@ -59,7 +59,7 @@ export const view = (): View[] => [
     },
     summary: 'Remove tasks from the list on this machine; their results stay where they are',
     explain: taskExplain,
-    flags: [flag('--force', 'Forget tasks that have not ended, too')],
+    flags: { '--force': 'Forget tasks that have not ended, too' },
     examples: [
       'regen task forget @last',
       'regen task list --state failed --jq ".[].id" | xargs regen task forget --yes',

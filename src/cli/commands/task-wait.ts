@@ -2,7 +2,6 @@ import { ServiceError } from '../../client/errors.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry, findTarget, findTask, readTask, type Task, toTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
-import { flag } from '../command/flags.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { finishTask, planFinish, type TaskOutcome } from '../generation/finish-task.js';
@@ -23,12 +22,12 @@ export const view = (): View => ({
   usage: 'task wait [task_id...]',
   summary: 'Wait for tasks to end, and print their output URLs',
   explain: taskExplain,
-  flags: [
-    flag('--all', 'Wait for all unfinished tasks that were started from this machine'),
+  flags: {
+    '--all': 'Wait for all unfinished tasks that were started from this machine',
     ...saveFlags,
-    openFlag,
+    ...openFlag,
     ...waitFlags,
-  ],
+  },
   examples: [
     'regen task wait --all -o results/',
     'regen task list --state running --jq ".[].task_id" | regen task wait - -o results/',

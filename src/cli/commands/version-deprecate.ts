@@ -5,7 +5,6 @@ import { getOutline } from '../../client/outlines.js';
 import { NodeVersion } from '../../contract/node-version.js';
 import { confirm } from '../command/confirm.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import type { View } from '../views/view.js';
@@ -17,7 +16,7 @@ export const view = (): View => ({
   changes: true,
   summary: 'Mark all versions of a node in a range as deprecated',
   explain: { range: "Range of versions as npm writes it, such as '<1.2.0' or '1.x'" },
-  flags: [flag('--undo', 'Remove the mark'), flag('-y, --yes', 'Do not ask for confirmation')],
+  flags: { '--undo': 'Remove the mark', '-y, --yes': 'Do not ask for confirmation' },
   shape: { columns: ['version', 'deprecated', 'status'] },
   examples: ["regen version deprecate light-tools '<1.2.0'"],
   answer: z.array(NodeVersion),

@@ -1,4 +1,4 @@
-import { flag } from '../command/flags.js';
+import type { Flags } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { parseReason } from '../publish/parse-reason.js';
 import { Failure } from '../terminal/failure.js';
@@ -8,20 +8,20 @@ import { run as runOperation } from './operation.js';
 type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
 
 export function view(): View[] {
-  const reasons = flag(
-    '--reasons',
-    'Show why versions were flagged or banned, one finding per line, with its file and line if the registry reports them',
-  );
+  const reasons: Flags = {
+    '--reasons':
+      'Show why versions were flagged or banned, one finding per line, with its file and line if the registry reports them',
+  };
   return [
     {
       usage: 'version get <nodeId> <version>',
       operation: 'version.get',
-      flags: [reasons],
+      flags: { ...reasons },
     },
     {
       usage: 'version list <nodeId>',
       operation: 'version.list',
-      flags: [reasons],
+      flags: { ...reasons },
       shape: {
         columns: ['version', 'status', 'deprecated', 'createdAt', 'status_reason'],
         less: ['deprecated'],

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { findTask } from '../../flows/tasks/task.js';
-import { findEnd } from '../../flows/tasks/task-state.js';
+import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
 import { PORTS, readNumber, readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { toTaskFailure } from '../generation/finish-task.js';
 import { durationMs } from '../terminal/duration.js';
@@ -19,9 +18,9 @@ import { type Event, formatEvent } from '../webhooks/event.js';
 import { Handled, Inbox, isDone } from '../webhooks/inbox.js';
 import { readAddress } from '../webhooks/post-event.js';
 import { receiveWebhooks } from '../webhooks/receive.js';
-import { SecretsInUse } from '../webhooks/secrets.js';
+import { readSecrets, SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
-import { awaitEnd, TaskEnd } from '../webhooks/until.js';
+import { awaitEnd } from '../webhooks/until.js';
 
 type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'folders' | 'ledger' | 'services'>;
 
@@ -29,21 +28,17 @@ export const view = (): View => ({
   usage: 'webhook listen',
   summary:
     'Receive webhooks on this machine, verify them, and print one per line (NDJSON with --json); can also run a command or forward them',
-  flags: [
-    flag('--port <number>', 'Port to listen on, 0 for a free one (default 0)'),
-    flag('--public-url <url>', 'Public address of this listener, such as the address of a tunnel'),
-    flag('--forward-to <url>', 'Forward each webhook, body and headers unchanged, and return the response'),
-    flag(
-      '--exec <command>',
+  flags: {
+    '--port <number>': 'Port to listen on, 0 for a free one (default 0)',
+    '--public-url <url>': 'Public address of this listener, such as the address of a tunnel',
+    '--forward-to <url>': 'Forward each webhook, body and headers unchanged, and return the response',
+    '--exec <command>':
       'Shell command to run for each webhook, with the body on standard input and REGEN_WEBHOOK_EVENT, _ID, _TASK_ID and _STATE in the environment; if it does not exit 0, the webhook is sent again',
-    ),
-    flag(
-      '--until <task_id>',
+    '--until <task_id>':
       'Exit when this task has ended, according to a webhook or its status; exits 6 if it failed',
-    ),
-    flag('--timeout <duration>', 'With --until: maximum time to wait; then exits 8'),
-    secretFileFlag,
-  ],
+    '--timeout <duration>': 'With --until: maximum time to wait; then exits 8',
+    ...secretFileFlag,
+  },
   shape: { columns: ['event', 'task_id', 'state', 'outputs'] },
   examples: [
     'regen webhook listen --port 8788 --exec "jq -r .status"',
@@ -63,15 +58,19 @@ export async function run(context: Context): Promise<void> {
   const { output, system } = context;
   const options = readOptions(context);
   const act = createActions(context);
-  const secrets = await SecretsInUse.open(context);
+  const secrets = new SecretsInUse(context, await readSecrets(context));
   const task = options.until === undefined ? undefined : await findTask(context, options.until);
-  const end = new TaskEnd(task?.id);
+  let report: (seen: TaskState) => void = () => {};
+  const reported = new Promise<TaskState>((resolve) => {
+    report = resolve;
+  });
   const inbox = new Inbox({
     handled: new Handled(context.folders.state),
     show: (event) => showEvent(context, event),
     act: async (event) => {
       const reply = await act(event);
-      if (isDone(reply)) end.observe(event);
+      const { taskId, seen } = event;
+      if (isDone(reply) && taskId === task?.id && seen && findEnd(seen.state)) report(seen);
       return reply;
     },
   });
@@ -87,7 +86,7 @@ export async function run(context: Context): Promise<void> {
     });
     try {
       if (!task) return await waitForAbort(context.signal);
-      const seen = await awaitEnd(catchUpContext, task, end, options.timeoutMs);
+      const seen = await awaitEnd(catchUpContext, task, reported, options.timeoutMs);
       const { state, outputs } = seen;
       if (task.entry) await context.ledger.change(task.entry.id, { state, outputs });
       if (findEnd(state) === 'badly') throw await toTaskFailure(context, task, seen);

@@ -3,7 +3,6 @@ import type { Destruction } from '../../contract/operation.js';
 import { webhook } from '../../contract/webhook.js';
 import { confirmDestruction, reportDestruction, requireShow } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import type { View } from '../views/view.js';
 
@@ -14,10 +13,10 @@ export const view = (): View => ({
   destroys: { ...(webhook.rotateSecret.destroys as Destruction), flag: 'rotate' },
   summary: 'Print the secret that signs your webhooks, or replace it',
   changes: true,
-  flags: [
-    flag('--rotate', 'Create a new secret; for 24 hours, the old one signs too'),
-    flag('--show', 'Print the secret even if stdout is a terminal'),
-  ],
+  flags: {
+    '--rotate': 'Create a new secret; for 24 hours, the old one signs too',
+    '--show': 'Print the secret even if stdout is a terminal',
+  },
   examples: ['regen webhook secret > webhook-secret.txt'],
 });
 

@@ -3,12 +3,11 @@ import type { z } from 'zod';
 import { type WebhookEvent, type webhookEvents, webhookStates } from '../../contract/events.js';
 import { createWebhookHeaders } from '../../wire/webhook-signature.js';
 import { readText } from '../command/command.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { secretFileFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
-import { isDone, type Reply } from '../webhooks/inbox.js';
+import { isDone } from '../webhooks/inbox.js';
 import { postEvent, readAddress } from '../webhooks/post-event.js';
 import { readSecrets } from '../webhooks/secrets.js';
 
@@ -17,16 +16,18 @@ type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'services'>;
 export const view = (): View => ({
   usage: 'webhook trigger',
   summary: 'Send a made-up webhook, signed like those of the service; exits 6 unless it is answered with 2xx',
-  flags: [
-    flag('--to <url>', 'Address of the receiver (required)'),
-    flag('--event <event>', 'Event to send (default: the one that has the state, or image.task.updated)', {
+  flags: {
+    '--to <url>': 'Address of the receiver (required)',
+    '--event <event>': {
+      description: 'Event to send (default: the one that has the state, or image.task.updated)',
       choices: Object.keys(webhookStates),
-    }),
-    flag('--state <state>', 'State of the task (default: that of a task that is done)', {
+    },
+    '--state <state>': {
+      description: 'State of the task (default: that of a task that is done)',
       choices: Object.values(webhookStates).flat(),
-    }),
-    secretFileFlag,
-  ],
+    },
+    ...secretFileFlag,
+  },
   notes: ['The task and its results do not exist.'],
   examples: [
     'regen webhook trigger --to http://127.0.0.1:3000/hook',
@@ -38,14 +39,18 @@ export const view = (): View => ({
 const TIMEOUT_MS = 10_000;
 
 export async function run(context: Context): Promise<void> {
-  const { system, output } = context;
+  const { system, output, signal } = context;
   const { to, event, state } = readOptions(context);
   const id = `msg_${randomUUID()}`;
   const sample = buildSampleEvent(event, state);
   const body = JSON.stringify(sample.body);
   const headers = createWebhookHeaders(await readSecrets(context), { id, body, event, now: system.now() });
   const begun = system.now();
-  const reply = await sendEvent(context, to, { headers: { ...headers, 'user-agent': 'regen' }, body });
+  const sent = { headers: { ...headers, 'user-agent': 'regen' }, body, signal, timeoutMs: TIMEOUT_MS };
+  const reply = await postEvent(to, sent).catch((error) => {
+    signal.throwIfAborted();
+    throw notAccepted(error.message, 'The service would retry it for up to 24 hours.');
+  });
   const { status } = reply;
   await output.answer({ id, event, task_id: sample.taskId, state, status, ms: system.now() - begun });
   if (!isDone(reply)) throw notAccepted(`${to.origin} answered ${status}.`, describeRetry(status));
@@ -69,24 +74,6 @@ function readOptions({ flags }: Needs<'flags'>) {
   if (problems.length > 0 || !to || !found) throw usage(problems.join(' '));
   const [event, [, done]] = found;
   return { to: new URL(to), event, state: state ?? (done as string) };
-}
-
-type Sent = Pick<Parameters<typeof postEvent>[1], 'headers' | 'body'>;
-
-async function sendEvent({ signal }: Needs<'signal'>, to: URL, sent: Sent): Promise<Reply> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  try {
-    return await postEvent(to, { ...sent, signal: AbortSignal.any([signal, timeout]) });
-  } catch (error) {
-    signal.throwIfAborted();
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw notAccepted(
-      timeout.aborted
-        ? `${to.origin} did not answer within ${TIMEOUT_MS / 1000} s.`
-        : `Could not reach ${to.origin} (${code ?? message}).`,
-      'The service would retry it for up to 24 hours.',
-    );
-  }
 }
 
 function describeRetry(status: number): string {

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { hasValidSignature, verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
 import { readGivenFile } from '../../disk/folder-file.js';
-import { flag } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
@@ -20,12 +19,12 @@ export const view = (): View => ({
   explain: {
     file: 'The request as received: headers, an empty line, body. With the flags below, only the body',
   },
-  flags: [
-    flag('--id <text>', 'Value of the webhook-id header'),
-    flag('--timestamp <seconds>', 'Value of the webhook-timestamp header'),
-    flag('--signature <text>', 'Value of the webhook-signature header'),
-    secretFileFlag,
-  ],
+  flags: {
+    '--id <text>': 'Value of the webhook-id header',
+    '--timestamp <seconds>': 'Value of the webhook-timestamp header',
+    '--signature <text>': 'Value of the webhook-signature header',
+    ...secretFileFlag,
+  },
   examples: [
     'regen webhook verify request.txt',
     'regen webhook verify --id msg_1 --timestamp 1767225600 --signature v1,bWFkZSB1cA== < body.json',
@@ -73,25 +72,18 @@ const HINTS: Readonly<Record<WebhookProblem['kind'], string>> = {
   malformed: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',
 };
 
+const SIGNED = ['id', 'timestamp', 'signature'] as const;
+
 async function readWebhook(context: Context): Promise<Webhook> {
   const { flags } = context;
-  const names = ['id', 'timestamp', 'signature'] as const;
-  const given = names.filter((name) => flags[name] !== undefined);
-  const bytes = await readInputFile(context);
-  if (given.length === 0) {
-    const { headers, body } = readRawRequest(bytes);
-    const header = (name: (typeof names)[number]) => headers.get(webhookHeaders[name]) ?? '';
-    return { id: header('id'), timestamp: header('timestamp'), signature: header('signature'), body };
-  }
-  const missing = names.filter((name) => !given.includes(name)).map((name) => `--${name}`);
-  if (missing.length > 0)
+  const missing = SIGNED.filter((name) => flags[name] === undefined).map((name) => `--${name}`);
+  if (missing.length > 0 && missing.length < SIGNED.length)
     throw usage(`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} required as well.`);
-  const [id, timestamp, signature] = names.map((name) => (flags[name] as string).trim()) as [
-    string,
-    string,
-    string,
-  ];
-  return { id, timestamp, signature, body: bytes };
+  const bytes = await readInputFile(context);
+  const { headers, body } = missing.length > 0 ? readRawRequest(bytes) : { headers: undefined, body: bytes };
+  const read = (name: (typeof SIGNED)[number]) =>
+    headers ? (headers.get(webhookHeaders[name]) ?? '') : String(flags[name]).trim();
+  return { id: read('id'), timestamp: read('timestamp'), signature: read('signature'), body };
 }
 
 async function readInputFile({ args, system }: Needs<'args' | 'system'>): Promise<Buffer> {

@@ -5,8 +5,9 @@ import type { Argument, Command, Flag, Mode } from '../command/command.js';
 import { listSubcommands } from '../command/help.js';
 import { findFolders } from '../connect/folders.js';
 import type { System } from '../terminal/system.js';
+import { oneLine } from '../terminal/text.js';
 import { BuiltTree } from '../views/tree.js';
-import { type Line, listFlags, parseLine } from './line.js';
+import { isSafeValue, type Line, listFlags, parseLine } from './line.js';
 import type { Asked, LiveKind } from './live.js';
 
 /**
@@ -65,7 +66,7 @@ function listFlagNames({ tree, command }: Line, naming: Naming | undefined): str
 const MAX_DESCRIPTION = 80;
 
 function formatSuggestion(name: string, text: string): string {
-  const line = text.split('\n', 1)[0] as string;
+  const line = oneLine(text.split('\n', 1)[0] as string);
   return `${name}\t${line.length > MAX_DESCRIPTION ? `${line.slice(0, MAX_DESCRIPTION - 1)}…` : line}`;
 }
 
@@ -93,7 +94,7 @@ async function listValues(line: Line, input: Flag | Argument, asked: Asked): Pro
 async function findNaming({ flags }: Line, { system }: Asked): Promise<Naming | undefined> {
   if (!mayHaveNaming(system)) return undefined;
   const { readNaming, Settings } = await import('../connect/settings.js');
-  const { chooseTarget } = await import('../connect/target.js');
+  const { chooseTarget } = await import('../connect/settings.js');
   const settings = new Settings(system, () => {});
   try {
     const target = chooseTarget(flags, system.env, settings);
@@ -114,9 +115,9 @@ function mayHaveNaming(system: System): boolean {
 
 function listChoices(input: Flag | Argument, naming: Naming | undefined): readonly string[] {
   const choices = ('choices' in input && input.choices) || [];
-  return naming
-    ? choices.map((choice) => naming.renameWord(input.target?.at(-1) ?? '', choice, 'theirs'))
-    : choices;
+  if (!naming) return choices;
+  const renamed = choices.map((choice) => naming.renameWord(input.target?.at(-1) ?? '', choice, 'theirs'));
+  return renamed.filter((choice) => choices.includes(choice) || isSafeValue(choice));
 }
 
 function useContractModel(line: Line, naming: Naming | undefined): Line {

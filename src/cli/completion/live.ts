@@ -9,14 +9,12 @@ import { readPrivateFile } from '../../disk/private-file.js';
 import { Ledger } from '../../flows/tasks/ledger.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { Clients, type Connect } from '../connect/clients.js';
-import { type Credential, chooseCredential, fixedCredential } from '../connect/credential.js';
-import { CredentialStore } from '../connect/credentials.js';
+import { CredentialStore, chooseCredential, fixedCredential } from '../connect/credentials.js';
 import { findFolders } from '../connect/folders.js';
 import { findLocal } from '../connect/local.js';
-import { Settings } from '../connect/settings.js';
-import { chooseTarget, isNamed } from '../connect/target.js';
+import { chooseTarget, Settings } from '../connect/settings.js';
 import type { System } from '../terminal/system.js';
-import type { Line } from './line.js';
+import { isSafeValue, type Line } from './line.js';
 
 // Decided: a shell waits for at most 300 ms, and starting may take two thirds of that.
 const LIVE_TIMEOUT_MS = 100;
@@ -60,7 +58,7 @@ function listTasks(system: System): string[] {
 }
 
 async function readServiceValues(
-  kind: keyof typeof LIVE_READERS,
+  kind: ServiceKind,
   { args, flags }: Line,
   asked: Asked,
 ): Promise<readonly string[]> {
@@ -79,7 +77,7 @@ async function readServiceValues(
   const reading = (async () => {
     const client = await connectToTarget(system, settings, target, clients.connect);
     if (!client) return undefined;
-    const values = selectSafeValues(await LIVE_READERS[kind]({ client, nodeId }));
+    const values = selectSafeValues(await readFromService(kind, client, nodeId));
     cache.write({ values, at: system.now(), begun: kept.begun });
     return values;
   })().catch(() => undefined);
@@ -101,17 +99,11 @@ async function connectToTarget(system: System, settings: Settings, target: Targe
   }
   const store = new CredentialStore(system, target, silent, settings.credentialStore);
   const credential = await chooseCredential(system, {
-    ...(isNamed(target) && { env: system.env }),
-    kept: () => readKept(store),
+    ...{ target, store },
+    // Without renewing it: the shell may kill the renewal, which would end the sign-in.
+    toCredential: ({ access_token }, source) => fixedCredential(access_token, source),
   });
   return connect(target.baseUrl, credential, target);
-}
-
-/** Reads the credential without renewing it: the shell may kill the renewal, which would end the sign-in. */
-async function readKept(store: CredentialStore): Promise<Credential | undefined> {
-  const { token, sign_in } = await store.read();
-  const kept = token ?? sign_in?.access_token;
-  return kept === undefined ? undefined : fixedCredential(kept, store.path);
 }
 
 /** Reads the values in the background, for the next completion. */
@@ -129,49 +121,44 @@ function readInBackground({ system, argv }: Asked): void {
     .unref();
 }
 
+type ServiceKind = 'node' | 'version' | 'publisher' | 'delivery';
+
 /** Kinds of values that come from a service, the settings or the ledger. */
-export type LiveKind = 'node' | 'version' | 'publisher' | 'profile' | 'task' | 'delivery';
-
-interface LiveQuery {
-  readonly client: Client;
-  /** The node whose versions are requested. */
-  readonly nodeId: string | undefined;
-}
-
-type ReadValues = (query: LiveQuery) => Promise<string[]>;
+export type LiveKind = ServiceKind | 'profile' | 'task';
 
 const ONCE = { retries: 0 };
 
-/** Reads each kind from a service. */
-const LIVE_READERS: Readonly<Record<Exclude<LiveKind, 'profile' | 'task'>, ReadValues>> = {
-  async publisher({ client }) {
-    return (await client.publisher.list({}, ONCE)).flatMap(({ id }) => id ?? []);
-  },
+/** Reads values of a kind from a service. */
+async function readFromService(
+  kind: ServiceKind,
+  client: Client,
+  nodeId: string | undefined,
+): Promise<string[]> {
+  switch (kind) {
+    case 'publisher':
+      return (await client.publisher.list({}, ONCE)).flatMap(({ id }) => id ?? []);
+    case 'node':
+      return listNodes(client);
+    case 'version':
+      if (nodeId === undefined) return [];
+      return (await client.version.list({ nodeId }, ONCE)).flatMap(({ version }) => version ?? []);
+    case 'delivery':
+      return (await client.webhook.deliveries({}, ONCE)).map(({ id }) => id);
+  }
+}
 
-  /** The user's own nodes first, then some of all nodes. */
-  async node(query) {
-    const { client } = query;
-    const listSome = async () => (await client.node.search({ limit: 100 }, ONCE)).nodes;
-    const found = await Promise.allSettled([listOwnNodes(query), listSome()]);
-    const read = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    if (read.length === 0) throw (found[0] as PromiseRejectedResult).reason;
-    return read.flat().flatMap(({ id }) => id ?? []);
-  },
-
-  async version({ client, nodeId }) {
-    if (nodeId === undefined) return [];
-    const versions = await client.version.list({ nodeId }, ONCE);
-    return versions.flatMap(({ version }) => version ?? []);
-  },
-
-  async delivery({ client }) {
-    return (await client.webhook.deliveries({}, ONCE)).map(({ id }) => id);
-  },
-};
+/** The user's own nodes first, then some of all nodes. */
+async function listNodes(client: Client): Promise<string[]> {
+  const listSome = async () => (await client.node.search({ limit: 100 }, ONCE)).nodes;
+  const found = await Promise.allSettled([listOwnNodes(client), listSome()]);
+  const read = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  if (read.length === 0) throw (found[0] as PromiseRejectedResult).reason;
+  return read.flat().flatMap(({ id }) => id ?? []);
+}
 
 const MAX_PUBLISHERS = 10;
 
-async function listOwnNodes({ client }: LiveQuery) {
+async function listOwnNodes(client: Client) {
   const publishers = await client.publisher.list({}, ONCE);
   const pages = publishers.slice(0, MAX_PUBLISHERS).map(async ({ id: publisherId = '' }) => {
     return (await client.node.list({ publisherId, limit: 100 }, ONCE)).nodes;
@@ -179,13 +166,11 @@ async function listOwnNodes({ client }: LiveQuery) {
   return (await Promise.all(pages)).flat();
 }
 
-/** A shell could interpret other values as more than one word. */
-const SAFE_VALUE = /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,255}$/;
 const MAX_VALUES = 1000;
 
 /** Selects the values that are safe for a shell, without duplicates. */
 export function selectSafeValues(values: readonly string[]): string[] {
-  return [...new Set(values)].filter((value) => SAFE_VALUE.test(value)).slice(0, MAX_VALUES);
+  return [...new Set(values)].filter(isSafeValue).slice(0, MAX_VALUES);
 }
 
 /** Cached values. */

@@ -10,7 +10,7 @@ import { usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Silence } from '../terminal/silence.js';
 import type { System } from '../terminal/system.js';
-import { type Credential, fixedCredential } from './credential.js';
+import { type Credential, fixedCredential } from './credentials.js';
 import { type ProfileOrAddress, readNaming, type Settings } from './settings.js';
 
 /**

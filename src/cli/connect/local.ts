@@ -21,7 +21,7 @@ import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
-import { type Credential, fixedCredential } from './credential.js';
+import { type Credential, fixedCredential } from './credentials.js';
 
 /** What a service records in its folder while it runs. */
 interface LocalRecord {
@@ -157,36 +157,39 @@ export async function ensureLocal(
   signal: AbortSignal,
 ): Promise<{ service: LocalService; started: boolean }> {
   const deadline = system.now() + START_TIMEOUT_MS;
-  let child: Child | undefined;
   for (;;) {
     const running = await findLocal(start.folder, connect, { signal });
-    if (running?.version === start.version) return { service: running, started: child !== undefined };
-    if (!child) {
-      const { LockTimeout, takeLock } = await import('../../disk/lock.js');
+    if (running?.version === start.version) return { service: running, started: false };
+    // Only one process may start it; the others keep polling.
+    const lock = await tryLock(join(start.folder, 'start.lock'));
+    if (lock) {
       try {
-        // Only one process may start it; the others keep polling.
-        const lock = takeLock(join(start.folder, 'start.lock'), 0);
-        try {
-          // Another command may have started or replaced it before the lock was taken.
-          const current = await findLocal(start.folder, connect, { signal });
-          if (current?.version === start.version) return { service: current, started: false };
-          if (current) await drainLocal(start.folder, current, signal);
-          child = spawnService(system, start);
-          // While it starts, and not when it is ready.
-          await import('../../wire/undici.js');
-          return {
-            service: await waitUntilReady(start, child, connect, deadline, system.now, signal),
-            started: true,
-          };
-        } finally {
-          lock.release();
-        }
-      } catch (error) {
-        if (!(error instanceof LockTimeout)) throw error;
+        // Another command may have started or replaced it before the lock was taken.
+        const current = await findLocal(start.folder, connect, { signal });
+        if (current?.version === start.version) return { service: current, started: false };
+        if (current) await drainLocal(start.folder, current, signal);
+        const child = spawnService(system, start);
+        // While it starts, and not when it is ready.
+        await import('../../wire/undici.js');
+        const service = await waitUntilReady(start, child, connect, deadline, system.now, signal);
+        return { service, started: true };
+      } finally {
+        lock.release();
       }
     }
     if (system.now() > deadline) throw toStartFailure(start);
     await pause(POLL_MS, undefined, { signal });
+  }
+}
+
+/** Takes a lock; undefined if another process has it. */
+export async function tryLock(path: string): Promise<{ release(): void } | undefined> {
+  const { LockTimeout, takeLock } = await import('../../disk/lock.js');
+  try {
+    return takeLock(path, 0);
+  } catch (error) {
+    if (error instanceof LockTimeout) return undefined;
+    throw error;
   }
 }
 

@@ -8,12 +8,11 @@ import { Failure, usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
-import { type Credential, chooseCredential, fixedCredential } from './credential.js';
-import { CredentialStore, type SignIn } from './credentials.js';
-import type { Folders } from './folders.js';
+import { type Credential, CredentialStore, chooseCredential, type SignIn } from './credentials.js';
+import { type Folders, warnOfOtherWriter } from './folders.js';
 import { ensureLocal, findLocal, type LocalService, readRecordedUrl } from './local.js';
 import type { ProfileOrAddress, Settings } from './settings.js';
-import { chooseTarget, isNamed, isNamedByFolder } from './target.js';
+import { chooseTarget, isNamed, isNamedByFolder } from './settings.js';
 
 /** A service that was reached. */
 export interface Service {
@@ -140,16 +139,14 @@ export class ServiceConnector {
 
   async #reach(target: Target): Promise<Service> {
     this.#refuseUnnamed(target);
-    const { system, flags, connect } = this.#context;
+    const { system, flags, connect, toCredential } = this.#context;
     const local = target.baseUrl === undefined ? await this.#reachEmbedded() : undefined;
     const url = local?.url ?? (target.baseUrl as string);
     const store = this.openCredentialStore(target);
     const tokenFile = readText(flags, 'token-file');
     const credential = await chooseCredential(system, {
-      ...(tokenFile && { tokenFile }),
-      ...(isNamed(target) && { env: system.env }),
-      kept: () => this.#readCredential(store),
-      ...(local && { owner: local.owner }),
+      ...{ target, store, tokenFile, owner: local?.owner },
+      toCredential: (signIn, source) => toCredential(signIn, source, store),
     });
     const isOwner = local !== undefined && credential === local.owner;
     const client = isOwner
@@ -184,15 +181,9 @@ export class ServiceConnector {
     );
   }
 
-  async #readCredential(store: CredentialStore): Promise<Credential | undefined> {
-    const kept = await store.read();
-    const source = store.describeStorage(kept);
-    if (kept.token) return fixedCredential(kept.token, source);
-    return kept.sign_in && this.#context.toCredential(kept.sign_in, source, store);
-  }
-
   async #reachEmbedded(): Promise<LocalService> {
     const { system, folders, output, connect, signal } = this.#context;
+    warnOfOtherWriter(folders.data, (sentence) => void output.warn(sentence));
     if (!this.mayStart) {
       const running = await findLocal(folders.data, connect, { signal });
       if (running) return running;

@@ -1,11 +1,12 @@
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
 import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
-import { findFolders } from './folders.js';
+import { findFolders, warnOfOtherWriter } from './folders.js';
 import type { Project } from './project.js';
 import { Store, type Warn } from './store.js';
 
@@ -49,7 +50,9 @@ export class Settings {
     readonly project?: Pick<Project, 'path' | 'profile'>,
   ) {
     // A damaged file is an error: without its profiles, a command would use another service.
-    this.store = new Store(join(findFolders(system).config, 'config.json'), warn, false);
+    const folder = findFolders(system).config;
+    warnOfOtherWriter(folder, warn);
+    this.store = new Store(join(folder, 'config.json'), warn, false);
     this.#env = system.env;
   }
 
@@ -153,7 +156,7 @@ export async function readNaming(cwd: string, setting: Setting | undefined): Pro
   }
 }
 
-export function isWebAddress(text: string): boolean {
+function isWebAddress(text: string): boolean {
   return /^https?:\/\/./.test(text) && URL.canParse(text);
 }
 
@@ -202,4 +205,75 @@ function checkValue(key: string, value: string): void {
     );
   }
   if (value === '') throw usage(`${key} needs a value.`, `To remove it, run: regen config unset ${key}`);
+}
+
+export interface TargetFlags {
+  readonly 'base-url'?: string;
+  readonly profile?: string;
+}
+
+/**
+ * `--base-url` > REGEN_BASE_URL > the chosen profile > the built-in profile `local`.
+ * @throws Failure if `--base-url` and `--profile` name different services
+ */
+export function chooseTarget(flags: TargetFlags, env: System['env'], settings: Settings): Target {
+  if (flags['base-url']) {
+    const given = toTarget(flags['base-url'], '--base-url');
+    if (!flags.profile) return given;
+    return requireAddress(findProfile(flags.profile, '--profile', settings, given.baseUrl), given);
+  }
+  if (flags.profile) return findProfile(flags.profile, '--profile', settings);
+  if (env.REGEN_BASE_URL) return toTarget(env.REGEN_BASE_URL, 'REGEN_BASE_URL');
+  const chosen = settings.get('profile');
+  return findProfile(chosen?.value ?? 'local', chosen?.source ?? 'default', settings);
+}
+
+function requireAddress(profile: Target, { baseUrl = '' }: Target): Target {
+  const toAddress = (url: string) => trimSlash(new URL(url).href);
+  if (profile.baseUrl !== undefined && toAddress(profile.baseUrl) === toAddress(baseUrl)) return profile;
+  throw usage(
+    `--base-url and --profile name different services: ${baseUrl} and ${profile.baseUrl ?? 'the embedded one'}.`,
+    'Pass only one of them.',
+  );
+}
+
+function toTarget(baseUrl: string, source: string): Target {
+  if (!isWebAddress(baseUrl)) {
+    throw usage(
+      `'${baseUrl}' (from ${source}) is not an http or https address.`,
+      `Use an address such as ${proposeAddress(baseUrl)}.`,
+    );
+  }
+  return { name: baseUrl, baseUrl, source };
+}
+
+/** Proposes http for an address of this machine, which rarely has a certificate. */
+function proposeAddress(text: string): string {
+  const address = `http://${text}`;
+  const isLocal =
+    /^[\w.:[\]-]+$/.test(text) && URL.canParse(address) && isLoopbackHost(new URL(address).hostname);
+  return isLocal ? address : 'https://registry.example.com';
+}
+
+function findProfile(name: string, source: string, settings: Settings, address = '<url>'): Target {
+  if (name === 'local') return { name, source };
+  const baseUrl = settings.get(`profiles.${name}.base_url`)?.value;
+  if (baseUrl) return { ...toTarget(baseUrl, `profiles.${name}.base_url`), name, profile: name, source };
+  throw usage(
+    `Unknown profile '${name}' (from ${source}).`,
+    `Create it with: regen config set profiles.${name}.base_url ${address}`,
+  );
+}
+
+/**
+ * Whether the user chose the service. Only then are the tokens in the environment sent to it, and a CI job that
+ * changes something never falls back to a temporary embedded service.
+ */
+export function isNamed(target: Target): boolean {
+  return target.source !== 'default' && target.source !== 'ledger' && !isNamedByFolder(target);
+}
+
+/** Whether the folder chose the service, in its pyproject.toml. */
+export function isNamedByFolder({ source }: Target): boolean {
+  return basename(source) === 'pyproject.toml';
 }

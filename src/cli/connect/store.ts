@@ -3,6 +3,7 @@ import { basename, dirname, extname } from 'node:path';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { Failure, usage } from '../terminal/failure.js';
+import { describeOtherWriter } from './folders.js';
 
 type StoredValues = Record<string, unknown>;
 
@@ -26,7 +27,15 @@ export class Store {
     readonly startsOver = true,
   ) {}
 
+  /** @throws Failure if another user may have written the file */
   read(): StoredValues {
+    const other = describeOtherWriter(this.path);
+    if (other) {
+      throw usage(
+        `${this.path} ${other.problem}, so it is not used.`,
+        `If you trust what it contains, fix it with: ${other.fix}`,
+      );
+    }
     const text = readPrivateFile(this.path, (path) =>
       this.warn(`${path} was readable by other users. Its permissions are fixed.`),
     );

@@ -1,9 +1,11 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import satisfies from 'semver/functions/satisfies.js';
+import { parseProxyUrl } from '../../client/connections.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { supportedNode, version } from '../command/version.js';
+import { describeOtherWriter } from '../connect/folders.js';
 import type { Settings } from '../connect/settings.js';
 import { exitCodes } from '../terminal/failure.js';
 import { isKeychainExpected, KeychainError } from '../terminal/keychain.js';
@@ -56,10 +58,8 @@ export async function checkKeychain(
   const storage = settings.credentialStore;
   if (storage === 'file') return ok('keychain', 'not used: credential_store is file');
   if (storage === 'auto' && !isKeychainExpected(system)) {
-    return ok(
-      'keychain',
-      'not used in CI or without a desktop session; credentials are stored in private files',
-    );
+    const why = 'not used in CI or without a desktop session; credentials are stored in private files';
+    return ok('keychain', why);
   }
   try {
     await system.keychain({ action: 'read', account: 'doctor' });
@@ -78,15 +78,10 @@ export function checkProxy({ env }: System, url: string | undefined): Finding {
   );
   if (set.length === 0) return ok('proxy', 'none');
   const shown = set.map((name) => `${name}=${withoutPassword(env[name] as string)}`).join(' ');
-  const broken = set.find((name) => !/^no_proxy$/i.test(name) && !isProxy(env[name] as string));
+  const broken = set.find((name) => !/^no_proxy$/i.test(name) && !parseProxyUrl(env[name] as string));
   if (broken) return warn('proxy', shown, `Set ${broken} to an address such as http://host:port.`);
   const isBypassed = url !== undefined && isLoopbackHost(new URL(url).hostname);
   return ok('proxy', isBypassed ? `${shown} (not used for this machine)` : shown);
-}
-
-function isProxy(text: string): boolean {
-  const address = text.includes('://') ? text : `http://${text}`;
-  return URL.canParse(address) && /^(https?|socks5):$/.test(new URL(address).protocol);
 }
 
 function withoutPassword(address: string): string {
@@ -108,32 +103,23 @@ export function checkTerminal({ system, mode }: Output, mayAsk: boolean): Findin
 const MIN_FREE_BYTES = 1e9;
 
 /** Folders are created when they are needed, so for a missing one the nearest existing parent is checked. */
-export function checkFolder({ platform }: System, check: string, path: string): Finding {
+export function checkFolder(check: string, path: string): Finding {
   const existing = findNearest(path);
   if (existing !== path && !statSync(existing).isDirectory()) {
-    return fail(
-      check,
-      `${existing} is a file, but must be a folder`,
-      exitCodes.usage,
-      'Move or rename the file.',
-    );
+    const detail = `${existing} is a file, but must be a folder`;
+    return fail(check, detail, exitCodes.usage, 'Move or rename the file.');
   }
   try {
     accessSync(existing, constants.W_OK | constants.X_OK);
   } catch {
-    const detail = `${existing} is not writable`;
-    return fail(
-      check,
-      detail,
-      exitCodes.usage,
-      'Change its owner or mode, or set the XDG variables to use another folder.',
-    );
+    const advice = 'Change its owner or mode, or set the XDG variables to use another folder.';
+    return fail(check, `${existing} is not writable`, exitCodes.usage, advice);
   }
   const { bavail, bsize } = statfsSync(existing);
   const free = bavail * bsize;
   const detail = `${path}${existing === path ? '' : ' (does not exist yet)'}, ${formatBytes(free)} free`;
-  const isOpen = platform !== 'win32' && existing === path && (statSync(path).mode & 0o022) !== 0;
-  if (isOpen) return warn(check, `${detail}, writable by other users`, `chmod go-w ${path}`);
+  const other = describeOtherWriter(path);
+  if (other) return warn(check, `${detail}; it ${other.problem}`, other.fix);
   if (free < MIN_FREE_BYTES) return warn(check, detail, 'Free up disk space.');
   return ok(check, detail);
 }

@@ -4,7 +4,7 @@ import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { findLocal } from '../connect/local.js';
 import type { Service } from '../connect/services.js';
-import { isNamed } from '../connect/target.js';
+import { isNamed } from '../connect/settings.js';
 import { exitCodes, SIGN_IN_HINT } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';

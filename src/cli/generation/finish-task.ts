@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
+import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { StillRunningError } from '../../client/errors.js';
 import type { TaskKind } from '../../contract/operation.js';
+import { checkDigest } from '../../flows/digest.js';
 import type { Saved } from '../../flows/save-file.js';
 import { awaitTask, saveResults } from '../../flows/tasks/await-task.js';
 import { Destination } from '../../flows/tasks/destination.js';
@@ -11,8 +15,8 @@ import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
+import type { System } from '../terminal/system.js';
 import { shellWord } from '../terminal/text.js';
-import { downloadResult, printsBytes } from './print-result.js';
 
 export interface TaskOutcome {
   /** Printed on stdout, one per line. */
@@ -108,14 +112,13 @@ export async function finishTask(
     const seen =
       begun && findEnd(begun.state)
         ? begun
-        : await awaitTask(
-            {
-              ...context,
-              onState: (state) => watch.state(task.id, state),
-              onFailure: () => watch.state(task.id, NOT_ANSWERING),
-            },
-            task,
-          );
+        : await awaitTask(context, task, {
+            now: context.now,
+            timeoutMs: context.timeoutMs,
+            intervalMs: context.intervalMs,
+            onAnswer: ({ state }) => watch.state(task.id, state),
+            onFailure: () => watch.state(task.id, NOT_ANSWERING),
+          });
     if (findEnd(seen.state) === 'badly') {
       return { lines: [], answer: seen.sent, failure: await toTaskFailure(context, task, seen) };
     }
@@ -133,6 +136,42 @@ export async function finishTask(
     if (!cannotRead(error, task)) throw error;
     return { lines: [task.id], answer: begun?.sent ?? {}, failure: toUnreadableFailure(task) };
   }
+}
+
+/**
+ * Whether `--output -` asks for the bytes of the result on stdout.
+ * @param count how many tasks the command has
+ * @throws Failure if stdout cannot hold them
+ */
+export function printsBytes(flags: FlagValues, { stdout }: Pick<System, 'stdout'>, count: number): boolean {
+  if (flags.output !== '-') return false;
+  if (count > 1)
+    throw usage(
+      `--output - takes exactly one result; ${count} were requested.`,
+      'For several, pass a folder: -o results/',
+    );
+  const other = ['json', 'ndjson', 'jq', 'receipt', 'force', 'open'].find(
+    (name) => flags[name] !== undefined,
+  );
+  if (other) throw usage(`--output - and --${other} cannot be used together.`);
+  if (stdout.isTTY)
+    throw usage('--output - would write binary data to the terminal.', 'Pipe it, or pass a file.');
+  return true;
+}
+
+export async function downloadResult(
+  { services, signal }: TaskContext,
+  { target }: Task,
+  { outputs }: TaskState,
+): Promise<Buffer> {
+  const { client } = await services.reach(target);
+  const to = new PassThrough();
+  const [{ headers }, bytes] = await Promise.all([
+    client.download(outputs[0] as string, { to, signal }),
+    buffer(to),
+  ]);
+  checkDigest(headers['repr-digest'], createHash('sha256').update(bytes).digest('hex'));
+  return bytes;
 }
 
 /** Saves the results of a task, and prints their paths on stderr. */

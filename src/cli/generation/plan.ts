@@ -4,7 +4,7 @@ import { renameInput } from '../../client/outlines.js';
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import { isRecord } from '../../contract/json.js';
 import type { Naming } from '../../contract/naming/naming.js';
-import type { Operation } from '../../contract/operation.js';
+import type { Operation, TaskFacts } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
 import { isShellPipe, MAX_GIVEN_BYTES } from '../../disk/folder-file.js';
 import type { ImageSource, Images, Job } from '../../flows/tasks/start-task.js';
@@ -97,9 +97,16 @@ function planJob(
   const images: Record<string, ImageSource | ImageSource[]> = {};
   const body = { ...(request.body as Record<string, unknown> | undefined) };
   const fromTask = flags['from-task'] as string | undefined;
-  const isMissing = !bodyGiven && lacksVideo(command, flags, body);
-  const sent: Record<string, unknown> = { ...((fromTask !== undefined || isMissing) && STAND_IN), ...body };
-  addProblems(isMissing ? [MISSING_VIDEO] : findDuplicates({ args, flags }, body));
+  const { videoFields = [], kind } = operation.task as TaskFacts;
+  const named = videoFields.filter((field) => field in body);
+  const isMissing = !bodyGiven && named.length === 0 && lacksVideo(command, flags);
+  const standIns = isMissing || fromTask !== undefined ? videoFields.map((field) => [field, STAND_IN]) : [];
+  const sent: Record<string, unknown> = { ...Object.fromEntries(standIns), ...body };
+  if (isMissing) addProblems([MISSING_VIDEO]);
+  if (fromTask !== undefined) {
+    const path = args.task_id === undefined ? '--from-task' : '<task_id>';
+    addProblems(named.map((field) => ({ path, message: `already sets ${field}; leave that out` })));
+  }
   for (const field of fields) {
     const value = body[field];
     const texts = [value].flat();
@@ -116,8 +123,8 @@ function planJob(
     delete body[field];
     if (bodyGiven) continue;
     // The rest of the request can be checked without the contents of the files.
-    const standIns = sources.map((source) => ('url' in source ? source.url : 'AAAA'));
-    sent[field] = Array.isArray(value) ? standIns : standIns[0];
+    const values = sources.map((source) => ('url' in source ? source.url : 'AAAA'));
+    sent[field] = Array.isArray(value) ? values : values[0];
   }
   const whole = bodyGiven && !isRecord(given) ? given : sent;
   addProblems(
@@ -134,12 +141,11 @@ function planJob(
       doubt,
     ),
   );
-  const called = command.operation as string;
   return {
-    operation: called,
+    operation: command.operation as string,
     body,
     images,
-    name: chooseName(images, getTaskFacts(called).kind),
+    name: chooseName(images, kind),
     ...(fromTask !== undefined && { fromTask }),
   };
 }
@@ -164,8 +170,8 @@ function parseBodyImage(text: string): ImageSource {
   return { kind: 'data', base64: text.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : text };
 }
 
-/** Stands for the creation while a request is checked, before it is read. */
-const STAND_IN = { video_creation_id: '1', video_url: 'https://video.invalid/' };
+/** Stands for the video of a task while a request is checked, before the task is read. */
+const STAND_IN = 'https://video.invalid/';
 
 /** Replaces the problem of the contract, which does not know about tasks. */
 const MISSING_VIDEO: FailureDetail = {
@@ -182,31 +188,12 @@ function useVideoArgument(parsed: ParsedCommand): ParsedCommand {
   return { ...parsed, flags: { ...parsed.flags, 'from-task': task_id as string } };
 }
 
-/** Whether a command that extends a video was given none. */
-export function lacksVideo({ flags: known }: Command, flags: FlagValues, body: object = {}): boolean {
+/** Whether a command that extends a video was given none on the command line. */
+export function lacksVideo({ operation, flags: known }: Command, flags: FlagValues): boolean {
+  const { videoFields } = getTaskFacts(operation as string);
   const isGiven = ({ name, target }: Flag) =>
-    VIDEO_FLAGS.includes(target?.at(-1) ?? name) && flags[name] !== undefined;
-  const takesTask = known.some(({ name }) => name === 'from-task');
-  return takesTask && !known.some(isGiven) && listCreationFields(body).length === 0;
-}
-
-const VIDEO_FLAGS: readonly string[] = ['from-task', ...Object.keys(STAND_IN)];
-
-/** Fields that name the video in addition to its task. */
-function findDuplicates(
-  { args, flags }: Pick<ParsedCommand, 'args' | 'flags'>,
-  body: object,
-): FailureDetail[] {
-  if (flags['from-task'] === undefined) return [];
-  const path = args.task_id === undefined ? '--from-task' : '<task_id>';
-  return listCreationFields(body).map((field) => ({
-    path,
-    message: `already sets ${field}; leave that out`,
-  }));
-}
-
-function listCreationFields(body: object): string[] {
-  return Object.keys(STAND_IN).filter((field) => field in body);
+    flags[name] !== undefined && (name === 'from-task' || videoFields?.includes(target?.at(-1) ?? ''));
+  return videoFields !== undefined && !known.some(isGiven);
 }
 
 /** Parses an image argument. `problem` is a sentence without its subject. */

@@ -75,13 +75,16 @@ async function reportUnknownPrice(
   most: number | undefined,
 ): Promise<void> {
   const { name } = services.target;
-  if (most !== undefined) {
-    throw new Failure(`${name} does not publish this price, so --max-credits cannot be enforced.`, {
-      code: 'price_unknown',
-      hint: 'Nothing was sent. Run the command without --max-credits to pay any price.',
-    });
-  }
+  if (most !== undefined) throw createUnknownPriceFailure(`${name} does not publish this price`);
   // Images are free on almost every service.
   if (jobs.some(({ operation }) => getTaskFacts(operation).kind === 'video'))
     await output.note(`${name} does not publish the price of this video.`);
+}
+
+/** The failure of `--max-credits` at a service whose prices are unknown. */
+export function createUnknownPriceFailure(why: string): Failure {
+  return new Failure(`${why}, so --max-credits cannot be enforced.`, {
+    code: 'price_unknown',
+    hint: 'Nothing was sent. Run the command without --max-credits to pay any price.',
+  });
 }

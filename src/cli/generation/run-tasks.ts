@@ -1,6 +1,6 @@
 import { dirname, relative } from 'node:path';
+import { getPromisedType } from '../../disk/file-type.js';
 import type { Saved } from '../../flows/save-file.js';
-import { getPromisedType } from '../../flows/tasks/file-type.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { describeState } from '../../flows/tasks/task-state.js';
 import { formatBytes } from '../../wire/format-bytes.js';

@@ -3,7 +3,7 @@ import { ServiceError } from '../../client/errors.js';
 import type { PublishReport } from '../../flows/publish/pack.js';
 import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
-import { isNamed } from '../connect/target.js';
+import { isNamed } from '../connect/settings.js';
 import { Failure } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
 

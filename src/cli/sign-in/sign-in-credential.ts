@@ -1,5 +1,4 @@
-import type { Credential } from '../connect/credential.js';
-import type { CredentialStore, SignIn } from '../connect/credentials.js';
+import type { Credential, CredentialStore, SignIn } from '../connect/credentials.js';
 import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import { KeychainError } from '../terminal/keychain.js';
 

@@ -210,7 +210,8 @@ export class Output {
 
 /** Makes one line of a message: text of a service in it could look like another message. */
 function toLine(text: string): string {
-  return stripControls(text.replace(/\s*\n\s*/g, ' '));
+  const [first = '', ...more] = text.split('\n');
+  return stripControls([first.trimEnd(), ...more.map((line) => line.trim())].filter(Boolean).join(' '));
 }
 
 /** A longer message is cut on a terminal, because wrapping it could take minutes. */

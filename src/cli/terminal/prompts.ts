@@ -21,21 +21,29 @@ export function describeProblem(problem: string): string {
   return problem.startsWith("'") ? `${problem}.` : `It ${problem}.`;
 }
 
-/** Escapes what questions are made of: choices and proposals may come from a service or a folder. */
-export function escapeQuestions(prompts: Prompts): Prompts {
+/**
+ * Creates prompts that are loaded at the first question, and that escape what it is made of: choices and proposals may
+ * come from a service or a folder.
+ */
+export function createSafePrompts(load: () => Promise<Prompts>): Prompts {
+  let opened: Promise<Prompts> | undefined;
+  const open = () => {
+    opened ??= load();
+    return opened;
+  };
   return {
-    password: (message) => prompts.password(oneLine(message)),
-    confirm: (message) => prompts.confirm(oneLine(message)),
-    input: (message, initial, findProblem = () => undefined) => {
+    password: async (message) => (await open()).password(oneLine(message)),
+    confirm: async (message) => (await open()).confirm(oneLine(message)),
+    async input(message, initial, findProblem) {
       const describe = (answer: string) => {
-        const problem = findProblem(answer);
-        return problem === undefined ? undefined : oneLine(problem);
+        const problem = findProblem?.(answer);
+        return problem && oneLine(problem);
       };
-      return prompts.input(oneLine(message), initial === undefined ? undefined : oneLine(initial), describe);
+      return (await open()).input(oneLine(message), initial && oneLine(initial), describe);
     },
     async select(message, choices) {
       const shown = choices.map(oneLine);
-      const chosen = await prompts.select(oneLine(message), shown);
+      const chosen = await (await open()).select(oneLine(message), shown);
       return choices[shown.indexOf(chosen)] as string;
     },
   };

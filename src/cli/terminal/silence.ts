@@ -6,7 +6,6 @@ const SILENCE_MS = 5_000;
 /** Tells the user that a service has not responded yet, once per silence. */
 export class Silence {
   #timer: NodeJS.Timeout | undefined;
-  #said = false;
 
   constructor(
     readonly host: string,
@@ -14,24 +13,15 @@ export class Silence {
   ) {}
 
   observe(event: Trace): void {
+    const sentence = `Still waiting for a response from ${this.host}. Press Ctrl-C to stop.`;
     // An upload is answered only at its end, and has its own progress.
     if (event.kind === 'request' && event.method !== 'PUT')
-      this.#timer ??= setTimeout(() => this.#note(), SILENCE_MS).unref();
-    if (event.kind === 'response') this.#end();
-  }
-
-  #note(): void {
-    if (!this.#said) this.say(`Still waiting for a response from ${this.host}. Press Ctrl-C to stop.`);
-    this.#said = true;
-  }
-
-  #end(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#said = false;
+      this.#timer ??= setTimeout(() => this.say(sentence), SILENCE_MS).unref();
+    if (event.kind === 'response') this.close();
   }
 
   close(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }

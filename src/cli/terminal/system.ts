@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { getOwnIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
 import type { Environment, Keychain } from './keychain.js';
-import { escapeQuestions, type Prompts } from './prompts.js';
+import { createSafePrompts, type Prompts } from './prompts.js';
 import { isPlain, isUnicode } from './text.js';
 
 /** Everything that the command line uses outside its own process; tests can replace it. */
@@ -103,18 +103,9 @@ function openStderr(): System['stderr'] {
 
 /** Chooses prompts that redraw their line, or plain ones. */
 function choosePrompts(env: Environment): Prompts {
-  const redraws = isUnicode(env) && !isPlain(env);
-  let opened: Promise<Prompts> | undefined;
-  const open = () => {
-    opened ??= redraws
-      ? import('./redrawn-prompts.js').then(({ createRedrawnPrompts }) => createRedrawnPrompts(process))
-      : import('./plain-prompts.js').then(({ createPlainPrompts }) => createPlainPrompts(process));
-    return opened;
-  };
-  return escapeQuestions({
-    password: async (...args) => (await open()).password(...args),
-    confirm: async (...args) => (await open()).confirm(...args),
-    input: async (...args) => (await open()).input(...args),
-    select: async (...args) => (await open()).select(...args),
-  });
+  return createSafePrompts(async () =>
+    isUnicode(env) && !isPlain(env)
+      ? (await import('./redrawn-prompts.js')).createRedrawnPrompts(process)
+      : (await import('./plain-prompts.js')).createPlainPrompts(process),
+  );
 }

@@ -1,4 +1,4 @@
-import { flag } from '../command/flags.js';
+import type { Flags } from '../command/flags.js';
 import type { View } from './view.js';
 
 export const AUDIT_SHAPE = {
@@ -14,7 +14,7 @@ export const USAGE_SHAPE = {
   less: ['key_id', 'refunded', 'charged'],
 };
 
-export const csvFlag = flag('--csv', 'Print comma-separated values with a header');
+export const csvFlag: Flags = { '--csv': 'Print comma-separated values with a header' };
 
 const NODE_SET_FLAGS = ['tags-admin', 'search-ranking', 'preempted-host-node-names'];
 
@@ -82,7 +82,7 @@ export const adminViews: readonly View[] = [
       columns: ['day', 'user_id', 'user_email', ...USAGE_SHAPE.columns.slice(1)],
       less: ['user_id', ...USAGE_SHAPE.less],
     },
-    flags: [csvFlag],
+    flags: { ...csvFlag },
     examples: ['regen admin usage --by user', 'regen admin usage --from 2026-01-01 --csv > usage.csv'],
   },
   {

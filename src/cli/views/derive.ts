@@ -9,7 +9,7 @@ import type { Models as ContractModels } from '../../contract/schema/model-rules
 import { getRules } from '../../contract/schema/rule.js';
 import { videoModels } from '../../contract/video-models.js';
 import type { Argument, Command, CommandDestruction, CommandTree, Flag, Models } from '../command/command.js';
-import { deriveFlags, flag, toKebabCase } from '../command/flags.js';
+import { deriveFlags, flag, toFlags, toKebabCase } from '../command/flags.js';
 import { adminViews } from './admin.js';
 import { globals, groups, order } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';
@@ -66,7 +66,7 @@ export function deriveTree(handWritten: readonly View[]): CommandTree {
   return {
     words: [...new Set(commands.map(({ words }) => words[0] as string))],
     topics: Object.fromEntries(Object.entries(topics).map(([name, { summary }]) => [name, summary])),
-    ...{ groups, globals, commands },
+    ...{ groups, globals: toFlags(globals), commands },
   };
 }
 
@@ -124,7 +124,7 @@ function toCommand(view: View): Command {
     flags: [
       ...derived,
       ...other.flags,
-      ...(view.flags ?? []),
+      ...toFlags(view.flags ?? {}),
       ...(paged ? [flag('--all', 'Read all pages')] : []),
       ...(operation?.body && !isRead(view) && !view.fixed ? [BODY_FLAG] : []),
       ...(changes ? [DRY_RUN_FLAG] : []),

@@ -1,86 +1,73 @@
-import type { Flag } from '../command/command.js';
-import { flag } from '../command/flags.js';
+import type { Flags } from '../command/flags.js';
 
 /** How long a command waits for a task, and how often it polls. */
-export const waitFlags: readonly Flag[] = [
-  flag(
-    '--timeout <duration>',
+export const waitFlags: Flags = {
+  '--timeout <duration>':
     'Maximum time to wait, such as 90s or 2h (default 30m, off-peak 48h); the task then continues without it',
-  ),
-  flag('--interval <duration>', 'Maximum polling interval (default 10s)'),
-];
+  '--interval <duration>': 'Maximum polling interval (default 10s)',
+};
 
 const describeOutput = (placeholders: string) =>
   `Save the results to a file, a folder/, or a pattern with ${placeholders}, {task_id}, {index} and {ext}, and print the paths`;
 
-const savingFlags: readonly Flag[] = [
-  flag('--force', 'Overwrite existing files'),
-  flag(
-    '--receipt',
-    'Write <file>.receipt.json next to each saved file: request, seed, task id, credits, SHA-256',
-  ),
-];
+const savingFlags: Flags = {
+  '--force': 'Overwrite existing files',
+  '--receipt': 'Write <file>.receipt.json next to each saved file: request, seed, task id, credits, SHA-256',
+};
 
 /** Where a command saves the results of a task. */
-export const saveFlags: readonly Flag[] = [
-  flag('-o, --output <path>', `${describeOutput('{name}, {n}')}; - writes one result to stdout`),
+export const saveFlags: Flags = {
+  '-o, --output <path>': `${describeOutput('{name}, {n}')}; - writes one result to stdout`,
   ...savingFlags,
-];
+};
 
 /** Where a batch saves the results of its jobs. */
-export const batchSaveFlags: readonly Flag[] = [
-  flag('-o, --output <path>', describeOutput('{name}, {line}, {id}')),
+export const batchSaveFlags: Flags = {
+  '-o, --output <path>': describeOutput('{name}, {line}, {id}'),
   ...savingFlags,
-];
+};
 
-export const openFlag = flag('--open', 'Open the results in the default program');
+export const openFlag: Flags = { '--open': 'Open the results in the default program' };
 
-export const noWait = flag('--no-wait', 'Print the task id and exit; resume with `regen task wait`');
+export const noWait: Flags = { '--no-wait': 'Print the task id and exit; resume with `regen task wait`' };
 
-const again = flag(
-  '--again',
-  'Start a new task, even if an interrupted run of the same command left one unfinished',
-);
+const again: Flags = {
+  '--again': 'Start a new task, even if an interrupted run of the same command left one unfinished',
+};
 
-export const priceFlags: readonly Flag[] = [
-  flag(
-    '--max-credits <number>',
-    'Do not start anything if the total price is more than this number of credits',
-  ),
-  flag('-y, --yes', 'Do not ask for confirmation if the price is above the setting confirm_credits'),
-];
+export const priceFlags: Flags = {
+  '--max-credits <number>': 'Do not start anything if the total price is more than this number of credits',
+  '-y, --yes': 'Do not ask for confirmation if the price is above the setting confirm_credits',
+};
 
-export const startFlags: readonly Flag[] = [
+export const startFlags: Flags = {
   ...saveFlags,
-  openFlag,
-  noWait,
-  again,
+  ...openFlag,
+  ...noWait,
+  ...again,
   ...waitFlags,
   ...priceFlags,
-];
+};
 
 export const taskExplain = {
   task_id: 'Task id or the beginning of it, @last, @last:video, or a file that the task saved',
 };
 
-export const publisherFlag = flag(
-  '--publisher <publisherId>',
-  "Publisher, instead of the manifest's PublisherId",
-);
-export const allowSecretsFlag = flag('--allow-secrets', 'Include files that look like secrets');
+export const publisherFlag: Flags = {
+  '--publisher <publisherId>': "Publisher, instead of the manifest's PublisherId",
+};
+export const allowSecretsFlag: Flags = { '--allow-secrets': 'Include files that look like secrets' };
 
 export const dirExplain = { dir: 'Folder with the pyproject.toml (default: the current folder)' };
-export const secretFileFlag = flag(
-  '--secret-file <path>',
-  'File with the signing secret (default: REGEN_WEBHOOK_SECRET, or the secret read from the service)',
-);
+export const secretFileFlag: Flags = {
+  '--secret-file <path>':
+    'File with the signing secret (default: REGEN_WEBHOOK_SECRET, or the secret read from the service)',
+};
 
-export const dataFlag = flag(
-  '--data <folder>',
-  'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)',
-);
+export const dataFlag: Flags = {
+  '--data <folder>': 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)',
+};
 
-export const configFlag = flag(
-  '--config <path>',
-  'Service configuration file: TOML if its name ends in .toml, otherwise JSON',
-);
+export const configFlag: Flags = {
+  '--config <path>': 'Service configuration file: TOML if its name ends in .toml, otherwise JSON',
+};

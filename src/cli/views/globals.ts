@@ -1,37 +1,36 @@
-import type { Flag } from '../command/command.js';
-import { flag } from '../command/flags.js';
+import type { Flags } from '../command/flags.js';
 
 /** The global flags; `only` limits some of them to certain commands. */
-export const globals: readonly Flag[] = [
-  flag('--base-url <url>', 'Address of the service', { only: 'service' }),
-  flag('--profile <name>', "Profile to use; 'local' is the embedded service", { only: 'service' }),
-  flag('--token-file <path>', 'File with the token to send, or - for standard input', { only: 'service' }),
-  flag(
-    '--request-timeout <duration>',
-    'Idle timeout: fail a request that makes no progress for this long (default 60s)',
-    { only: 'service' },
-  ),
-  flag('--json', "Print the service's response unchanged, as one JSON document"),
-  flag(
-    '--jq <expression>',
-    'Filter the JSON of the answer with a jq expression, such as .id or ".nodes[].name"',
-  ),
-  flag(
-    '--columns <names>',
-    'Columns of a list, by field name and separated by commas, such as id,latest_version.version',
-    { only: 'list' },
-  ),
-  flag('--ndjson', 'Print the items of a list as JSON, one per line, as they arrive', { only: 'list' }),
-  flag('-v, --verbose', 'Trace requests on stderr, with secrets masked', { only: 'service' }),
-  flag('-q, --quiet', 'Only print errors on stderr'),
-  flag(
-    '--no-input',
+export const globals: Flags = {
+  '--base-url <url>': { description: 'Address of the service', only: 'service' },
+  '--profile <name>': { description: "Profile to use; 'local' is the embedded service", only: 'service' },
+  '--token-file <path>': {
+    description: 'File with the token to send, or - for standard input',
+    only: 'service',
+  },
+  '--request-timeout <duration>': {
+    description: 'Idle timeout: fail a request that makes no progress for this long (default 60s)',
+    only: 'service',
+  },
+  '--json': "Print the service's response unchanged, as one JSON document",
+  '--jq <expression>': 'Filter the JSON of the answer with a jq expression, such as .id or ".nodes[].name"',
+  '--columns <names>': {
+    description:
+      'Columns of a list, by field name and separated by commas, such as id,latest_version.version',
+    only: 'list',
+  },
+  '--ndjson': {
+    description: 'Print the items of a list as JSON, one per line, as they arrive',
+    only: 'list',
+  },
+  '-v, --verbose': { description: 'Trace requests on stderr, with secrets masked', only: 'service' },
+  '-q, --quiet': 'Only print errors on stderr',
+  '--no-input':
     'Never prompt: fail on missing values and where --yes is required; assume yes to other confirmations',
-  ),
-  flag('--no-pager', 'Do not show long output in a pager'),
-  flag('--no-color', 'Turn off colour'),
-  flag('--no-autostart', 'Do not start the embedded service', { only: 'service' }),
-];
+  '--no-pager': 'Do not show long output in a pager',
+  '--no-color': 'Turn off colour',
+  '--no-autostart': { description: 'Do not start the embedded service', only: 'service' },
+};
 
 export const groups: Readonly<Record<string, string>> = {
   publisher: 'Publishers, their members and their tokens',

@@ -34,7 +34,7 @@ export const keyViews: readonly View[] = [
     usage: 'usage',
     operation: 'user.usage',
     shape: USAGE_SHAPE,
-    flags: [csvFlag],
+    flags: { ...csvFlag },
     notes: ['With --json, budget says what is left of your month, if there is a limit.'],
     examples: ['regen usage', 'regen usage --by day --by model --from 2026-01-01 --csv > usage.csv'],
   },

@@ -1,5 +1,6 @@
 import { errorCodes } from '../../contract/error-codes.js';
-import type { Topic } from '../command/help.js';
+import { toFlags } from '../command/flags.js';
+import { formatFlag, type Topic } from '../command/help.js';
 import { listExits } from '../terminal/failure.js';
 import { failureMeanings } from './failure-codes.js';
 import { globals, groups } from './globals.js';
@@ -52,10 +53,7 @@ export const topics: Readonly<Record<string, Topic>> = {
     summary: 'Options that every command accepts',
     blocks: [
       {
-        items: globals.map(({ name, short, value, description }) => [
-          `${short ? `-${short}, ` : ''}--${name}${value ? ` <${value}>` : ''}`,
-          description,
-        ]),
+        items: toFlags(globals).map((flag) => [formatFlag(flag), flag.description]),
       },
       { text: 'Options that name a service are accepted by commands that use one.' },
     ],

@@ -1,8 +1,8 @@
-import { flag } from '../command/flags.js';
+import type { Flags } from '../command/flags.js';
 import { startFlags, taskExplain } from './flags.js';
 import type { View } from './view.js';
 
-const fromTask = flag('--from-task <task_id>', 'The same as <task_id>');
+const fromTask: Flags = { '--from-task <task_id>': 'The same as <task_id>' };
 
 export const videoViews: readonly View[] = [
   {
@@ -42,7 +42,7 @@ export const videoViews: readonly View[] = [
       task_id: `${taskExplain.task_id}; instead of --video-creation-id and --video-url`,
     },
     optional: ['video_creation_id', 'video_url'],
-    flags: [fromTask, ...startFlags],
+    flags: { ...fromTask, ...startFlags },
     examples: [
       'regen video extend boat.mp4 --duration 3 -o longer.mp4',
       'regen video extend @last:video --prompt "it sails away" -o longer.mp4',

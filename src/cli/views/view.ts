@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import type { OperationName } from '../../contract/index.js';
-import type { CommandDestruction, Flag, Lookup } from '../command/command.js';
+import type { CommandDestruction, Lookup } from '../command/command.js';
+import type { Flags } from '../command/flags.js';
+import type { RunCommand } from '../connect/context.js';
 import type { Shape } from '../terminal/output.js';
 
 /**
@@ -15,7 +17,7 @@ export interface View {
   readonly module?: string;
   readonly summary?: string;
   readonly explain?: Readonly<Record<string, string>>;
-  readonly flags?: readonly Flag[];
+  readonly flags?: Flags;
   /** Derived flags that are left out, because a positional has the same value. */
   readonly hide?: readonly string[];
   /** Fields with a fixed value, by path: `{ 'body.status': 'NodeStatusBanned' }`. They have no flag. */
@@ -36,4 +38,12 @@ export interface View {
   /** Sentences shown below the flags, after the rules of the operation. */
   readonly notes?: readonly string[];
   readonly examples?: readonly string[];
+}
+
+/** A file of `commands/`: commands that are written by hand, or the run of those that a view names it for. */
+export interface CommandFile {
+  /** A function, so that the program, which reads the built tree instead, leaves it out. */
+  readonly view?: () => View | readonly View[];
+  /** A file with several commands has them by their last words. */
+  readonly run: RunCommand | Readonly<Record<string, RunCommand>>;
 }

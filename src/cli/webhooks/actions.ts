@@ -33,16 +33,14 @@ async function forwardEvent({ output, signal }: ActionsContext, to: URL, event: 
     const reply = await postEvent(to, {
       headers: Object.fromEntries(headers) as Record<string, string | string[]>,
       body: event.body,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(60_000)]),
+      signal,
+      timeoutMs: 60_000,
     });
     await output.note(`Forwarded ${event.id} to ${to.origin}: ${reply.status}.`);
     return reply;
   } catch (error) {
     signal.throwIfAborted();
-    const { code, message } = error as NodeJS.ErrnoException;
-    await output.warn(
-      `Could not reach ${to.origin} (${code ?? message}). The service will send ${event.id} again.`,
-    );
+    await output.warn(`${(error as Error).message} The service will send ${event.id} again.`);
     return { status: 502 };
   }
 }

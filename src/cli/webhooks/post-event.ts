@@ -7,17 +7,31 @@ interface PostEventOptions {
   readonly headers: Record<string, string | string[]>;
   readonly body: Uint8Array | string;
   readonly signal: AbortSignal;
+  readonly timeoutMs: number;
 }
 
-/** Sends one POST. Redirects are not followed. */
-export async function postEvent(to: URL, options: PostEventOptions): Promise<Reply> {
+/**
+ * Sends one POST. Redirects are not followed.
+ * @throws Error with a sentence if it is not answered; the reason of the signal
+ */
+export async function postEvent(to: URL, { timeoutMs, ...options }: PostEventOptions): Promise<Reply> {
   const { Agent, request } = await import('../../wire/undici.js');
   const agent = new Agent({ connections: 1 });
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const answer = await request(agent, to, { method: 'POST', ...options });
+    const signal = AbortSignal.any([options.signal, timeout]);
+    const answer = await request(agent, to, { method: 'POST', ...options, signal });
     // Only the status is needed.
     answer.body.on('error', () => {}).destroy();
     return { status: answer.statusCode, retryAfter: answer.headers['retry-after']?.toString() };
+  } catch (error) {
+    options.signal.throwIfAborted();
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(
+      timeout.aborted
+        ? `${to.origin} did not answer within ${timeoutMs / 1000} s.`
+        : `Could not reach ${to.origin} (${code ?? message}).`,
+    );
   } finally {
     await agent.destroy();
   }

@@ -67,13 +67,11 @@ async function answerRequest(
   if (request.method !== 'POST') return { status: 405 };
   const body = await readRequestBody(request);
   if (!body) return { status: 413 };
-  const header = (name: string) => String(request.headers[name] ?? '');
-  const [id, timestamp, signature] = [
-    header(webhookHeaders.id),
-    header(webhookHeaders.timestamp),
-    header(webhookHeaders.signature),
-  ];
-  const verify = () => verifyWebhook({ id, timestamp, signature, body }, secrets.all, now());
+  const read = (name: 'id' | 'timestamp' | 'signature') =>
+    String(request.headers[webhookHeaders[name]] ?? '');
+  const webhook = { id: read('id'), timestamp: read('timestamp'), signature: read('signature'), body };
+  const { id } = webhook;
+  const verify = () => verifyWebhook(webhook, secrets.all, now());
   let problems = verify();
   if (problems.some(({ kind }) => kind === 'signature') && (await secrets.renew())) problems = verify();
   const [problem] = problems;

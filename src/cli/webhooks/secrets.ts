@@ -52,23 +52,12 @@ const MIN_RENEWAL_INTERVAL_MS = 10_000;
 
 /** The secrets in use. They are read again if none of them made a signature: they may have been rotated. */
 export class SecretsInUse {
-  #secrets: readonly string[];
   #renewedAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(
+  constructor(
     readonly context: SecretsContext,
-    secrets: readonly string[],
-  ) {
-    this.#secrets = secrets;
-  }
-
-  static async open(context: SecretsContext): Promise<SecretsInUse> {
-    return new SecretsInUse(context, await readSecrets(context));
-  }
-
-  get all(): readonly string[] {
-    return this.#secrets;
-  }
+    public all: readonly string[],
+  ) {}
 
   /**
    * Reads them again, but not too often: anyone may send unsigned requests.
@@ -78,14 +67,14 @@ export class SecretsInUse {
     const now = this.context.system.now();
     if (now - this.#renewedAt < MIN_RENEWAL_INTERVAL_MS) return false;
     this.#renewedAt = now;
-    const before = this.#secrets;
+    const before = this.all;
     try {
-      this.#secrets = await readSecrets(this.context);
+      this.all = await readSecrets(this.context);
     } catch (error) {
       this.context.signal.throwIfAborted();
       if (error instanceof NetworkError) this.context.services.forgetEmbedded();
       await this.context.output.warn(`Could not read the signing secret again: ${(error as Error).message}`);
     }
-    return this.#secrets.join() !== before.join();
+    return this.all.join() !== before.join();
   }
 }

@@ -1,46 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { awaitTask } from '../../flows/tasks/await-task.js';
 import { cannotRead, type Task } from '../../flows/tasks/task.js';
-import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
+import type { TaskState } from '../../flows/tasks/task-state.js';
 import { MAX_TIMER_MS } from '../../wire/backoff.js';
 import { toStillRunningFailure } from '../generation/finish-task.js';
 import { rejectOnAbort } from '../terminal/interrupted.js';
 import { type CatchUpContext, deliverState, readDeliveries } from './catch-up.js';
-import type { Event } from './event.js';
 import { isDone } from './inbox.js';
-
-/** The end of a task, known once its webhook is handled. */
-export class TaskEnd {
-  readonly reported: Promise<TaskState>;
-  #report: (seen: TaskState) => void = () => {};
-
-  constructor(readonly taskId: string | undefined) {
-    this.reported = new Promise((resolve) => {
-      this.#report = resolve;
-    });
-  }
-
-  observe({ taskId, seen }: Event): void {
-    if (taskId === this.taskId && seen && findEnd(seen.state)) this.#report(seen);
-  }
-}
 
 // Decided: a task has ended when its webhook or its status says so, whichever is first.
 /**
  * Waits until a task has ended and its end is handled.
+ * @param reported its end, once the webhook of it is handled
  * @throws Failure after `timeoutMs`; the reason of the signal
  */
 export async function awaitEnd(
   context: CatchUpContext,
   task: Task,
-  end: TaskEnd,
+  reported: Promise<TaskState>,
   timeoutMs: number | undefined,
 ): Promise<TaskState> {
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal]);
   const pollUntilHandled = async () => {
     const seen = await pollTask({ ...context, signal }, task);
-    if (!seen) return end.reported;
+    if (!seen) return reported;
     const log = (await readDeliveries(context, task.id)) ?? [];
     // A polled event is not sent again by the service, so it is repeated here until the command succeeds.
     while (!isDone(await deliverState(context, task, seen, log)))
@@ -52,7 +36,7 @@ export async function awaitEnd(
       ? undefined
       : setTimeout(() => over.abort(toStillRunningFailure(task)), Math.min(timeoutMs, MAX_TIMER_MS));
   try {
-    return await Promise.race([end.reported, pollUntilHandled(), rejectOnAbort(signal)]);
+    return await Promise.race([reported, pollUntilHandled(), rejectOnAbort(signal)]);
   } finally {
     clearTimeout(timer);
     over.abort();
@@ -70,7 +54,7 @@ async function pollTask(context: CatchUpContext, task: Task): Promise<TaskState 
   const { output, signal } = context;
   for (;;) {
     try {
-      return await awaitTask({ ...context, timeoutMs: YEAR_MS }, task);
+      return await awaitTask(context, task, { now: context.now, timeoutMs: YEAR_MS });
     } catch (error) {
       signal.throwIfAborted();
       if (cannotRead(error, task)) {

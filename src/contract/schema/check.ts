@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { findExcessEntries } from './entries.js';
 import { findBrokenRules, type RuleContext } from './rule.js';
 import type { Problem } from './schema-types.js';
@@ -21,19 +21,12 @@ export function checkValue<Schema extends z.ZodType>(
 ): CheckResult<z.output<Schema>> {
   const excess = findExcessEntries(schema, value, context.limits);
   if (excess.length > 0) return { ok: false, problems: excess.slice(0, MAX_PROBLEMS) };
-  // Not `safeParse`, whose error describes every issue in one long text.
-  const result = schema._zod.run({ value, issues: [] }, { async: false });
-  if (result instanceof Promise) throw new TypeError('A schema of the contract must not be asynchronous.');
+  const result = schema.safeParse(value, { error: describeIssue });
   const broken = findBrokenRules(schema, value, context);
-  if (result.issues.length === 0 && broken.length === 0) {
-    return { ok: true, value: result.value as z.output<Schema> };
-  }
+  if (result.success && broken.length === 0) return { ok: true, value: result.data };
   // A rule says more about a field than the range of the field does.
   const reported = new Set(broken.map(({ path }) => path.join('.')));
-  const issues = result.issues
-    .slice(0, MAX_PROBLEMS)
-    .map((issue) => z.core.util.finalizeIssue(issue, { error: describeIssue }, z.core.config()))
-    .flatMap(toProblems);
+  const issues = (result.error?.issues ?? []).slice(0, MAX_PROBLEMS).flatMap(toProblems);
   const others = issues.filter(({ path }) => !reported.has(path.join('.')));
   return { ok: false, problems: [...others, ...broken].slice(0, MAX_PROBLEMS) };
 }

@@ -148,18 +148,14 @@ export async function buildArchive(
     signal,
     onProgress: ({ bytes: done, totalBytes }) => progress.transferred(done, totalBytes),
   });
-  const problem = findLimitProblem(archive);
-  if (!problem) return archive;
-  throw new FlowError('archive_limit', `The archive ${problem}; nothing was sent.`);
-}
-
-function findLimitProblem({ size, unpacked }: BuiltArchive): string | undefined {
-  if (size > DEFAULT_LIMITS.archive)
-    return `is ${formatBytes(size)}; the limit is ${formatBytes(DEFAULT_LIMITS.archive)}`;
-  if (isZipBomb(size, unpacked, DEFAULT_LIMITS)) {
-    return `unpacks to more than ${DEFAULT_LIMITS.archiveRatio} times its size, which the registry refuses as a zip bomb`;
-  }
-  return undefined;
+  const refuse = (problem: string) =>
+    new FlowError('archive_limit', `The archive ${problem}; nothing was sent.`);
+  const { size, unpacked } = archive;
+  const { archive: most, archiveRatio: ratio } = DEFAULT_LIMITS;
+  if (size > most) throw refuse(`is ${formatBytes(size)}; the limit is ${formatBytes(most)}`);
+  if (isZipBomb(size, unpacked, DEFAULT_LIMITS))
+    throw refuse(`unpacks to more than ${ratio} times its size, which the registry refuses as a zip bomb`);
+  return archive;
 }
 
 /**

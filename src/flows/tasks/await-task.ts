@@ -1,38 +1,20 @@
-import { wait } from '../../client/wait.js';
+import { type WaitOptions, wait } from '../../client/wait.js';
 import type { Saved } from '../save-file.js';
 import type { Destination } from './destination.js';
 import { readAccount, readTask, type Task, type TaskContext } from './task.js';
 import { findEnd, type TaskFigures, type TaskState } from './task-state.js';
-
-/** The timeout, and the callback for each state. */
-interface AwaitContext extends TaskContext {
-  readonly now: () => number;
-  readonly timeoutMs: number;
-  /** The maximum polling interval. */
-  readonly intervalMs?: number;
-  /** Called with each state that is read. */
-  onState?(state: string): void;
-  /** Called when the service does not answer; it is asked again. */
-  onFailure?(): void;
-}
 
 /**
  * Waits until a task has ended.
  * @throws StillRunningError after `timeoutMs`, with the latest state
  */
 export function awaitTask(
-  { now, timeoutMs, intervalMs, onState, onFailure, ...context }: AwaitContext,
+  context: TaskContext,
   task: Task,
+  options: Omit<WaitOptions<TaskState>, 'isDone' | 'signal'>,
 ): Promise<TaskState> {
-  return wait(() => readTask(context, task), {
-    isDone: ({ state }) => findEnd(state) !== undefined,
-    onAnswer: ({ state }) => onState?.(state),
-    onFailure: () => onFailure?.(),
-    timeoutMs,
-    ...(intervalMs !== undefined && { intervalMs }),
-    signal: context.signal,
-    now,
-  });
+  const isDone = ({ state }: TaskState) => findEnd(state) !== undefined;
+  return wait(() => readTask(context, task), { ...options, isDone, signal: context.signal });
 }
 
 /**

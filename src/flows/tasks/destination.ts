@@ -1,21 +1,13 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeFileSync,
-} from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { Client } from '../../client/client.js';
+import { readFileType } from '../../disk/file-type.js';
 import { createPartPath } from '../../disk/part-file.js';
 import { checkDigest, computeSha256 } from '../digest.js';
 import { FlowError } from '../flow-error.js';
 import { isFile, isFolder, type Saved, sanitizeName, saveFile, toExistsError } from '../save-file.js';
-import { detectFileType, type FileType } from './file-type.js';
 
 /** The values of the placeholders in a pattern. */
 interface PatternValues {
@@ -118,7 +110,7 @@ export class Destination {
       });
       const sha256 = await computeSha256(fetched);
       checkDigest(headers['repr-digest'], sha256);
-      const type = readFileType(fetched);
+      const type = await readFileType(fetched);
       const ext = type?.ext ?? chooseExtension(headers['content-type'], url);
       const path = this.#path(facts, ext);
       if (!(await this.#isThere(path, sha256))) {
@@ -161,14 +153,6 @@ export class Destination {
     const ending = extname(path);
     return resolve(this.cwd, `${path.slice(0, path.length - ending.length)}-${index}${ending}`);
   }
-}
-
-function readFileType(path: string): FileType | undefined {
-  const head = Buffer.alloc(16);
-  const file = openSync(path, 'r');
-  readSync(file, head, 0, 16, 0);
-  closeSync(file);
-  return detectFileType(head);
 }
 
 /** For bytes of an unknown type: uses the content type, else the extension in the URL. */

@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import { getTaskFacts, type OperationName } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
+import { detectFileType } from '../../disk/file-type.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { FlowError } from '../flow-error.js';
-import { detectFileType } from './file-type.js';
 import type { Entry, EntryChoice, ImageReference } from './ledger.js';
 import {
   cannotRead,
@@ -57,7 +57,7 @@ interface StartOptions {
   /** Present if it is a job of a batch. */
   readonly batch?: true;
   /** Called with the local id before the request is sent. */
-  onEntry?(id: string): void;
+  onEntry?(id: string): unknown;
 }
 
 /** Starts a task. It is recorded in the ledger before the request is sent. */
@@ -193,17 +193,12 @@ function isRefusal(error: unknown, mayExist: boolean): boolean {
   return error instanceof ClientError && error.code === 'invalid_request';
 }
 
-/** The fields that name the video to extend. */
-interface Creation {
-  readonly video_creation_id: string;
-  readonly video_url: string;
-}
-
 /**
  * Finds the video of a task.
+ * @returns the fields that name the video to extend
  * @throws FlowError if it has none, or none yet
  */
-async function findCreation(context: TaskContext, id: string): Promise<Creation> {
+async function findCreation(context: TaskContext, id: string) {
   const task = await findTask(context, id);
   const seen = await readTask(context, task);
   const { creations } = seen.answer as { creations?: { id: string; url: string }[] };

@@ -26,7 +26,9 @@ export async function openSource(path: string, resolution: Shot['resolution']): 
     throw new PreviewFailure(`The video is too large; at most ${MAX_BYTES / 1e6} MB can be extended.`);
   }
   const codecs = await loadCodecs();
-  const { track, audio, config, from, seconds } = await readOrFail(() => openTrack(codecs, path));
+  const { track, audio, config, from, seconds } = await openTrack(codecs, path).catch((error) => {
+    throw toVerdict(error);
+  });
   checkBounds(track.displayWidth, track.displayHeight, seconds);
   const size = computeSize(SHORT_SIDES[resolution], track.displayWidth / track.displayHeight);
   const count = Math.max(1, Math.round(seconds * FRAME_RATE));
@@ -37,7 +39,7 @@ export async function openSource(path: string, resolution: Shot['resolution']): 
     size,
     count,
     sound,
-    frames: () => resampleFrames(decodeFrames(codecs, track, config), count, turned),
+    frames: () => failAsVideo(resampleFrames(decodeFrames(codecs, track, config), count, turned)),
   };
 }
 
@@ -57,30 +59,29 @@ async function openTrack({ mediabunny, webcodecs }: Codecs, path: string) {
 }
 
 function checkBounds(width: number, height: number, seconds: number): void {
-  if (!(seconds <= MAX_SECONDS)) {
-    throw new PreviewFailure(
-      `The video is ${Math.ceil(seconds)} s long; at most ${MAX_SECONDS} s can be extended.`,
-    );
-  }
-  if (width * height > MAX_PIXELS) {
-    throw new PreviewFailure(`The video has ${width}x${height} pixels; at most 3840x2160 can be extended.`);
-  }
-  if (Math.max(width, height) > MAX_RATIO * Math.min(width, height)) {
-    throw new PreviewFailure('The long side of the video is more than four times its short side.');
-  }
+  const fail = (message: string) => {
+    throw new PreviewFailure(message);
+  };
+  if (!(seconds <= MAX_SECONDS))
+    fail(`The video is ${Math.ceil(seconds)} s long; at most ${MAX_SECONDS} s can be extended.`);
+  if (width * height > MAX_PIXELS)
+    fail(`The video has ${width}x${height} pixels; at most 3840x2160 can be extended.`);
+  if (Math.max(width, height) > MAX_RATIO * Math.min(width, height))
+    fail('The long side of the video is more than four times its short side.');
 }
 
-/** Reports failures of `read` as failures of the video. */
-async function readOrFail<Result>(read: () => Promise<Result>): Promise<Result> {
+/** Reports what fails as a failure of the video. */
+async function* failAsVideo(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
   try {
-    return await read();
+    yield* frames;
   } catch (error) {
-    throw createUnreadable(error);
+    throw toVerdict(error);
   }
 }
 
-function createUnreadable(cause: unknown): unknown {
-  return isMachineTrouble(cause) ? cause : new PreviewFailure('The video cannot be decoded.', { cause });
+function toVerdict(cause: unknown): unknown {
+  if (isMachineTrouble(cause) || cause instanceof PreviewFailure) return cause;
+  return new PreviewFailure('The video cannot be decoded.', { cause });
 }
 
 /** Decodes the frames of the track in display order; each is closed when the next is requested. */
@@ -101,7 +102,7 @@ async function* decodeFrames(
     for (let frame = ready.shift(); frame; frame = ready.shift()) {
       // Only the size that the file declares was checked.
       if (frame.codedWidth * frame.codedHeight > 2 * MAX_PIXELS)
-        throw createUnreadable('The frames are larger than declared.');
+        throw new Error('The frames are larger than declared.');
       yield frame;
       frame.close();
     }
@@ -117,14 +118,12 @@ async function* decodeFrames(
         new webcodecs.EncodedVideoChunk({ type, data, timestamp: Math.round(packet.timestamp * 1e6) }),
       );
       await waitWhile(() => decoder.decodeQueueSize > MAX_WAITING_PACKETS && !failure);
-      if (failure) throw createUnreadable(failure);
+      if (failure) throw failure;
       yield* shown();
     }
     await decoder.flush();
-    if (failure) throw createUnreadable(failure);
+    if (failure) throw failure;
     yield* shown();
-  } catch (error) {
-    throw error instanceof PreviewFailure ? error : createUnreadable(error);
   } finally {
     for (const frame of ready) frame.close();
     if (decoder.state !== 'closed') decoder.close();
@@ -146,9 +145,9 @@ async function* resampleFrames(
     begin ??= frame.timestamp;
     const until = ((frame.timestamp - begin) / 1e6) * FRAME_RATE - 0.5;
     for (; shown && due < Math.min(count, until); due++) yield shown;
-    if (!shown || due >= until) shown = await readOrFail(() => convertFrame(frame, turned));
+    if (!shown || due >= until) shown = await convertFrame(frame, turned);
   }
-  if (!shown) throw createUnreadable('The video has no frames.');
+  if (!shown) throw new Error('The video has no frames.');
   for (; due < count; due++) yield shown;
 }
 

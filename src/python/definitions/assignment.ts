@@ -1,5 +1,6 @@
+import { putEntry, touchDict } from './dicts.js';
 import { evaluate } from './evaluate.js';
-import { bindTarget, putEntry } from './names.js';
+import { bindTarget } from './names.js';
 import { applyOperator } from './operators.js';
 import { type Expression, type Statement, showPlace } from './syntax.js';
 import {
@@ -12,7 +13,6 @@ import {
   isObject,
   type Machine,
   replaceMissing,
-  touchDict,
   type Value,
 } from './values.js';
 

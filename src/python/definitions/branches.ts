@@ -1,4 +1,5 @@
 import { areEqual } from './comparison.js';
+import { MAX_ITEMS } from './costs.js';
 import { isDefinite, mergeAlternatives } from './operators.js';
 import {
   type Container,
@@ -6,7 +7,6 @@ import {
   createUnknown,
   type Ending,
   isKind,
-  MAX_ITEMS,
   type Machine,
   type UnknownValue,
   type Value,
@@ -76,6 +76,20 @@ export class Branches {
     }
     const [first] = taken;
     return taken.every(({ ending }) => ending === first?.ending) ? first?.ending : undefined;
+  }
+
+  /** What code is worth that gives one of several values, each worked out as if it were certain. */
+  chooseValue(works: readonly (() => Value)[], choice: UnknownValue): Value {
+    const results: Value[] = [];
+    const ways = works.map((work) => ({
+      run: () => {
+        results.push(work());
+        return undefined;
+      },
+    }));
+    this.runAlternatives(ways, choice);
+    const [first = choice, ...others] = results;
+    return others.reduce((all, one) => mergeAlternatives(all, one, choice, this.machine), first);
   }
 
   /** Runs the handler of an error that is taken not to happen: it only fills what is missing. */

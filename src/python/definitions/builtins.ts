@@ -1,27 +1,25 @@
 import { compareValues } from './comparison.js';
+import { hasMany, MAX_ITEMS } from './costs.js';
+import { addAll, addRest } from './dicts.js';
 import { listItems } from './items.js';
 import { addPairs, paySorting } from './methods.js';
 import { applyOperator, isDefinite } from './operators.js';
+import { writePath } from './paths.js';
 import { copyAttributes, getAttribute, getType, hasAttribute, isInstance, isSubclass } from './reflection.js';
 import {
   type Arguments,
-  addAll,
-  addRest,
   createArguments,
   createDict,
   createList,
   createUnknown,
   findTruth,
   getNames,
-  hasMany,
   type Imitation,
   isKind,
   isMany,
   isObject,
-  MAX_ITEMS,
   type Machine,
   type Value,
-  writePath,
 } from './values.js';
 
 /** Names every Python module has without importing them. */

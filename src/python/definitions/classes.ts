@@ -1,12 +1,11 @@
+import { findAttribute, listAncestry } from './ancestry.js';
 import {
   type ClassValue,
   createArguments,
   createDict,
   createList,
-  findAttribute,
   type InstanceValue,
   isKind,
-  listAncestry,
   type Machine,
   type Value,
 } from './values.js';

@@ -1,4 +1,5 @@
-import { isKind, isObject, type Machine, paySearch, type Value } from './values.js';
+import { paySearch } from './costs.js';
+import { isKind, isObject, type Machine, type Value } from './values.js';
 
 /** A number or boolean as Python calculates with it. */
 export function toNumber(value: Value): bigint | number | undefined {

@@ -1,3 +1,6 @@
+import { findAttribute, listAncestry } from './ancestry.js';
+import { measureSize } from './costs.js';
+import { addAll, addRest } from './dicts.js';
 import type { Interpreter } from './interpreter.js';
 import { listItems } from './items.js';
 import { Definition, describeValue, getKnownItems } from './render.js';
@@ -14,8 +17,6 @@ import {
 } from './schema-types.js';
 import {
   type Arguments,
-  addAll,
-  addRest,
   type ClassValue,
   createArguments,
   createDict,
@@ -23,12 +24,9 @@ import {
   createUnknown,
   type DictValue,
   type ExternalValue,
-  findAttribute,
   isKind,
   isMany,
-  listAncestry,
   type Machine,
-  measureSize,
   type Value,
 } from './values.js';
 

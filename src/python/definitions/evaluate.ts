@@ -1,30 +1,25 @@
 import { compareValues } from './comparison.js';
+import { hasMany, MAX_ITEMS, MAX_TEXT, measureSize, payFor } from './costs.js';
+import { addAll, addRest, putEntry } from './dicts.js';
 import { getItem, getSlice, listItems } from './items.js';
-import { bindTarget, LIST_STEPS, lookUpName, NAMES_STEPS, putEntry, shareNames } from './names.js';
-import { applyOperator, applyUnary, mergeAlternatives } from './operators.js';
+import { bindTarget, LIST_STEPS, lookUpName, NAMES_STEPS, shareNames } from './names.js';
+import { applyOperator, applyUnary } from './operators.js';
+import { writePath } from './paths.js';
 import { type Argument, type Clause, type Expression, showPlace } from './syntax.js';
 import {
   type Arguments,
-  addAll,
-  addRest,
   createDict,
   createList,
   createUnknown,
   type EvaluationContext,
   type FunctionValue,
   findTruth,
-  hasMany,
   isAbsent,
   isKind,
   isMany,
   isUnknown,
-  MAX_ITEMS,
-  MAX_TEXT,
-  measureSize,
-  payFor,
   type Scope,
   type Value,
-  writePath,
 } from './values.js';
 
 /** Works out what an expression is worth. Never throws but for the machine's own end of steps. */
@@ -77,10 +72,11 @@ function evaluateKind(expression: Expression, context: EvaluationContext): Value
       return known === undefined ? undefined : !known;
     }
     case 'conditional': {
-      const test = findTruth(of(expression.test));
-      return test === undefined
-        ? evaluateEither(expression, context)
-        : of(test ? expression.value : expression.otherwise);
+      const { test, value, otherwise } = expression;
+      const known = findTruth(of(test));
+      if (known !== undefined) return of(known ? value : otherwise);
+      const choice = { ...createUnknown(showPlace(test)), at: test };
+      return machine.branches.chooseValue([() => of(value), () => of(otherwise)], choice);
     }
     case 'comprehension':
       return evaluateComprehension(expression, context);
@@ -110,24 +106,6 @@ function yieldValue(
   const more = isMany ? (listItems(value, machine) ?? [createUnknown('yield', true)]) : [value];
   for (const one of more) if (items.length < MAX_ITEMS) items.push(one);
   return null;
-}
-
-/** Both values of `value if test else otherwise`. */
-function evaluateEither(
-  { test, value, otherwise }: Expression & { kind: 'conditional' },
-  context: EvaluationContext,
-): Value | undefined {
-  const { machine } = context;
-  const choice = { ...createUnknown(showPlace(test)), at: test };
-  const results: Value[] = [];
-  const ways = [value, otherwise].map((one) => ({
-    run: () => {
-      results.push(evaluate(one, context));
-      return undefined;
-    },
-  }));
-  machine.branches.runAlternatives(ways, choice);
-  return results.reduce((first, second) => mergeAlternatives(first, second, choice, machine));
 }
 
 function evaluateArguments(given: Argument[], at: Expression, context: EvaluationContext): Arguments {

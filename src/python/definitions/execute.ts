@@ -1,3 +1,4 @@
+import { descendsFrom } from './ancestry.js';
 import { executeAssignment, type Frame, removeTarget, setName, setTarget } from './assignment.js';
 import { becomeMembers, tellBases } from './classes.js';
 import { evaluate } from './evaluate.js';
@@ -15,7 +16,6 @@ import {
   type ClassValue,
   createArguments,
   createUnknown,
-  descendsFrom,
   type Ending,
   type FunctionValue,
   findTruth,

@@ -1,3 +1,4 @@
+import { findAttribute } from './ancestry.js';
 import { defineFromAttributes, defineFromSchema } from './define-node.js';
 import {
   DEFINITIONS_TOO_LARGE,
@@ -19,7 +20,6 @@ import {
   createArguments,
   createDict,
   type DictValue,
-  findAttribute,
   isKind,
   isUnknown,
   type ModuleValue,

@@ -1,5 +1,7 @@
+import { MAX_TEXT, payFor } from './costs.js';
 import { listItems } from './items.js';
 import { shareNames } from './names.js';
+import { readPath } from './paths.js';
 import { copyAttributes } from './reflection.js';
 import {
   type Arguments,
@@ -8,10 +10,7 @@ import {
   type ExternalValue,
   type Imitation,
   isKind,
-  MAX_TEXT,
   type Machine,
-  payFor,
-  readPath,
   replaceMissing,
   type Value,
 } from './values.js';

@@ -1,3 +1,4 @@
+import { descendsFrom, findAttribute } from './ancestry.js';
 import { Branches } from './branches.js';
 import { builtins } from './builtins.js';
 import type { Unresolved } from './definitions.js';
@@ -17,10 +18,8 @@ import {
   type Arguments,
   type ClassValue,
   createUnknown,
-  descendsFrom,
   type ExternalValue,
   type FunctionValue,
-  findAttribute,
   isKind,
   isObject,
   type Machine,
@@ -193,25 +192,13 @@ export class Interpreter implements Machine {
       }
       case 'external':
         return this.#external(callee, given);
-      case 'unknown':
-        return callee.options && this.#callEach(callee.options, given);
+      case 'unknown': {
+        const calls = callee.options?.map((option) => () => this.call(option, given));
+        return calls && this.branches.chooseValue(calls, createUnknown(given.text));
+      }
       default:
         return undefined;
     }
-  }
-
-  /** Calls what may be one function or another. */
-  #callEach(options: readonly Value[], given: Arguments): Value | undefined {
-    const results: Value[] = [];
-    const ways = options.map((option) => ({
-      run: () => {
-        results.push(this.call(option, given));
-        return undefined;
-      },
-    }));
-    const choice = createUnknown(given.text);
-    this.branches.runAlternatives(ways, choice);
-    return results.reduce((all, one) => mergeAlternatives(all, one, choice, this));
   }
 
   #external(callee: ExternalValue, given: Arguments): Value | undefined {

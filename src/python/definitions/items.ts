@@ -1,15 +1,5 @@
-import {
-  createList,
-  createUnknown,
-  hasMany,
-  isKind,
-  isObject,
-  MAX_ITEMS,
-  type Machine,
-  measureSize,
-  payFor,
-  type Value,
-} from './values.js';
+import { hasMany, MAX_ITEMS, measureSize, payFor } from './costs.js';
+import { createList, createUnknown, isKind, isObject, type Machine, type Value } from './values.js';
 
 /** Characters of a text that a loop goes through. */
 const MAX_CHARACTERS = 2000;

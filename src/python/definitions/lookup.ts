@@ -1,3 +1,5 @@
+import { findAttribute, listAncestry } from './ancestry.js';
+import { measureSize } from './costs.js';
 import { createNative } from './imitation.js';
 import { findMethod } from './methods.js';
 import { getModuleSpecial, shareNames } from './names.js';
@@ -9,13 +11,10 @@ import {
   createArguments,
   createList,
   createUnknown,
-  findAttribute,
   isKind,
   isObject,
-  listAncestry,
   type Machine,
   type ModuleValue,
-  measureSize,
   replaceMissing,
   type Scope,
   type Value,

@@ -1,26 +1,20 @@
 import { findEqual } from './comparison.js';
+import { hasMany, MAX_ITEMS, MAX_TEXT, measureSize, paySearch } from './costs.js';
+import { addAll, addRest, mergeDicts, touchDict } from './dicts.js';
 import { listItems } from './items.js';
-import { fillIn, mergeDicts } from './operators.js';
+import { fillIn } from './operators.js';
 import {
-  addAll,
-  addRest,
   createDict,
   createList,
   createUnknown,
   type DictValue,
-  hasMany,
   type Imitation,
   isAbsent,
   isKind,
   isMany,
   isObject,
   type ListValue,
-  MAX_ITEMS,
-  MAX_TEXT,
   type Machine,
-  measureSize,
-  paySearch,
-  touchDict,
   type Value,
 } from './values.js';
 

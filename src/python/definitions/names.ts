@@ -1,23 +1,21 @@
 import { builtinNames } from './builtins.js';
+import { hasMany, measureSize } from './costs.js';
+import { addRest } from './dicts.js';
 import { type Expression, showPlace } from './syntax.js';
 import {
   type Arguments,
-  addRest,
   createDict,
   createList,
   createUnknown,
   type DictValue,
   type EvaluationContext,
   type FunctionValue,
-  hasMany,
   isKind,
   isObject,
   type Machine,
   type ModuleValue,
-  measureSize,
   replaceMissing,
   type Scope,
-  touchDict,
   type Value,
 } from './values.js';
 
@@ -59,13 +57,6 @@ export function shareNames(scope: Scope): DictValue {
     entries: scope.names as Map<string | bigint | number | boolean | null, Value>,
     rest: scope.rest,
   };
-}
-
-export function putEntry(target: DictValue, key: Value, value: Value, text: string, machine: Machine): void {
-  machine.spend(3);
-  touchDict(target, machine);
-  if (!isObject(key)) target.entries.set(key, value);
-  else addRest(target, createUnknown(key.kind === 'unknown' ? key.text : text), value);
 }
 
 /** Gives names their values, taking tuples apart. `set` handles targets that are not names. */

@@ -1,19 +1,15 @@
 import { areEqual, findEqual, toNumber } from './comparison.js';
+import { hasMany, MAX_ITEMS, MAX_TEXT, payFor } from './costs.js';
+import { addRest, mergeDicts } from './dicts.js';
 import {
-  addAll,
-  addRest,
   createDict,
   createList,
   type DictValue,
-  hasMany,
   isAbsent,
   isKind,
   type ListValue,
-  MAX_ITEMS,
-  MAX_TEXT,
   type Machine,
   type PathValue,
-  payFor,
   replaceMissing,
   type UnknownValue,
   type Value,
@@ -138,13 +134,6 @@ function operateOnList(operator: string, left: ListValue, right: Value, machine:
 
 /** Comparisons that one operation on two sets may take. */
 const MAX_COMPARISONS = 1_000_000;
-
-export function mergeDicts(left: DictValue, right: DictValue, machine: Machine): DictValue {
-  const result = createDict();
-  addAll(result, left, machine);
-  addAll(result, right, machine);
-  return result;
-}
 
 type Operators<Operand> = Record<string, (a: Operand, b: Operand) => bigint | number | undefined>;
 

@@ -1,3 +1,4 @@
+import { MAX_TEXT, payFor } from './costs.js';
 import { joinPath } from './operators.js';
 import { PACK_NAME } from './pack-modules.js';
 import {
@@ -6,15 +7,26 @@ import {
   createUnknown,
   type Imitation,
   isKind,
-  MAX_TEXT,
   type Machine,
   type PathValue,
-  payFor,
-  readPath,
   replaceMissing,
   type Value,
-  writePath,
 } from './values.js';
+
+/** Where the host keeps the pack: known well enough to find files by. */
+const ROOT = `/${PACK_NAME}`;
+
+/** A path of the pack as Python's text. */
+export function writePath({ path, isRelative }: PathValue): string {
+  return isRelative ? path : path === '' ? ROOT : `${ROOT}/${path}`;
+}
+
+/** The path of the pack that a path or a text is. */
+export function readPath(value: Value | undefined): string | undefined {
+  if (typeof value !== 'string') return isKind(value, 'path') ? value.path : undefined;
+  if (value !== ROOT && !value.startsWith(`${ROOT}/`)) return undefined;
+  return value.slice(ROOT.length + 1).replace(/(?<!\/)\/+$/, '');
+}
 
 /*
  * Packs find their own modules by listing folders. The files of a pack are known, so these answer for paths that start at

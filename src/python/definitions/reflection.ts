@@ -1,3 +1,5 @@
+import { descendsFrom, findAttribute, listAncestry } from './ancestry.js';
+import { measureSize } from './costs.js';
 import { listItems } from './items.js';
 import {
   type Arguments,
@@ -5,14 +7,10 @@ import {
   createDict,
   createUnknown,
   type DictValue,
-  descendsFrom,
   type ExternalValue,
-  findAttribute,
   isKind,
   isObject,
-  listAncestry,
   type Machine,
-  measureSize,
   type Value,
 } from './values.js';
 

@@ -1,6 +1,7 @@
+import { descendsFrom } from './ancestry.js';
 import type { HostNodeFields } from './definitions.js';
 import { PACK_NAME } from './pack-modules.js';
-import { descendsFrom, isKind, isObject, type Machine, type Value } from './values.js';
+import { isKind, isObject, type Machine, type Value } from './values.js';
 
 type Field = Exclude<keyof HostNodeFields, 'policy' | 'host_node_name'>;
 

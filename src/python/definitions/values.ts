@@ -1,4 +1,4 @@
-import { PACK_NAME, type PackModules } from './pack-modules.js';
+import type { PackModules } from './pack-modules.js';
 import type { Expression, FunctionSyntax, ImportSyntax, Parameter, Place } from './syntax.js';
 
 /** What an expression is worth as far as it can be known without running it. */
@@ -177,6 +177,7 @@ export interface Machine {
     /** Must be called before a container is changed that others may see. */
     touch(container: Container, serial?: number): void;
     runAlternatives(ways: readonly Way[], choice: UnknownValue): Ending;
+    chooseValue(works: readonly (() => Value)[], choice: UnknownValue): Value;
     runFallback(run: () => Ending): void;
   };
   importModule(name: string, from: ModuleValue | undefined): Value;
@@ -199,21 +200,6 @@ export interface EvaluationContext {
 
 export function createUnknown(text: string, many = false): UnknownValue {
   return many ? { kind: 'unknown', text, many } : { kind: 'unknown', text };
-}
-
-/** Where the host keeps the pack: known well enough to find files by. */
-const ROOT = `/${PACK_NAME}`;
-
-/** A path of the pack as Python's text. */
-export function writePath({ path, isRelative }: PathValue): string {
-  return isRelative ? path : path === '' ? ROOT : `${ROOT}/${path}`;
-}
-
-/** The path of the pack that a path or a text is. */
-export function readPath(value: Value | undefined): string | undefined {
-  if (typeof value !== 'string') return isKind(value, 'path') ? value.path : undefined;
-  if (value !== ROOT && !value.startsWith(`${ROOT}/`)) return undefined;
-  return value.slice(ROOT.length + 1).replace(/(?<!\/)\/+$/, '');
 }
 
 /** Like `??`, which must not be used on values: it would take Python's None for nothing at all. */
@@ -260,60 +246,6 @@ export function isUnknown(value: Value): value is UnknownValue | ExternalValue {
   return isObject(value) && (value.kind === 'unknown' || value.kind === 'external');
 }
 
-/** Texts, lists and dicts beyond these are unknown: nothing that a person writes grows so long. */
-export const MAX_TEXT = 100_000;
-export const MAX_ITEMS = 20_000;
-
-/** What making a value costs, in steps: about one for 16 bytes, so that steps bound memory as well. */
-export function measureSize(value: Value | undefined): number {
-  if (typeof value === 'string') return value.length >> 4;
-  if (!isObject(value)) return 0;
-  if (value.kind === 'list') return value.items.length >> 1;
-  return value.kind === 'dict' ? (value.entries.size + value.rest.length) * 4 : 0;
-}
-
-/** Pays for a value that was made; undefined where it is too long to be kept. */
-export function payFor(value: Value | undefined, machine: Machine): Value | undefined {
-  machine.spend(measureSize(value));
-  if (typeof value === 'string') return value.length > MAX_TEXT ? undefined : value;
-  const isTooLong = isKind(value, 'list') && value.items.length > MAX_ITEMS;
-  return isTooLong ? undefined : value;
-}
-
-/** Pays for looking for one text in another; a search may compare each character of one with each of the other. */
-export function paySearch(text: string, searched: string, machine: Machine): void {
-  machine.spend((text.length >> 6) + (text.length * searched.length) / 1024);
-}
-
-/** Whether an unknown number of items is among those of a list, paid by its length. */
-export function hasMany(items: readonly Value[], machine: Machine): boolean {
-  machine.spend(items.length >> 4);
-  return items.some(isMany);
-}
-
-/** Remembers an entry whose key is computed; of very many it is enough to know that there are more. */
-export function addRest(target: DictValue, key: UnknownValue, value: Value): void {
-  if (target.rest.length < MAX_ITEMS) target.rest.push({ key, value });
-}
-
-/** Must be called before a dict is changed that others may see. */
-export function touchDict({ entries, rest }: DictValue, machine: Machine): void {
-  machine.branches.touch(entries);
-  machine.branches.touch(rest as unknown[]);
-}
-
-/** Adds the entries of one dict to another. */
-export function addAll(target: DictValue, from: DictValue, machine: Machine): void {
-  machine.spend(measureSize(from));
-  touchDict(target, machine);
-  for (const [key, value] of from.entries) target.entries.set(key, value);
-  // The length is read once, because a dict may be added to itself.
-  for (let index = 0, { length } = from.rest; index < length; index++) {
-    const one = from.rest[index];
-    if (one) addRest(target, one.key, one.value);
-  }
-}
-
 /** Items of a list that decide its truth; all others are unknown numbers of items. */
 const MAX_DECISIVE = 50;
 
@@ -345,35 +277,6 @@ export function isMany(value: Value): boolean {
   return isKind(value, 'unknown') && value.many === true;
 }
 
-const ancestries = new WeakMap<ClassValue, readonly (ClassValue | ExternalValue)[]>();
-const MAX_ANCESTRY = 200;
-
-/** A class before those it inherits from: its own line of resolution, bounded and worked out once. */
-export function listAncestry(value: ClassValue): readonly (ClassValue | ExternalValue)[] {
-  const known = ancestries.get(value);
-  if (known) return known;
-  const found = new Set<ClassValue | ExternalValue>();
-  let visits = 0;
-  const visit = (one: Value, depth: number) => {
-    if (!isObject(one) || depth > 40 || ++visits > MAX_ANCESTRY) return;
-    if (one.kind === 'external') found.add(one);
-    if (one.kind !== 'class' || found.has(one)) return;
-    found.add(one);
-    for (const base of one.bases.slice(0, MAX_ANCESTRY)) visit(base, depth + 1);
-  };
-  visit(value, 0);
-  const line = [...found];
-  ancestries.set(value, line);
-  return line;
-}
-
-/** Whether a class comes from one of another package, such as `str` or `Enum`. */
-export function descendsFrom(value: ClassValue, ...names: string[]): boolean {
-  return listAncestry(value).some(
-    (one) => one.kind === 'external' && names.includes(one.name.split('.').at(-1) ?? ''),
-  );
-}
-
 /** The names that an assignment to an attribute changes. */
 export function getNames(object: Value): Map<string, Value> | undefined {
   if (!isObject(object)) return undefined;
@@ -381,12 +284,4 @@ export function getNames(object: Value): Map<string, Value> | undefined {
   // `schema.node_id = …` replaces what the call was given.
   if (object.kind === 'external') return object.called?.named;
   return object.kind === 'module' ? object.scope.names : undefined;
-}
-
-export function findAttribute(value: ClassValue, name: string): Value | undefined {
-  for (const one of listAncestry(value)) {
-    const attribute = one.kind === 'class' ? one.attributes.get(name) : undefined;
-    if (attribute !== undefined) return attribute;
-  }
-  return undefined;
 }

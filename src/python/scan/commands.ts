@@ -1,5 +1,6 @@
 import type { Expression } from '../definitions/syntax.js';
-import { type Facts, getPlainText, listInner, type Value } from './facts.js';
+import { getPlainText, listInner } from './expression-parts.js';
+import type { Facts, Value } from './facts.js';
 
 export const PROGRAMS =
   /^(?:subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|(?:os|posix|nt)\.(?:system|popen|startfile|exec[lv]\w*|spawn\w*)|pty\.spawn|commands\.getoutput|asyncio\.create_subprocess_(?:exec|shell))$/;

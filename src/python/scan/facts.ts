@@ -2,6 +2,7 @@ import type { Node } from 'web-tree-sitter';
 import { Expressions, getField, listParts, readName } from '../definitions/expressions.js';
 import { readImports } from '../definitions/statements.js';
 import { type Expression, findLine, type Source } from '../definitions/syntax.js';
+import { getPlainText, listInner, readItem } from './expression-parts.js';
 
 /** A call, and the function it stands in: 0 for the module itself. */
 export interface Call {
@@ -284,11 +285,6 @@ export class Facts {
   }
 }
 
-/** Some item of a list, such as the one a loop is at. */
-function readItem(value: Expression): Expression {
-  return { ...value, kind: 'item', object: value, key: value };
-}
-
 const BUILTINS = /(?:^|\.)(?:__builtins__|builtins)(?:\.__dict__)?$/;
 
 /** A builtin whose name is computed may be `exec`, and any item of a list may be the one that is called. */
@@ -296,26 +292,4 @@ function joinName(object: string, attribute: string | undefined): string {
   if (object.endsWith('[]')) return object.slice(0, -2);
   if (attribute !== undefined) return `${object}.${attribute}`;
   return BUILTINS.test(object) ? 'builtins.exec' : '';
-}
-
-/** A text that is plain, or put together from plain pieces: `'ex' + 'ec'`. */
-export function getPlainText(expression: Expression, depth = 0): string | undefined {
-  if (expression.kind === 'constant')
-    return typeof expression.value === 'string' ? expression.value : undefined;
-  if (depth > 30 || expression.kind !== 'binary' || expression.operator !== '+') return undefined;
-  const left = getPlainText(expression.left, depth + 1);
-  const right = getPlainText(expression.right, depth + 1);
-  return left === undefined || right === undefined ? undefined : left + right;
-}
-
-/** Parts of an expression from which its value does not come. */
-const NO_VALUES = ['source', 'key', 'test', 'from', 'to', 'parameters'];
-
-/** The expressions of which another is made: its value comes from theirs. */
-export function listInner(expression: Expression): Expression[] {
-  type Part = { readonly kind?: string; readonly value?: unknown; readonly iterable?: unknown } | undefined;
-  return Object.entries(expression)
-    .flatMap(([name, part]): Part[] => (NO_VALUES.includes(name) ? [] : part))
-    .map((part) => (part?.kind ? part : (part?.value ?? part?.iterable)) as Expression | undefined)
-    .filter((inner): inner is Expression => inner?.kind !== undefined);
 }

@@ -1,6 +1,7 @@
 import { type Expression, showPlace } from '../definitions/syntax.js';
 import { PROGRAMS, readCommand } from './commands.js';
-import { type Facts, getPlainText, listInner, type Value } from './facts.js';
+import { getPlainText, listInner } from './expression-parts.js';
+import type { Facts, Value } from './facts.js';
 
 /** Where a value comes from, as far as it matters: the network, a file that was downloaded, or a decoder. */
 export type Origin = 'network' | 'downloaded' | 'decoded';

@@ -1,7 +1,8 @@
 import type { Node } from 'web-tree-sitter';
 import type { Expression, Source } from '../definitions/syntax.js';
 import { MAX_WORDS, PROGRAMS, readCommand } from './commands.js';
-import { type Call, Facts, getPlainText } from './facts.js';
+import { getPlainText } from './expression-parts.js';
+import { type Call, Facts } from './facts.js';
 import { createFinding, createUnreadFinding, type Finding, RULES, type RuleName } from './finding.js';
 import { isNetwork, Origins } from './origins.js';
 

@@ -13,13 +13,9 @@ import {
   type VideoOperation,
 } from '../operation/engine.js';
 
-/** What is said of a task that was too much for its process. */
-const TOO_MUCH: Readonly<Record<LimitExceeded['what'], (what: string) => string>> = {
-  time: (what) => `The ${what} takes too long to read.`,
-  memory: (what) => `The ${what} takes too much memory to read.`,
-  output: (what) => `The ${what} cannot be decoded.`,
-  crash: (what) => `The ${what} cannot be decoded.`,
-  failure: (what) => `The ${what} cannot be decoded.`,
+const TOO_MUCH: Partial<Record<LimitExceeded['what'], string>> = {
+  time: 'takes too long to read',
+  memory: 'takes too much memory to read',
 };
 
 /** Limits of making any preview are several times what the largest takes. */
@@ -96,5 +92,6 @@ function throwVerdict(error: unknown, { images }: EngineJob): never {
   if (error instanceof PreviewFailure) throw new EngineFailure(error.message);
   if (!(error instanceof LimitExceeded) || Object.keys(images).length === 0) throw error;
   const what = images.video === undefined ? 'image' : 'video';
-  throw new EngineFailure(TOO_MUCH[error.what](what), { cause: error });
+  const problem = TOO_MUCH[error.what] ?? 'cannot be decoded';
+  throw new EngineFailure(`The ${what} ${problem}.`, { cause: error });
 }

@@ -1,6 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { FetchFailed, type FetchMediaOptions, fetchMedia } from '../network/fetch-media.js';
+import type { OwnOrigin } from '../network/guarded-agent.js';
 import { invalidField } from '../operation/refused.js';
+
+export interface InputOptions extends OwnOrigin, Pick<FetchMediaOptions, 'signal' | 'admit'> {
+  /** The field of the request, for error messages. */
+  readonly field: string;
+  /** The folder of the new file; created if necessary. */
+  readonly folder: string;
+}
 
 /**
  * Fetches the URL in a field of a request.

@@ -3,10 +3,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ImageToInspect } from '../../preview/job.js';
 import { FETCH_LIMITS } from '../network/fetch-media.js';
-import type { OwnOrigin } from '../network/guarded-agent.js';
 import type { ImageInspector } from '../operation/image-inspector.js';
 import { invalidField } from '../operation/refused.js';
-import { fetchInput } from './fetch-input.js';
+import { fetchInput, type InputOptions } from './fetch-input.js';
 
 /** The limits of one image, which are part of the configuration. */
 export interface ImageLimits {
@@ -15,20 +14,13 @@ export interface ImageLimits {
   readonly imagePixels: number;
 }
 
-export interface LoadImageOptions extends OwnOrigin {
-  /** The field of the request, for error messages. */
-  readonly field: string;
+interface LoadImageOptions extends InputOptions {
   readonly limits: ImageLimits;
-  /** The folder of the new file; created if necessary. */
-  readonly folder: string;
   /** Whose request it is. */
   readonly owner: string;
   readonly inspector: Pick<ImageInspector, 'inspect'>;
-  /** Reserves space for the file. @throws Refused unavailable */
-  readonly admit?: (bytes: number) => Promise<void>;
   /** Requires https, except for the service's own URLs. */
   readonly httpsOnly?: boolean;
-  readonly signal?: AbortSignal;
 }
 
 /** Pixels, as displayed: after applying the EXIF orientation. */
@@ -64,20 +56,21 @@ export async function loadImage(value: string, options: LoadImageOptions): Promi
     if (bytes) {
       await options.admit?.(bytes.length);
       await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
-    } else await fetchImage(value, path, options);
+    } else {
+      const { field, limits, httpsOnly = false } = options;
+      const rules = {
+        httpsOnly,
+        bytes: limits.imageBytes,
+        seconds: FETCH_LIMITS.seconds,
+        media: 'image',
+      } as const;
+      await fetchInput(field, value, path, { ...options, ...rules });
+    }
     return { content: path, ...(await inspectContent({ path }, options)) };
   } catch (error) {
     await rm(path, { force: true });
     throw error;
   }
-}
-
-async function fetchImage(url: string, path: string, options: LoadImageOptions): Promise<void> {
-  const { field, limits, serviceOrigin, loopbackAllowed, allowedNetworks } = options;
-  const { httpsOnly = false, signal, admit } = options;
-  const rules = { bytes: limits.imageBytes, seconds: FETCH_LIMITS.seconds, httpsOnly, signal, admit };
-  const origin = { serviceOrigin, loopbackAllowed, allowedNetworks };
-  await fetchInput(field, url, path, { ...rules, ...origin, media: 'image' });
 }
 
 function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffer {

@@ -2,19 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Limits } from '../../contract/schema/limits.js';
-import type { OwnOrigin } from '../network/guarded-agent.js';
+import { detectFileType } from '../../disk/file-type.js';
 import { invalidField } from '../operation/refused.js';
-import { fetchInput } from './fetch-input.js';
+import { fetchInput, type InputOptions } from './fetch-input.js';
 
-interface LoadVideoOptions extends OwnOrigin {
-  /** The field of the request, for error messages. */
-  readonly field: string;
+interface LoadVideoOptions extends InputOptions {
   readonly limits: Pick<Limits, 'videoBytes' | 'videoSeconds'>;
-  /** The folder of the new file; created if necessary. */
-  readonly folder: string;
-  /** Reserves space for the file. @throws Refused unavailable */
-  readonly admit?: (bytes: number) => Promise<void>;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -22,12 +15,16 @@ interface LoadVideoOptions extends OwnOrigin {
  * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
  */
 export async function loadVideo(url: string, options: LoadVideoOptions): Promise<string> {
-  const { field, limits, serviceOrigin, loopbackAllowed, allowedNetworks, folder, admit, signal } = options;
+  const { field, limits, folder } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, randomUUID());
-  const rules = { bytes: limits.videoBytes, seconds: limits.videoSeconds, signal, admit };
-  const origin = { serviceOrigin, loopbackAllowed, allowedNetworks };
-  await fetchInput(field, url, path, { ...rules, ...origin, httpsOnly: false, media: 'video' });
+  const rules = {
+    httpsOnly: false,
+    bytes: limits.videoBytes,
+    seconds: limits.videoSeconds,
+    media: 'video',
+  } as const;
+  await fetchInput(field, url, path, { ...options, ...rules });
   const file = await open(path);
   try {
     if (!isVideo(await readBytes(file, 0, 12)))
@@ -91,15 +88,10 @@ function readVarint(bytes: Buffer, at: number): { readonly value: number; readon
   return value === most ? undefined : { value: Number(value), end: at + length };
 }
 
-/** AVIF, HEIC and audio use the container of MP4. */
-const OTHER_BRANDS = /^(?:avi[fs]|hei[cx]|mif1|msf1|M4[AB] )/;
-
 function isVideo(head: Buffer): boolean {
-  const [box, brand] = [head.toString('latin1', 4, 8), head.toString('latin1', 8, 12)];
-  if (box === 'ftyp') return !OTHER_BRANDS.test(brand);
   // Old QuickTime files have no `ftyp` box.
-  if (['moov', 'mdat', 'wide', 'free'].includes(box)) return true;
-  return isMatroska(head);
+  const isQuickTime = ['moov', 'mdat', 'wide', 'free'].includes(head.toString('latin1', 4, 8));
+  return detectFileType(head)?.ext === 'mp4' || isQuickTime || isMatroska(head);
 }
 
 function isMatroska(head: Buffer): boolean {

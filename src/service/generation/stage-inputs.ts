@@ -1,12 +1,14 @@
+import { getTaskFacts } from '../../contract/index.js';
+import type { TaskFacts } from '../../contract/operation.js';
 import { SharpMissing } from '../../preview/sharp.js';
 import type { Caller } from '../operation/caller.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
 import { invalidField, Refused, type RefusedDetail } from '../operation/refused.js';
 import { nameScratchFolder } from '../operation/scratch-folder.js';
-import { findCreation } from './creations.js';
-import { type ImageSize, type LoadImageOptions, loadImage } from './load-image.js';
+import type { InputOptions } from './fetch-input.js';
+import { type ImageSize, loadImage } from './load-image.js';
 import { loadVideo } from './load-video.js';
-import { getResultKey } from './results.js';
+import { findCreation, getResultKey } from './results.js';
 import { copyObject, getInputKey, listImageFields, nameInput, storeFile, VIDEO_INPUT } from './task-files.js';
 import type { TaskRef } from './task-states.js';
 import { removeUnusedFiles } from './unused-files.js';
@@ -62,11 +64,12 @@ async function storeInputs(call: StartCall, task: TaskRef): Promise<readonly str
 type Input = readonly [name: string, store: () => Promise<unknown>];
 
 /** Where inputs are fetched to. */
-type StagingPlace = Required<Pick<LoadImageOptions, 'folder' | 'admit'>>;
+type StagingPlace = { readonly folder: string; readonly admit: NonNullable<InputOptions['admit']> };
 
 function listInputs(call: StartCall, { id, operation }: TaskRef, place: StagingPlace): Input[] {
   const { body, caller, context, signal } = call;
   const { limits } = context.configuration;
+  const { httpsOnly = false, scaleField, videoFields } = getTaskFacts(operation);
   const owner = caller.userId as string;
   const origin = getOwnOrigin(context, 'inputs');
   const options = { limits, ...origin, ...place, owner, inspector: context.inspector, signal };
@@ -76,29 +79,34 @@ function listInputs(call: StartCall, { id, operation }: TaskRef, place: StagingP
     return [nameInput(field, body[field])].flat().map((name, at) => [
       name,
       async () => {
-        const httpsOnly = operation === 'image.skinEnhancer';
         const image = await loadImage(values[at] as string, { ...options, field: name, httpsOnly });
-        if (operation === 'image.upscaler') requireUpscalable(image, body.scale_factor as number, limits);
+        if (scaleField) requireUpscalable(image, body[scaleField] as number, limits, scaleField);
         return storeFile(context, getInputKey(id, name), image.content);
       },
     ]);
   });
-  if (operation !== 'video.extend') return images;
-  return [[VIDEO_INPUT, () => storeVideo(call, getInputKey(id, VIDEO_INPUT), place)], ...images];
+  if (!videoFields) return images;
+  const store = () => storeVideo(call, videoFields, getInputKey(id, VIDEO_INPUT), place);
+  return [[VIDEO_INPUT, store], ...images];
 }
 
 // Decided: a creation of this service that the caller may see is read from storage, even if its URL has
 // expired. For any other creation id, the video is fetched from video_url.
-async function storeVideo(call: StartCall, key: string, place: StagingPlace) {
+async function storeVideo(
+  call: StartCall,
+  [idField, field]: NonNullable<TaskFacts['videoFields']>,
+  key: string,
+  place: StagingPlace,
+) {
   const { body, caller, context, signal } = call;
-  const creation = await findCreation(context.database, caller, body.video_creation_id as string);
+  const creation = await findCreation(context.database, caller, body[idField] as string);
   if (creation) {
     await place.admit(creation.video.size);
     return copyObject(context, key, getResultKey(creation.taskId, creation.video));
   }
   const { limits } = context.configuration;
-  const options = { field: 'video_url', limits, ...getOwnOrigin(context, 'inputs'), ...place, signal };
-  return storeFile(context, key, await loadVideo(body.video_url as string, options));
+  const options = { field, limits, ...getOwnOrigin(context, 'inputs'), ...place, signal };
+  return storeFile(context, key, await loadVideo(body[field] as string, options));
 }
 
 function mergeProblems(problems: readonly Refused[]): Refused {
@@ -114,13 +122,11 @@ function requireUpscalable(
   { width, height }: ImageSize,
   factor: number,
   { imagePixels }: { readonly imagePixels: number },
+  field: string,
 ): void {
   if (width * factor * height * factor <= imagePixels) return;
   const most = Math.floor(Math.sqrt(imagePixels / (width * height)));
   const sizes = `${width} × ${height} pixels would become ${width * factor} × ${height * factor}`;
   const fit = most < 2 ? 'this image cannot be upscaled' : `use at most ${most}`;
-  throw invalidField(
-    'scale_factor',
-    `is too large: ${sizes}, more than ${imagePixels / 1e6} megapixels; ${fit}`,
-  );
+  throw invalidField(field, `is too large: ${sizes}, more than ${imagePixels / 1e6} megapixels; ${fit}`);
 }

@@ -5,7 +5,7 @@ import { insertRow, type Tx } from '../database/database.js';
 import { AddressRefused, refuseLiteral } from '../network/guarded-agent.js';
 import type { Handlers, PreparedWrite } from '../operation/call.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
-import type { Engine, ImageOperation, VideoOperation } from '../operation/engine.js';
+import type { Engine } from '../operation/engine.js';
 import { requireTaskQuota, reserveTask, type TaskDemand } from '../operation/quota.js';
 import { invalidField, Refused } from '../operation/refused.js';
 import { invalidRequest } from '../operation/validation.js';
@@ -21,24 +21,10 @@ import { removeUnusedFiles } from './unused-files.js';
 /** When the inputs of a task that was not created, because the process ended, are removed. */
 const ORPHANS_KEPT_MS = 60 * 60_000;
 
-/** Creates the handler that starts an image task. */
-function startImageTask(operation: ImageOperation): (call: StartCall) => Promise<PreparedWrite<ImageTask>> {
-  return prepareTask(operation, (context, { id }) =>
-    viewImageTask(context, { id, status: 'CREATED', results: null }),
-  );
-}
-
-/** Creates the handler that starts a video task. */
-function startVideoTask(
-  operation: VideoOperation,
-): (call: StartCall) => Promise<PreparedWrite<ReturnType<typeof viewNewVideoTask>>> {
-  return prepareTask(operation, (_, task) => viewNewVideoTask(task));
-}
-
-/** Fetches and checks images and videos before the task is created. */
+/** Creates the handler that starts a task. It fetches and checks images and videos before the task is created. */
 function prepareTask<Answer>(
   operation: TaskOperation,
-  answer: (context: Context, task: NewTask) => Answer,
+  answer: (task: NewTask, context: Context) => Answer,
 ): (call: StartCall) => Promise<PreparedWrite<Answer>> {
   return async (call) => {
     const { context } = call;
@@ -61,7 +47,7 @@ function prepareTask<Answer>(
       await requireTaskQuota(tx, context, toTaskDemand(call));
       const task = toNewTask(call, id, operation);
       await createTask(tx, call, task, inputs);
-      return answer(context, task);
+      return answer(task, context);
     };
     const undo = async () => {
       await cancel();
@@ -135,69 +121,44 @@ async function beginPreparation(call: StartCall, id: string): Promise<string | u
 
 /** Creates task, charge, history and jobs in one transaction. */
 async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: readonly string[]): Promise<void> {
-  const { context, caller } = call;
-  const { id, operation, seed, createdAt } = task;
-  const { webhook_url, callback_url, ...fields } = task.request;
-  const creator = caller.userId as string;
-  const { created: status } = TASK_STATUSES[getTaskKind(operation)];
+  const { context } = call;
+  const { id, operation, request, seed, createdAt: created_at } = task;
+  const { webhook_url, callback_url, ...fields } = request;
+  const kind = getTaskKind(operation);
+  const { created: status } = TASK_STATUSES[kind];
+  const spender = readSpender(call);
+  const owner = spender.userId;
   await insertRow(tx, 'tasks', {
-    id,
-    operation,
-    creator,
-    key_id: readSpender(call).keyId ?? null,
-    status,
+    ...{ id, operation, creator: owner, key_id: spender.keyId ?? null, status, seed, created_at },
     request: JSON.stringify(replaceImages(operation, fields)),
     images: JSON.stringify(inputs),
-    seed,
     webhook_url: ((webhook_url ?? callback_url) as string | undefined) ?? null,
-    results: null,
-    reason: null,
-    error_code: null,
-    memory: null,
-    asked_at: null,
-    created_at: createdAt,
   });
-  const model = task.request.model as string | undefined;
-  const spender = readSpender(call);
+  const model = request.model as string | undefined;
   await chargeCredits(tx, context, { ...spender, taskId: id, amount: task.credits, operation, model });
-  await recordTaskStatus(tx, context.now, { taskId: id, status, actor: creator });
-  await enqueueTask(tx, call, task);
-}
-
-async function enqueueTask(
-  tx: Tx,
-  { context, caller }: StartCall,
-  { id, operation, request }: NewTask,
-): Promise<void> {
-  const owner = caller.userId as string;
+  await recordTaskStatus(tx, context.now, { taskId: id, status, actor: owner });
   const { queue, now, configuration } = context;
-  const kind = getTaskKind(operation);
-  await queue.enqueue(tx, { kind: `run-${kind}-task`, key: id, owner, last: request.off_peak === true });
-  if (kind === 'video') await advanceTask(tx, context, { id, operation }, { to: 'queued' });
-  if (!request.off_peak) return;
+  const isOffPeak = request.off_peak === true;
+  await queue.enqueue(tx, { kind: `run-${kind}-task`, key: id, owner, last: isOffPeak });
+  if (kind === 'video') await advanceTask(tx, context, task, { to: 'queued' });
   const runAt = now() + configuration.limits.offPeakSeconds * 1000;
-  await queue.enqueue(tx, { kind: 'expire-task', key: id, owner, runAt });
+  if (isOffPeak) await queue.enqueue(tx, { kind: 'expire-task', key: id, owner, runAt });
 }
 
-/** Wraps the answers of a handler that starts tasks as `{ data }`. */
-function wrapPrepared<Call, Answer>(
-  prepare: (call: Call) => Promise<PreparedWrite<Answer>>,
-): (call: Call) => Promise<PreparedWrite<{ data: Answer }>> {
-  return async (call) => {
-    const { write, ...rest } = await prepare(call);
-    return { write: async (tx) => ({ data: await write(tx) }), ...rest };
-  };
+function viewNewImageTask({ id }: NewTask, context: Context): ImageTask {
+  return viewImageTask(context, { id, status: 'CREATED', results: null });
 }
 
 // service.md answers most image tasks as { data: task }, and those of style transfer unwrapped.
+const viewWrapped = (task: NewTask, context: Context) => ({ data: viewNewImageTask(task, context) });
 
 export const taskHandlers = {
-  'image.relight': { prepare: wrapPrepared(startImageTask('image.relight')) },
-  'image.styleTransfer': { prepare: startImageTask('image.styleTransfer') },
-  'image.skinEnhancer': { prepare: wrapPrepared(startImageTask('image.skinEnhancer')) },
-  'image.upscaler': { prepare: wrapPrepared(startImageTask('image.upscaler')) },
-  'video.text2video': { prepare: startVideoTask('video.text2video') },
-  'video.startEnd2video': { prepare: startVideoTask('video.startEnd2video') },
-  'video.extend': { prepare: startVideoTask('video.extend') },
+  'image.relight': { prepare: prepareTask('image.relight', viewWrapped) },
+  'image.styleTransfer': { prepare: prepareTask('image.styleTransfer', viewNewImageTask) },
+  'image.skinEnhancer': { prepare: prepareTask('image.skinEnhancer', viewWrapped) },
+  'image.upscaler': { prepare: prepareTask('image.upscaler', viewWrapped) },
+  'video.text2video': { prepare: prepareTask('video.text2video', viewNewVideoTask) },
+  'video.startEnd2video': { prepare: prepareTask('video.startEnd2video', viewNewVideoTask) },
+  'video.extend': { prepare: prepareTask('video.extend', viewNewVideoTask) },
   'task.cancel': { prepare: prepareCancel },
 } satisfies Partial<Handlers>;

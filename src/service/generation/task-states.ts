@@ -40,13 +40,7 @@ const PREVIOUS_STATUSES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
 };
 
 /** The status of tasks that have not ended. */
-export const ACTIVE_STATUSES: readonly TaskStatus[] = [
-  'CREATED',
-  'IN_PROGRESS',
-  'created',
-  'queueing',
-  'processing',
-];
+export const ACTIVE_STATUSES: readonly TaskStatus[] = [...new Set(Object.values(PREVIOUS_STATUSES).flat())];
 
 export type TaskStep =
   | { readonly to: 'queued' | 'running' }
@@ -108,7 +102,7 @@ export async function advanceTask(
   return true;
 }
 
-export interface TaskStatusRecord {
+interface TaskStatusRecord {
   readonly taskId: string;
   readonly status: TaskStatus;
   /** A user id, or `service`. */

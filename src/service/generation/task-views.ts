@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { ImageTask } from '../../contract/image-task.js';
+import { getOperation } from '../../contract/index.js';
 import type { TaskAccount } from '../../contract/task.js';
-import { ExtendTask, type VideoCreations, type VideoState, VideoTask } from '../../contract/video.js';
+import type { VideoCreations, VideoState, VideoTask } from '../../contract/video.js';
 import type { Database } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import type { TaskStatus } from '../database/task-tables.js';
@@ -10,10 +11,9 @@ import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation } from '../operation/engine.js';
 import { createResultUrl } from '../operation/signed-urls.js';
-import { listCreations } from './creations.js';
 import { sumCredits } from './credits.js';
 import type { NewTask } from './new-task.js';
-import { parseResults } from './results.js';
+import { listCreations, parseResults } from './results.js';
 import { getVisibleTask, readLinkedResults } from './task-access.js';
 import { getTaskKind } from './task-files.js';
 import { TASK_STATUSES } from './task-states.js';
@@ -65,12 +65,12 @@ interface TaskCall {
 }
 
 /** Creates the handler that reads the tasks that `operation` starts. */
-function readImageTask(
+function readImageTask<Answer>(
   operation: ImageOperation,
-): (call: TaskCall, database: Database) => Promise<ImageTask> {
-  return async (call, database) => {
-    return viewImageTask(call.context, await getVisibleTask(call, database, (one) => one === operation));
-  };
+  wrap: (task: ImageTask) => Answer,
+): (call: TaskCall, database: Database) => Promise<Answer> {
+  return async (call, database) =>
+    wrap(viewImageTask(call.context, await getVisibleTask(call, database, (one) => one === operation)));
 }
 
 /** Answers `video.creations` for tasks of every video operation. */
@@ -121,7 +121,7 @@ export function viewNewVideoTask({
   createdAt,
 }: NewTask): z.output<typeof VideoTask> {
   const { images, ...fields } = request as { images?: string[] };
-  const schema = operation === 'video.extend' ? ExtendTask : VideoTask;
+  const schema = getOperation(operation).response as typeof VideoTask;
   // Parsing drops the fields that the answer does not have.
   return schema.parse({
     ...fields,
@@ -135,19 +135,14 @@ export function viewNewVideoTask({
   });
 }
 
-/** Wraps the answers of a handler that reads as `{ data }`. */
-function wrapRead<Arguments extends unknown[], Answer>(
-  read: (...given: Arguments) => Promise<Answer>,
-): (...given: Arguments) => Promise<{ data: Answer }> {
-  return async (...given) => ({ data: await read(...given) });
-}
-
 // service.md answers most image tasks as { data: task }, and those of style transfer unwrapped.
+const wrapTask = (data: ImageTask) => ({ data });
+
 export const taskViewHandlers = {
-  'image.relightStatus': { read: wrapRead(readImageTask('image.relight')) },
-  'image.styleTransferStatus': { read: readImageTask('image.styleTransfer') },
-  'image.skinEnhancerStatus': { read: wrapRead(readImageTask('image.skinEnhancer')) },
-  'image.upscalerStatus': { read: wrapRead(readImageTask('image.upscaler')) },
+  'image.relightStatus': { read: readImageTask('image.relight', wrapTask) },
+  'image.styleTransferStatus': { read: readImageTask('image.styleTransfer', (task) => task) },
+  'image.skinEnhancerStatus': { read: readImageTask('image.skinEnhancer', wrapTask) },
+  'image.upscalerStatus': { read: readImageTask('image.upscaler', wrapTask) },
   'video.creations': { read: getCreations },
   'video.prices': { read: async ({ context }) => context.configuration.prices },
   'task.get': { read: getAccount },

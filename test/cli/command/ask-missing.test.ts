@@ -13,7 +13,7 @@ async function createEnvironment() {
   return { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
 }
 
-test('required values are asked for on a terminal, checked at the prompt, with a proposal', async () => {
+test('required values are asked for on a terminal with a proposed value, and checked at the prompt', async () => {
   const env = await createEnvironment();
   const terminal = startRegenInTerminal(['publisher', 'create'], { env });
   await terminal.shows('?');
@@ -34,7 +34,7 @@ test('a required value with choices is chosen from them', async () => {
   expect(asked.stdout).toContain('"role": "owner"');
 });
 
-test('nothing is asked with --no-input, in a pipe, or when all values are there', async () => {
+test('no prompt appears with --no-input, in a pipe, or when all values are given', async () => {
   const env = await createEnvironment();
   const create = ['publisher', 'create'];
   expect(await regen(create, { env })).toMatchObject({ exit: 2, stdout: '' });
@@ -42,7 +42,7 @@ test('nothing is asked with --no-input, in a pipe, or when all values are there'
   expect((await regen([...create, 'abc', '--name', 'Abc'], { env, answers: [] })).exit).toBe(0);
 });
 
-test('a video command asks for what it cannot do without', async () => {
+test('a video command asks for its missing required values', async () => {
   const env = await createEnvironment();
   const asked = await regen(['video', 'text2video', '--dry-run'], { env, answers: ['', 'a paper boat'] });
   expect(asked.stdout).toContain('"prompt": "a paper boat"');
@@ -67,7 +67,7 @@ test('an image command asks for its images', async () => {
   expect(styled.stdout).toContain('"reference_image": "https://example.com/painting.png"');
 });
 
-test('publishing to a service where one is signed in creates the token on request', async () => {
+test('publishing while signed in offers to create the publish token', async () => {
   const service = await serviceForTest();
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   const home = homeForTest();

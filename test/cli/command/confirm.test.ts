@@ -22,7 +22,7 @@ async function withNode() {
   return { service, env, remove, isThere };
 }
 
-test('a person is asked before a node is deleted, and a no changes nothing', async () => {
+test('deleting a node asks for confirmation, and the answer no changes nothing', async () => {
   const { remove, isThere } = await withNode();
   const { exit, stderr } = await remove({ answers: [false] });
   expect(exit, stderr).toBe(2);
@@ -32,15 +32,18 @@ test('a person is asked before a node is deleted, and a no changes nothing', asy
   expect(await isThere()).toBe(false);
 });
 
-test.each(['--yes', '-y'])('%s confirms in a script, which is told what was deleted where', async (flag) => {
-  const { env, remove, isThere } = await withNode();
-  const deleted = await remove({}, flag);
-  expect(deleted).toMatchObject({
-    exit: 0,
-    stderr: `Deleted node light of acme on ${env.REGEN_BASE_URL}.\n`,
-  });
-  expect(await isThere()).toBe(false);
-});
+test.each(['--yes', '-y'])(
+  '%s confirms a delete in a script and reports what was deleted on which service',
+  async (flag) => {
+    const { env, remove, isThere } = await withNode();
+    const deleted = await remove({}, flag);
+    expect(deleted).toMatchObject({
+      exit: 0,
+      stderr: `Deleted node light of acme on ${env.REGEN_BASE_URL}.\n`,
+    });
+    expect(await isThere()).toBe(false);
+  },
+);
 
 test.each([
   ['without a terminal', {}, []],
@@ -67,7 +70,7 @@ test('the built program deletes nothing in a pipe without --yes', async () => {
 
 const destructive = commandTree().commands.filter(({ destroys }) => destroys);
 
-test('every operation that destroys something has a command that asks, or more', () => {
+test('every operation that destroys something has a command that asks for confirmation', () => {
   const declared = [...listOperations(contract)].flatMap(([, { destroys }]) => destroys?.action ?? []);
   expect(destructive.map(({ destroys }) => destroys?.action)).toEqual(expect.arrayContaining(declared));
   for (const { destroys } of destructive) expect(destroys?.action).toMatch(/^[A-Z]\w+e .*[^.]$/);
@@ -101,7 +104,7 @@ test.each(destructive.map((command) => [command.words.join(' '), command] as con
   },
 );
 
-test('task forget needs --yes without a terminal, and then names the task', async () => {
+test('task forget needs --yes without a terminal, and names the task', async () => {
   const service = await serviceForTest();
   const home = homeForTest();
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
@@ -114,7 +117,7 @@ test('task forget needs --yes without a terminal, and then names the task', asyn
   expect(done.stderr).toBe(`Removed task ${done.stdout.trim()} from the list on this machine.\n`);
 });
 
-test('what another command undoes needs no --yes in a script', async () => {
+test('a command that can be undone needs no --yes in a script', async () => {
   const { env, remove } = await withNode();
   for (const word of ['ban', 'unban'])
     expect(await regen(['admin', 'node', word, 'light'], { env })).toMatchObject({ exit: 0 });

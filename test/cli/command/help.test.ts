@@ -6,7 +6,7 @@ const { commands } = commandTree();
 const words = commands.map((command) => command.words);
 const groups = [...new Set(words.flatMap((path) => path.map((_, index) => path.slice(0, index).join(' '))))];
 
-test('every command explains itself on stdout and ends well', async () => {
+test('every command prints its help on stdout and exits 0', async () => {
   for (const command of commands) {
     const { exit, stdout, stderr } = await regen([...command.words, '--help']);
     expect({ words: command.words, exit, stderr }).toEqual({ words: command.words, exit: 0, stderr: '' });
@@ -24,7 +24,7 @@ test('a group without a command shows its help on stdout and exits 2', async () 
   }
 });
 
-test('an unknown command is one sentence with the nearest name, exit 2', async () => {
+test('an unknown command prints one sentence with the nearest name and exits 2', async () => {
   const { exit, stdout, stderr } = await regen(['node', 'gett', 'x']);
   expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
   expect(stderr).toBe("error: Unknown command 'gett' (Did you mean get?)\nhint: See: regen node --help\n");
@@ -92,7 +92,7 @@ test('every argument is explained', () => {
   expect(silent).toEqual([]);
 });
 
-test('an unknown flag with --json is one JSON object on stderr', async () => {
+test('an unknown flag with --json prints one JSON object on stderr', async () => {
   const { exit, stdout, stderr } = await regen(['node', 'get', 'x', '--jason', '--json']);
   expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
   expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'usage', hint: 'See: regen node get --help' } });
@@ -102,4 +102,50 @@ test('--version prints the version of the package', async () => {
   const { exit, stdout } = await regen(['--version']);
   expect(exit).toBe(0);
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test.each([[[]], [['node']], [['version', 'publish']]])(
+  'regen help %j prints the help of that command',
+  async (words) => {
+    const { exit, stdout } = await regen(['help', ...words]);
+    expect(exit).toBe(0);
+    expect(stdout).toBe((await regen([...words, '--help'])).stdout);
+  },
+);
+
+test.each([
+  ['publish', 'version publish'],
+  ['login', 'auth login'],
+  ['whoami', 'auth status'],
+  ['search', 'node search'],
+  ['init', 'node init'],
+])('regen %s suggests regen %s', async (word, command) => {
+  const { exit, stderr } = await regen([word, '--x']);
+  expect(exit).toBe(2);
+  expect(stderr).toContain(`hint: Did you mean: regen ${command}\n`);
+});
+
+const wideHelps = new Map<string, string>();
+
+/** The help of a command on a terminal without a right border. */
+async function readWideHelp(words: readonly string[]): Promise<string> {
+  const key = words.join(' ');
+  const known = wideHelps.get(key);
+  if (known !== undefined) return known;
+  const { stdout } = await regen([...words, '--help'], { terminal: true, columns: 10_000 });
+  wideHelps.set(key, stdout);
+  return stdout;
+}
+
+test.each([40, 60, 80])('help is wrapped between words at %i columns', async (columns) => {
+  for (const { words } of commandTree().commands) {
+    const wide = await readWideHelp(words);
+    const { stdout } = await regen([...words, '--help'], { terminal: true, columns });
+    const all = (text: string) => text.replaceAll(' \\\n', ' ').split(/\s+/).filter(Boolean).join(' ');
+    expect(all(stdout), words.join(' ')).toBe(all(wide));
+    // A word, a quoted text and a flag with its value have no place to break.
+    const isWord = (line: string) => /^ *(\S+|"[^"]*"|'[^']*'|--?\S+( <[^>]*>)?)( \\)?$/.test(line);
+    const tooLong = stdout.split('\n').filter((line) => line.length > columns && !isWord(line));
+    expect(tooLong, words.join(' ')).toEqual([]);
+  }
 });

@@ -14,7 +14,7 @@ test.each([
   expect(combineExits(exits)).toBe(whole);
 });
 
-test('no more items are under way than were allowed, and all are done', async () => {
+test('no more items run in parallel than allowed, and all are completed', async () => {
   let underWay = 0;
   let most = 0;
   const done: number[] = [];
@@ -27,7 +27,7 @@ test('no more items are under way than were allowed, and all are done', async ()
   expect({ most, done }).toEqual({ most: 3, done: [1, 2, 3, 4, 5, 6, 7] });
 });
 
-test('an error ends all: nothing more is taken, and what is under way is waited for', async () => {
+test('an error stops new items, and running items are awaited', async () => {
   const begun: number[] = [];
   const done: number[] = [];
   async function* items() {

@@ -3,6 +3,7 @@ import type { Command } from '../../../src/cli/command/command.js';
 import { findRequestProblems, formatFieldName, toInvalidFailure } from '../../../src/cli/command/request.js';
 import type { Failure } from '../../../src/cli/terminal/failure.js';
 import { contract } from '../../../src/contract/index.js';
+import { regen } from '../../support/cli.js';
 
 const command: Command = {
   words: ['image', 'relight'],
@@ -30,14 +31,14 @@ function findFailure(body: object, bodyGiven: boolean): Failure {
 const image = 'iVBORw0KGgo=';
 const both = { transfer_light_from_lightmap: image, transfer_light_from_reference_image: image };
 
-it('names flags that cannot be used together in the words of the command line', () => {
+it('the message about flags that exclude each other names the flags', () => {
   expect(findFailure({ image, ...both }, false).message).toBe(
     '--reference cannot be combined with --lightmap.',
   );
   expect(findFailure({ image: 'light.png' }, false).message).toMatch(/^<image> must be Base64/);
 });
 
-it('calls a field that an argument and a flag fill by the one that was typed, else by the flag', () => {
+it('a field that an argument and a flag can set is named after the one that was typed, else after the flag', () => {
   const target = ['body', 'reference_image'];
   const argument = { name: 'reference_image', required: false, variadic: true, target };
   const flag = { name: 'reference-image', value: 'image', description: '', target };
@@ -50,8 +51,33 @@ it('calls a field that an argument and a flag fill by the one that was typed, el
   expect(formatFieldName(target, both, true)).toBe('body.reference_image');
 });
 
-it('tells of a whole body in the words of the body', () => {
+it('problems of a body given as a whole use the names of the body', () => {
   expect(findFailure({ image, ...both }, true).message).toBe(
     'body.transfer_light_from_reference_image cannot be combined with body.transfer_light_from_lightmap.',
   );
+});
+
+const nowhere = { env: { REGEN_BASE_URL: 'http://127.0.0.1:9' } };
+
+it('all missing arguments are named', async () => {
+  expect((await regen(['config', 'set'])).stderr).toContain('<key>, <value> are required.');
+  expect((await regen(['version', 'diff', 'a', '1.0.0'], nowhere)).stderr).toContain('<to> is required.');
+  expect((await regen(['version', 'diff', 'a', '1.0.0'], nowhere)).exit).toBe(2);
+});
+
+it('one problem is reported once', async () => {
+  const { stderr } = await regen(['node', 'create', 'acme', '--id', 'x'], nowhere);
+  expect(stderr).toBe('error: --name is required.\n');
+});
+
+it('an update without changes is refused before it is sent', async () => {
+  const { exit, stderr } = await regen(['node', 'update', 'acme', 'x'], nowhere);
+  expect(exit).toBe(2);
+  expect(stderr).toContain('No changes given.');
+});
+
+it.each(['-o', '--base-url', '--profile'])('an empty value of %s is refused', async (flag) => {
+  const { exit, stderr } = await regen(['version', 'download', 'node', flag, '']);
+  expect(exit).toBe(2);
+  expect(stderr).toMatch(/--(output|base-url|profile) must not be empty/);
 });

@@ -19,7 +19,7 @@ async function createAdminPlace(now = Date.now) {
 const runWithToken = (script: string, surroundings: Surroundings) =>
   startRegen(['admin', 'exec', '--', node, '-e', script], surroundings);
 
-test('the command has a token of its own, in a file that is gone afterwards, and its exit code counts', async () => {
+test('the command gets a token file that is removed afterwards, and its exit code is passed on', async () => {
   const { url, token, env } = await createAdminPlace();
   const script = `
     const { statSync, readFileSync } = require('node:fs');
@@ -53,7 +53,7 @@ test('the command has a token of its own, in a file that is gone afterwards, and
   expect(existsSync(dirname(seen.path))).toBe(false);
 });
 
-test('regen as the command is signed in with that token', async () => {
+test('regen, run as the command, is signed in with the token', async () => {
   const { env } = await createAdminPlace();
   const { ended } = startRegen(['admin', 'exec', '--', node, entry, 'auth', 'status', '--json'], { env });
   const ran = await ended;
@@ -64,7 +64,7 @@ test('regen as the command is signed in with that token', async () => {
   });
 });
 
-test('a signal reaches the command, and the file goes with it', async () => {
+test('a signal reaches the command, and the token file is removed', async () => {
   const { env } = await createAdminPlace();
   const script = `
     process.on('SIGTERM', () => { console.log('told'); process.exit(3); });
@@ -89,7 +89,7 @@ test('a signal that comes as the command starts reaches it', async () => {
   expect(ended.map(({ exit }) => exit)).toEqual([3, 3, 3, 3, 3]);
 });
 
-test('Ctrl-C reaches the command once, which decides what becomes of it', async () => {
+test('Ctrl-C reaches the command once, and the command decides how to end', async () => {
   const { env } = await createAdminPlace();
   const heard = join(folderForTest(), 'heard');
   const script = `
@@ -108,14 +108,14 @@ test.each([
   [['no-such-command-here'], 127, "Could not start 'no-such-command-here': command not found."],
   [['/'], 126, "Could not start '/'"],
   [[], 2, 'No command given.'],
-])('%j ends with %i', async (command, code, message) => {
+])('admin exec of %j exits %i', async (command, code, message) => {
   const { env } = await createAdminPlace();
   const { exit, stdout, stderr } = await regen(['admin', 'exec', '--', ...command], { env });
   expect({ exit, stdout }).toEqual({ exit: code, stdout: '' });
   expect(stderr).toContain(message);
 });
 
-test('nothing runs where no admin token is to be had', async () => {
+test('the command does not run if no admin token can be created', async () => {
   const { url } = await createAdminPlace();
   const marker = join(folderForTest(), 'ran');
   const script = `require('node:fs').writeFileSync(${JSON.stringify(marker)}, '')`;
@@ -172,7 +172,7 @@ test('a command that runs for three hours finds a valid token in its file whenev
   expect(new Set(found.map(({ token }) => token)).size).toBe(4);
 });
 
-test('where no new token is to be had the command goes on, the reason is said, and it is tried again', async () => {
+test('if no new token can be created, the command continues, the reason is printed, and regen tries again', async () => {
   let now = Date.now();
   const { url, env } = await createAdminPlace(() => now);
   let steps = 0;

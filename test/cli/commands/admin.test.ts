@@ -21,7 +21,7 @@ const countTokens = async () => (await registry().ok('admin', 'GET', '/admin/tok
 const readAuditStatus = async (token: string) =>
   (await ask(`${registry().url}/admin/audit`, { token })).status;
 
-test('prints the token alone, and when it ends to the person', async () => {
+test('admin generate-token prints the token alone on stdout and its expiry on stderr', async () => {
   const { exit, stdout, stderr } = await runAdmin(['generate-token']);
   expect(exit).toBe(0);
   expect(stdout.trimEnd()).toMatch(jwt);
@@ -55,7 +55,7 @@ test("prints the service's answer unchanged with --json", async () => {
   expect(Object.keys(JSON.parse(stdout))).toEqual(['expires_at', 'token']);
 });
 
-test('shows no token on a screen unless asked, and makes none then', async () => {
+test('admin generate-token creates no token for a terminal unless --show is given', async () => {
   const before = await countTokens();
   const refused = await runAdmin(['generate-token'], { terminal: true });
   expect(refused).toMatchObject({ exit: 2, stdout: '' });
@@ -69,7 +69,7 @@ test('shows no token on a screen unless asked, and makes none then', async () =>
   expect(shown.stdout.trimEnd()).toMatch(jwt);
 });
 
-test('writes the token to a file of its own, never over another one unasked', async () => {
+test('the token is written to a new file, and over another one only with --force', async () => {
   const cwd = filesForTest({});
   const argv = ['generate-token', '--output-file', 'admin.env', '--format', 'env'];
   const { exit, stdout } = await runAdmin(argv, { cwd, terminal: true });
@@ -95,7 +95,7 @@ test('writes the token to a file of its own, never over another one unasked', as
   if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('leaves no file where no token was made', async () => {
+test('a failed request for a token leaves no file', async () => {
   const cwd = filesForTest({});
   const argv = ['admin', 'generate-token', '--output-file', 'admin.env'];
   const { exit, stderr } = await regen(argv, { cwd, env: createEnvironment('ann') });
@@ -107,7 +107,7 @@ test('leaves no file where no token was made', async () => {
 test.each([
   [['--format', 'xml'], "--format must be env, json or header, not 'xml'."],
   [['--format', 'env', '--json'], '--json and --format env cannot be used together'],
-])('refuses %s and makes no token', async (flags, message) => {
+])('admin generate-token refuses %s and creates no token', async (flags, message) => {
   const before = await countTokens();
   const { exit, stderr } = await runAdmin(['generate-token', ...flags]);
   expect(exit).toBe(2);
@@ -122,7 +122,7 @@ test('prints the request for a token instead of sending it', async () => {
   expect(await countTokens()).toBe(before);
 });
 
-test('an admin token is a credential like others, for what it reaches', async () => {
+test('an admin token works as a credential for admin commands', async () => {
   const { stdout } = await runAdmin(['generate-token']);
   const env = { ...createEnvironment('admin'), REGEN_TOKEN: stdout.trimEnd() };
   expect((await runAdmin(['token', 'list'], { env })).exit).toBe(0);
@@ -156,14 +156,14 @@ test('bans a node with a reason and gives it back', async () => {
   expect((await registry().as('eve', 'GET', '/nodes/cli-node')).status).toBe(200);
 });
 
-test('the words that say the status leave no flag to say another', async () => {
+test('commands that set a fixed status have no flag for the status', async () => {
   const { exit, stderr } = await runAdmin(['node', 'ban', 'cli-node', '--status', 'NodeStatusActive']);
   expect(exit).toBe(2);
   expect(stderr).toContain("Unknown option '--status'");
   expect((await runAdmin(['publisher', 'ban', 'acme', '--body', '{}'])).exit).toBe(2);
 });
 
-test('sets what is the admins’ on a node', async () => {
+test('admin node set changes the fields that only admins may set', async () => {
   const argv = ['node', 'set', 'cli-node', '--search-ranking', '5', '--tags-admin', 'a', '--tags-admin', 'b'];
   const { stdout } = await runAdmin([...argv, '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ search_ranking: 5, tags_admin: ['a', 'b'] });
@@ -220,7 +220,7 @@ test('lists who did what, newest first, one page or all', async () => {
   expect(all.stdout.trimEnd().split('\n')).toHaveLength(total);
 });
 
-test('tells somebody who is no admin so, and ends with 4', async () => {
+test('a user who is not an admin gets a message and exit code 4', async () => {
   for (const argv of [['audit'], ['token', 'list'], ['node', 'ban', 'cli-node']]) {
     const { exit, stderr } = await regen(['admin', ...argv], { env: createEnvironment('ann') });
     expect([argv, exit]).toEqual([argv, 4]);
@@ -228,7 +228,7 @@ test('tells somebody who is no admin so, and ends with 4', async () => {
   }
 });
 
-test('admin review lists what waits for a verdict, and judges what is named', async () => {
+test('admin review lists versions that wait for a verdict, and sets the verdict of those that are named', async () => {
   const service = await serviceForTest();
   const publisher = await publisherForTest(service);
   await registerVersion(publisher);

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { buildBody, parseFields } from '../../../src/cli/api/fields.js';
 import { regen } from '../../support/cli.js';
 import { filesForTest } from '../../support/packs.js';
 import { serviceForTest } from '../../support/service.js';
@@ -49,7 +50,7 @@ test('sends a read with the credential in use and prints the answer byte for byt
   expect(received[0]?.headers.authorization).toBe('Bearer tok-1');
 });
 
-test('makes a JSON body of fields: typed, raw, nested, listed and from files', async () => {
+test('fields build a JSON body: typed, raw, nested, listed and from files', async () => {
   const { received, env } = await startListener();
   const cwd = filesForTest({ 'notes.txt': 'two\nlines\n' });
   const typed = [
@@ -117,7 +118,7 @@ test('prints status and headers first when asked', async () => {
   expect(stdout).toMatch(/^HTTP\/1\.1 200\n(?:.+\n)*content-type: text\/plain\n(?:.+\n)*\nx$/);
 });
 
-test('prints the body of a refusal too, and ends by the code the service gave', async () => {
+test('an error response is printed too, and its code chooses the exit code', async () => {
   const body = '{"error":"version_exists","message":"Version 1.0.0 exists."}';
   const { env } = await startListener({ status: 400, body });
   const { exit, stdout, stderr } = await regen(['api', '/x', '-F', 'a=1'], { env });
@@ -132,7 +133,7 @@ test.each([
   [404, 3],
   [403, 4],
   [418, 2],
-])('ends by the status %i where there is no code', async (status, code) => {
+])('without an error code, the status %i chooses the exit code', async (status, code) => {
   const { env } = await startListener({ status, type: 'text/html', body: '<html>' });
   const { exit, stdout } = await regen(['api', '/x'], { env });
   expect([exit, stdout]).toEqual([code, '<html>']);
@@ -159,7 +160,7 @@ test.each([
   expect(exit, stderr).toBe(7);
 });
 
-test('shows a person readable JSON without what would control the terminal, and no raw bytes', async () => {
+test('a terminal gets indented JSON without control characters, and no raw bytes', async () => {
   const { env } = await startListener({ body: '{"a":"\\u001b[31mred","b":"\u009b31m"}' });
   const { stdout } = await regen(['api', '/x'], { env, terminal: true });
   expect(stdout).toContain('{\n  "a": ');
@@ -201,7 +202,7 @@ test('prints the request instead of sending it, secrets masked', async () => {
   expect(received).toEqual([]);
 });
 
-test('with a token but no service named, reads may go to the embedded service and changes may not', async () => {
+test('with a token but without a service, reads may use the embedded service and changes may not', async () => {
   const env = { REGEN_TOKEN: 'tok-1' };
   const change = await regen(['api', 'DELETE', '/x'], { env });
   expect(change.exit).toBe(2);
@@ -210,7 +211,7 @@ test('with a token but no service named, reads may go to the embedded service an
   expect((await regen(['api', '/x'], { env })).exit).toBe(7);
 });
 
-test('changes something on the real service and says where', async () => {
+test('a change on a real service prints the location of the result', async () => {
   const { url, ownerToken } = await serviceForTest();
   const env = { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken };
   const made = await regen(['api', '/publishers', '-f', 'id=acme', '-f', 'name=Acme'], { env });
@@ -237,4 +238,16 @@ test('reads all pages as one, and filters answers with --jq', async () => {
   const versions = await regen(['api', '/users/publishers', '--paginate', '--jq', '.[].id'], { env });
   expect(versions.stdout).toBe('acme\n');
   expect((await regen(['api', 'POST', '/x', '--paginate'], { env })).exit).toBe(2);
+});
+
+test('fields of api build lists of objects', async () => {
+  const build = async (...typed: string[]) => buildBody(await parseFields(typed, [], async () => ''));
+  expect(await build('a[][b]=1', 'a[][c]=x', 'a[][b]=2')).toEqual({ a: [{ b: 1, c: 'x' }, { b: 2 }] });
+  expect(await build('a[][tags][]=1', 'a[][tags][]=2', 'a[][id]=x')).toEqual({
+    a: [{ tags: [1, 2], id: 'x' }],
+  });
+  expect(await build('a[][b][c]=1', 'a[][b][d]=2', 'a[][b][c]=3')).toEqual({
+    a: [{ b: { c: 1, d: 2 } }, { b: { c: 3 } }],
+  });
+  await expect(build('a=1', 'a[][b]=2')).rejects.toThrow('cannot be a value');
 });

@@ -1,22 +1,19 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { homeForTest, type Ran, regen, type Surroundings, startRegen } from '../../support/cli.js';
+import { type Ran, startRegen } from '../../support/cli.js';
+import { generationDeskForTest } from '../../support/generation-desk.js';
 import { type DoubleOptions, generationDoubleForTest, png } from '../../support/generation-double.js';
-import { folderForTest } from '../../support/service.js';
 
 /** A double, a folder with a photo, and one HOME for all commands of the test. */
 async function createDesk(options: DoubleOptions = {}) {
-  const double = await generationDoubleForTest({ states: ['CREATED', 'COMPLETED'], ...options });
-  const home = homeForTest();
-  const cwd = folderForTest();
-  writeFileSync(join(cwd, 'photo.png'), png);
-  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
-  const run = (argv: readonly string[], more: Surroundings = {}): Promise<Ran> =>
-    regen(argv, { home, cwd, ...more, env: { ...env, ...more.env } });
+  const desk = await generationDeskForTest(
+    { states: ['CREATED', 'COMPLETED'], ...options },
+    { 'photo.png': png },
+  );
   const write = (lines: readonly object[], name = 'jobs.jsonl') =>
-    writeFileSync(join(cwd, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  return { double, home, cwd, env, run, write };
+    writeFileSync(join(desk.cwd, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return { ...desk, write };
 }
 
 const relight = { command: 'image relight', image: 'photo.png' };
@@ -33,8 +30,8 @@ function parseResults({ stdout }: Ran) {
 
 const prices = { video_per_second: {}, image: { relight: 10, upscaler: 30 }, is_rec: 10, off_peak: 0.5 };
 
-describe('what a line says', () => {
-  test('names of the command line and of the interface, nested and dotted, mean the same', async () => {
+describe('a line of a batch', () => {
+  test('may use the names of flags or of the API, nested or dotted', async () => {
     const { double, run, write } = await createDesk();
     write([
       {
@@ -61,7 +58,7 @@ describe('what a line says', () => {
     expect(whole.prompt).toBe('whole');
   });
 
-  test('a table of comma-separated values says it as well; what is empty is not given', async () => {
+  test('may be a row of a CSV file, in which empty cells are absent', async () => {
     const { double, cwd, run } = await createDesk();
     const rows = ['command,image,prompt,scale_factor', 'image relight,photo.png,"warm, soft",'];
     writeFileSync(
@@ -77,7 +74,7 @@ describe('what a line says', () => {
     ]);
   });
 
-  test('a table may be separated by semicolons, as spreadsheets write it in many countries', async () => {
+  test('may be separated by semicolons, as spreadsheets write CSV in many countries', async () => {
     const { double, cwd, run } = await createDesk();
     const rows = ['"command";image;prompt;scale_factor', 'image relight;photo.png;warm, soft;'];
     const table = `\uFEFF${[...rows, 'image upscaler;photo.png;;2', ''].join('\r\n')}`;
@@ -95,7 +92,7 @@ describe('what a line says', () => {
     }
   });
 
-  test('everything that is wrong with any line is said at once, and nothing is sent', async () => {
+  test('has all its problems reported with those of the other lines, before anything is sent', async () => {
     const { double, cwd, run, write } = await createDesk();
     write([
       { ...relight, colour: 'red', promt: 'soft' },
@@ -138,7 +135,7 @@ describe('what a line says', () => {
     ['{"command": "image upscaler", "image": "-"}', 'line 1: An image of a batch cannot come from'],
     ['{"command": ', 'line 1 is not valid JSON: '],
     ['[]', 'line 1 must be one JSON object, such as '],
-  ])('a single mistake is one sentence: %s', async (line, said) => {
+  ])('has a single problem reported in one sentence: %s', async (line, said) => {
     const { cwd, run } = await createDesk();
     writeFileSync(join(cwd, 'jobs.jsonl'), line);
     const { exit, stderr } = await run(['batch', 'jobs.jsonl']);
@@ -147,7 +144,7 @@ describe('what a line says', () => {
     expect(stderr).toMatch(/; nothing was sent\.\n$/);
   });
 
-  test('of very many problems the first are shown, and how many more there are', async () => {
+  test('shows the first of very many problems, and the number of the others', async () => {
     const { run, write } = await createDesk();
     write(Array.from({ length: 1000 }, () => ({ ...relight, image: 'none.png' })));
     const { exit, stderr } = await run(['batch', 'jobs.jsonl']);
@@ -159,7 +156,7 @@ describe('what a line says', () => {
 });
 
 describe('results', () => {
-  test('are one a line, as URLs or as paths, and the batch ends 0', async () => {
+  test('are printed one a line, as URLs or paths, and the batch exits 0', async () => {
     const { double, cwd, run, write } = await createDesk();
     write([
       { ...relight, id: 'sun rise' },
@@ -178,7 +175,7 @@ describe('results', () => {
     expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
   });
 
-  test('a hundred equal lines are a hundred tasks', async () => {
+  test('of a hundred equal lines come from a hundred tasks', async () => {
     const { double, run, write } = await createDesk();
     write(Array.from({ length: 100 }, () => relight));
     const ran = await run(['batch', 'jobs.jsonl', '--ndjson', '--concurrency', '25', '--interval', '1ms']);
@@ -187,7 +184,7 @@ describe('results', () => {
     expect(new Set(parseResults(ran).map(({ task_id }) => task_id)).size).toBe(100);
   });
 
-  test('a dry run prints what would be sent, and leaves nothing behind', async () => {
+  test('are replaced by the requests in a dry run, which leaves no files', async () => {
     const { double, cwd, run, write } = await createDesk();
     write([{ ...relight, prompt: 'soft' }, upscaler]);
     const { exit, stdout } = await run(['batch', 'jobs.jsonl', '--dry-run']);
@@ -204,7 +201,7 @@ describe('results', () => {
 });
 
 describe('the same command again', () => {
-  test('sends what is new, leaves what is gone, and repeats nothing', async () => {
+  test('sends new lines, ignores removed ones, and repeats no task', async () => {
     const { double, cwd, run, write } = await createDesk();
     write([{ ...relight, id: 'a' }, upscaler]);
     expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
@@ -218,7 +215,7 @@ describe('the same command again', () => {
     expect(double.tasks.size).toBe(3);
   });
 
-  test('waits for what is under way and asks again, under its key, for what was never answered', async () => {
+  test('waits for running tasks, and repeats unanswered requests with their keys', async () => {
     const lost = new Set([1]);
     const { double, cwd, run, write } = await createDesk({
       states: ['CREATED'],
@@ -244,7 +241,7 @@ describe('the same command again', () => {
     expect(parseResults(second).map(({ task_id }) => task_id)).toEqual([...double.tasks.keys()]);
   });
 
-  test('sends what failed only with --retry-failed', async () => {
+  test('sends failed jobs again only with --retry-failed', async () => {
     let failing = true;
     const { double, run, write } = await createDesk({
       fails: ({ body }) => failing && body.prompt === 'bad',
@@ -288,7 +285,7 @@ describe('the same command again', () => {
     expect(await second).toMatchObject({ exit: 5, stdout: '' });
   });
 
-  test('is refused where the state is that of another service', async () => {
+  test('is refused if the state belongs to another service', async () => {
     const { run, write } = await createDesk();
     write([relight]);
     await run(['batch', 'jobs.jsonl']);
@@ -298,7 +295,7 @@ describe('the same command again', () => {
     expect(stderr).toContain(`this command uses ${other.url}`);
   });
 
-  test('is refused where the state is that of another account; states of earlier releases name none', async () => {
+  test('is refused if the state belongs to another account, which states of earlier releases do not name', async () => {
     const { double, cwd, run, write } = await createDesk();
     for (const name of ['work', 'home'])
       await run(['config', 'set', `profiles.${name}.base_url`, double.url]);
@@ -316,7 +313,7 @@ describe('the same command again', () => {
     expect(double.tasks.size).toBe(1);
   });
 
-  test('goes on with jobs from standard input by the state that was named', async () => {
+  test('continues jobs from standard input with the named state file', async () => {
     const { double, run } = await createDesk();
     const stdin = `${JSON.stringify(relight)}\n`;
     expect((await run(['batch', '-'], { stdin })).exit).toBe(2);
@@ -342,7 +339,7 @@ test('the error of a job names its file', async () => {
 });
 
 describe('credits', () => {
-  test('no more is reserved than --max-credits; what does not fit is left unsent', async () => {
+  test('are reserved up to --max-credits, and jobs beyond it are not sent', async () => {
     const { double, run, write } = await createDesk({ prices });
     write([upscaler, relight, relight, upscaler]);
     const capped = ['batch', 'jobs.jsonl', '--ndjson', '--max-credits'];
@@ -362,7 +359,7 @@ describe('credits', () => {
     expect(double.tasks.size).toBe(4);
   });
 
-  test('what a failed job gives back is there for others', async () => {
+  test('of a failed job are available to others', async () => {
     const { run, write } = await createDesk({ prices, fails: ({ body }) => body.prompt === 'bad' });
     write([{ ...relight, prompt: 'bad' }, relight]);
     const ran = await run(['batch', 'jobs.jsonl', '--ndjson', '--max-credits', '10']);
@@ -372,7 +369,7 @@ describe('credits', () => {
     ]);
   });
 
-  test('a service without prices makes --max-credits a mistake', async () => {
+  test('cannot be limited with --max-credits on a service without prices', async () => {
     const { double, run, write } = await createDesk();
     write([relight]);
     const { exit, stderr } = await run(['batch', 'jobs.jsonl', '--max-credits', '10']);
@@ -383,7 +380,7 @@ describe('credits', () => {
 });
 
 describe('a service that takes no jobs', () => {
-  test('ends the batch with its own code: 7 if the service is away, 4 if it refuses the credential', async () => {
+  test('ends the batch with exit code 7 if it is unreachable, and 4 if it refuses the credential', async () => {
     const { cwd, run, write } = await createDesk({
       refuse: () => ({ status: 401, error: 'unauthenticated' }),
     });
@@ -397,7 +394,7 @@ describe('a service that takes no jobs', () => {
     expect(readFileSync(join(cwd, 'jobs.jsonl.state'), 'utf8')).not.toContain('"end"');
   });
 
-  test('is asked again when it says when', async () => {
+  test('gets the request again after its Retry-After', async () => {
     const { double, run, write } = await createDesk({
       refuse: (count) => (count === 1 ? { status: 429, error: 'rate_limited' } : undefined),
     });
@@ -407,7 +404,7 @@ describe('a service that takes no jobs', () => {
   });
 });
 
-test('the first Ctrl-C sends no more, leaves what runs, and says how to go on', async () => {
+test('the first Ctrl-C stops sending, leaves running tasks alone, and shows how to continue', async () => {
   const { double, cwd, home, env, write } = await createDesk({ states: ['IN_PROGRESS'] });
   write(Array.from({ length: 20 }, () => relight));
   const { child, ended, said } = startRegen(['batch', 'jobs.jsonl'], { cwd, home, env });
@@ -420,7 +417,7 @@ test('the first Ctrl-C sends no more, leaves what runs, and says how to go on', 
   expect(said()).toContain('Interrupted. Run the same command again to continue');
 });
 
-test('on a terminal, each job is a sentence with the paths that it saved', async () => {
+test('on a terminal, each job prints a sentence with the paths that it saved', async () => {
   const { run, write } = await createDesk();
   write([{ ...relight, id: 'dusk', prompt: 'a' }]);
   const { exit, stdout, stderr } = await run(['batch', 'jobs.jsonl', '-o', 'out/'], {

@@ -27,7 +27,7 @@ test('check lists what the registry will see, and sends nothing', async () => {
   });
 });
 
-test('check is exit 6 where the registry would flag the version, and names file, line and rule', async () => {
+test('check exits 6 if the registry would flag the version, and names file, line and rule', async () => {
   const pack = packForTest({
     files: { 'load.py': 'import base64\n\nexec(base64.b64decode("cHJpbnQoMSk="))\n' },
   });
@@ -39,7 +39,7 @@ test('check is exit 6 where the registry would flag the version, and names file,
   );
 });
 
-test('what is computed at run time is marked unknown, never invented', async () => {
+test('values computed at run time are marked unknown', async () => {
   const pack = packForTest({
     files: {
       '__init__.py': `
@@ -62,7 +62,7 @@ NODE_CLASS_MAPPINGS = {"Load": Load}
   expect(stdout).toContain('unknown\tLoad\t__init__.py:4\tcomputed at run time: input_types.required.name');
 });
 
-test('a folder without a manifest is sent to the command that writes one', async () => {
+test('check of a folder without a manifest suggests the command that creates one', async () => {
   const { exit, stderr } = await regen(['version', 'check', filesForTest({ 'a.py': '' })]);
   expect(exit).toBe(2);
   expect(stderr).toContain('regen node init');
@@ -107,9 +107,23 @@ test('check --for comfy adds what that scanner is known to flag, with rule, sour
   expect(rows.stdout).toMatch(/comfy\tNodeVersionStatusFlagged\t\t\n$/);
 });
 
-test('check --for comfy has nothing against a pack without these, and refuses other registries', async () => {
+test('check --for comfy accepts a pack without such findings, and refuses other registries', async () => {
   const { exit, stdout } = await regen(['version', 'check', packForTest(), '--for', 'comfy']);
   expect([exit, stdout]).toEqual([0, expect.stringMatching(/comfy\tNodeVersionStatusActive\t\t\n$/)]);
   const other = await regen(['version', 'check', packForTest(), '--for', 'npm']);
   expect([other.exit, other.stderr]).toEqual([2, expect.stringContaining("--for must be comfy, not 'npm'.")]);
+});
+
+test('check warns about a pack without nodes and about invalid Python', async () => {
+  const pack = packForTest({ files: { '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n', 'bad.py': 'def (:\n' } });
+  const { stderr } = await regen(['version', 'check', pack]);
+  expect(stderr).toContain('No node definition was found');
+  expect(stderr).toContain('bad.py:1 is not all valid Python');
+});
+
+test('an unreadable file is reported with a message, not as a bug', async () => {
+  const folder = filesForTest({ 'pyproject.toml/inner': '' });
+  const { exit, stderr } = await regen(['version', 'check', folder]);
+  expect(exit).toBe(2);
+  expect(stderr).not.toContain('bug');
 });

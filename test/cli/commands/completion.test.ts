@@ -67,6 +67,12 @@ function completeInBash(words: readonly string[], options: ShellOptions = {}): s
   return runShell(['bash', '--norc', '-c', driver, 'bash'], 'regen.bash', ['regen', ...words], options);
 }
 
+/** The same in a bash before 4.0, which cannot quote file names itself. */
+function completeInOldBash(words: readonly string[], options: ShellOptions = {}): string[] {
+  const driver = `enable -n compopt; source "$SCRIPT"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _regen; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return runShell(['bash', '--norc', '-c', driver, 'bash'], 'regen.bash', ['regen', ...words], options);
+}
+
 /** What fish offers for a line, without the descriptions. */
 function completeInFish(line: string, options: ShellOptions = {}): string[] {
   const driver = 'source $SCRIPT; complete -C $argv[1]';
@@ -135,6 +141,16 @@ test('answers with one short line for each candidate', async () => {
     const { stdout } = await regen(toRequest(words));
     expect(stdout).toMatch(/^(--[\w.-]+\t[^\t\n]{1,80}\n)+$/);
   }
+});
+
+test('an old bash is offered file names that it does not run', (context) => {
+  requireShell('bash', context);
+  const cwd = filesForTest({ '$(touch owned).txt': '', 'a b.txt': '', 'plain.txt': '' });
+  const offered = completeInOldBash(['version', 'pack', '-o', ''], { cwd });
+  expect(offered.toSorted()).toEqual(['\\$\\(touch\\ owned\\).txt', 'a\\ b.txt', 'plain.txt']);
+  expect(completeInOldBash(['version', 'pack', '-o', '~/'], { cwd, env: { HOME: cwd } })).toContain(
+    '~/a\\ b.txt',
+  );
 });
 
 test('bash completes commands, flags, choices and files', (context) => {
@@ -328,7 +344,7 @@ test('answers from what it read before, and reads slow services in the backgroun
   expect(requests).toBe(before);
 });
 
-test('says nothing, starts nothing and ends well where there is no service', async () => {
+test('prints nothing, starts nothing and exits 0 without a service', async () => {
   const home = homeForTest();
   for (const words of [
     ['node', 'get', ''],
@@ -366,7 +382,7 @@ test('offers the tasks started from here, newest first, by local id where the ot
   expect(await completeWords(['task', 'wait', ''], { home })).toEqual([unknown.id, 'task-1']);
 });
 
-test('hands no value to a shell that could be more than a word', () => {
+test('offers no value that a shell could read as more than one word', () => {
   const hostile = [
     '$(touch x)',
     '`x`',

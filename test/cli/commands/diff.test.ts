@@ -12,7 +12,7 @@ const createDefinition = (name: string, inputs: object, outputs: string[], more 
   ...more,
 });
 
-test('nothing is said of definitions that stayed the same', () => {
+test('unchanged definitions are not reported', () => {
   const same = [createDefinition('A', { required: { a: ['INT', {}] } }, ['IMAGE'])];
   expect(compareDefinitions(same, same)).toEqual([]);
 });
@@ -88,7 +88,7 @@ test.each([
   ]);
 });
 
-test('a type that only running the pack would tell is compared with none', () => {
+test('a type that is known only at run time is not compared', () => {
   const before = [createDefinition('A', { required: { i: [{ $computed: 'x()' }] } }, [])];
   expect(compareDefinitions(before, [createDefinition('A', { required: { i: [['a']] } }, [])])).toEqual([]);
 });
@@ -113,14 +113,14 @@ test.each([
   [{ default: 1 }, { default: 2 }, [{ change: 'default', detail: 'a: 1 -> 2', breaks: false }]],
   [{}, { default: 'x' }, [{ change: 'default', detail: 'a: none -> "x"', breaks: false }]],
   [{ default: { $computed: 'x()' } }, { default: 2 }, []],
-])('of a number written %j and then %j is told what matters', (was, is, expected) => {
+])('a change of a number from %j to %j is reported if the value differs', (was, is, expected) => {
   const before = [createDefinition('A', { required: { a: ['INT', was] } }, [])];
   const after = [createDefinition('A', { required: { a: ['INT', is] } }, [])];
   const changes = compareDefinitions(before, after);
   expect(changes).toEqual(expected.map((change) => ({ host_node_name: 'A', ...change })));
 });
 
-test('an input that becomes optional is told, and breaks nothing', () => {
+test('an input that becomes optional is reported and breaks nothing', () => {
   const before = [createDefinition('A', { required: { m: ['MODEL'] } }, [])];
   const after = [createDefinition('A', { optional: { m: ['MODEL'] } }, [])];
   expect(compareDefinitions(before, after)).toEqual([
@@ -128,7 +128,7 @@ test('an input that becomes optional is told, and breaks nothing', () => {
   ]);
 });
 
-test('inputs that are computed at run time on one side are left alone', () => {
+test('inputs that are computed at run time on one side are not compared', () => {
   const before = [{ host_node_name: 'A', return_types: '[]' }];
   expect(compareDefinitions(before, [createDefinition('A', {}, [], { category: undefined })])).toEqual([]);
 });
@@ -164,4 +164,33 @@ NODE_CLASS_MAPPINGS = {"Wave": Wave}
     expect.stringMatching(/^No changes in \d+ definitions?\.\n$/),
   ]);
   expect((await regen(['version', 'diff', 'pack', '1.0.0', '9.0.0'], { env })).exit).toBe(3);
+});
+
+test('a changed order of widgets breaks workflows, a widget at the end does not', () => {
+  const define = (inputs: object) => [
+    { host_node_name: 'Blur', input_types: JSON.stringify({ required: inputs }) },
+  ];
+  const image = { image: ['IMAGE'] };
+  const [size, mode, extra] = [['INT', {}], [['a', 'b']], ['FLOAT', {}]];
+  const compare = (now: object) =>
+    compareDefinitions(define({ ...image, size, mode }), define(now)).filter(
+      ({ change }) => change === 'input order',
+    );
+  expect(compare({ mode, size, ...image })).toMatchObject([
+    { detail: 'size, mode -> mode, size', breaks: true },
+  ]);
+  expect(compare({ ...image, size, extra, mode })).toMatchObject([{ breaks: true }]);
+  expect(compare({ ...image, size, mode, extra })).toEqual([]);
+  // Connections have no saved value.
+  expect(compare({ size, mode, ...image })).toEqual([]);
+  expect(compare({ ...image, size })).toEqual([]);
+});
+
+test('a new required connection breaks workflows', () => {
+  const define = (inputs: object) => [
+    { host_node_name: 'Blur', input_types: JSON.stringify({ required: inputs }) },
+  ];
+  expect(compareDefinitions(define({}), define({ mask: ['MASK'] }))).toMatchObject([
+    { change: 'input added', breaks: true },
+  ]);
 });

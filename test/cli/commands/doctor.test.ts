@@ -38,7 +38,7 @@ test('finds nothing wrong with a service that knows who this is', async () => {
   expect(stdout).not.toContain(ownerToken);
 });
 
-test('starts no embedded service and takes its absence for well', async () => {
+test('does not start the embedded service, whose absence is not a finding', async () => {
   const home = homeForTest();
   const { exit, of } = await runDoctor({ home, env: { REGEN_NO_AUTOSTART: '' } });
   expect(exit).toBe(0);
@@ -70,7 +70,7 @@ test('ends 4 where the credential is refused, and warns where there is none', as
   expect([none.exit, none.of('credential').status]).toEqual([0, 'warn']);
 });
 
-test('tells of a service that is up and not ready', async () => {
+test('reports a service that runs but is not ready', async () => {
   const server = createServer((_, response) => response.writeHead(503).end('{}'));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => void server.close());
@@ -80,7 +80,7 @@ test('tells of a service that is up and not ready', async () => {
   expect(of('service').detail).toContain('not ready');
 });
 
-test('takes no other web server for the service', async () => {
+test('does not mistake another web server for the service', async () => {
   const server = createServer((_, response) => response.writeHead(200).end('<h1>It works</h1>'));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => void server.close());
@@ -93,7 +93,7 @@ test('takes no other web server for the service', async () => {
   });
 });
 
-test('takes a registry without our extensions for well', async () => {
+test('accepts a registry without our extensions', async () => {
   const server = createServer(({ url }, response) =>
     url?.startsWith('/nodes') ? response.end('{"nodes":[]}') : response.writeHead(404).end('{}'),
   );
@@ -135,7 +135,7 @@ test('shows proxies without their passwords, and those that cannot work', async 
   expect(stdout).not.toContain('s3cret');
 });
 
-test('finds what is wrong with folders and settings', async () => {
+test('reports problems of folders and settings', async () => {
   const home = filesForTest(
     { '.local/state': 'a file', '.config/regen/config.json': '{"ca_file":"/nowhere.pem"}' },
     homeForTest(),

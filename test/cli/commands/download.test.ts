@@ -10,7 +10,7 @@ import { createOpenApiDocument } from '../../../src/contract/openapi.js';
 import type { Tx } from '../../../src/service/database/database.js';
 import { regen } from '../../support/cli.js';
 import { listenOn } from '../../support/listen.js';
-import { packForTest } from '../../support/packs.js';
+import { filesForTest, packForTest } from '../../support/packs.js';
 import {
   ask,
   folderForTest,
@@ -149,7 +149,7 @@ test.each([
   ['with another digest than the registry publishes', { published: '0'.repeat(64) }, 7, 'nothing was saved'],
   ['without a digest, if the registry declares one', { declared: true }, 7, 'gives no digest'],
   ['without a digest, if the registry declares none', {}, 0, 'publishes no digests'],
-])('an archive %s', async (_, registry, exit, said) => {
+])('download saves an archive %s', async (_, registry, exit, said) => {
   const cwd = folderForTest();
   const env = { REGEN_BASE_URL: await bareService(undefined, registry) };
   const done = await regen(['version', 'download', 'pack'], { env, cwd });
@@ -159,7 +159,7 @@ test.each([
   expect(readdirSync(cwd)).toEqual(exit === 0 ? ['pack-1.0.0.zip'] : []);
 });
 
-test('keeps nothing of an archive that is not what the service says it is', async () => {
+test('download deletes an archive that differs from what the service announced', async () => {
   const cwd = folderForTest();
   const env = { REGEN_BASE_URL: await bareService(createHash('sha256').update('other').digest('base64')) };
   const { exit, stderr } = await regen(['version', 'download', 'pack'], { env, cwd });
@@ -169,7 +169,7 @@ test('keeps nothing of an archive that is not what the service says it is', asyn
   expect(readdirSync(cwd)).toEqual([]);
 });
 
-test('a name that a service made up never leads out of the folder', () => {
+test('a file name from a service never leads out of the folder', () => {
   expect(resolveOutput('/here', undefined, '../../etc/x-1.zip')).toBe('/here/__.._etc_x-1.zip');
   expect(resolveOutput('/here', 'there/', '..')).toBe('/here/there/_');
   expect(resolveOutput('/here', 'own.zip', 'x.zip')).toBe('/here/own.zip');
@@ -194,7 +194,21 @@ test.each([
   expect(readdirSync(cwd)).toEqual([]);
 });
 
-test('a version that is spelled in another letter case is still the same', async () => {
+test('download accepts a version in another letter case', async () => {
   const { anyone: env } = await createPublished();
   expect((await regen(['version', 'download', 'PACK', '1.0.0'], { env, cwd: folderForTest() })).exit).toBe(0);
+});
+
+test('an output path that cannot be written is named in the message', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, REGEN_PUBLISH_TOKEN: personalAccessToken };
+  await regen(['version', 'publish', packForTest()], { env });
+  const cwd = filesForTest({ file: '' });
+  const { exit, stderr } = await regen(['version', 'download', 'pack', '1.0.0', '-o', 'file/x.zip'], {
+    env,
+    cwd,
+  });
+  expect(exit).toBe(2);
+  expect(stderr).not.toContain('bug');
 });

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readWaitFlags } from '../../../src/cli/generation/finish-task.js';
-import { homeForTest, type Ran, regen, type Surroundings } from '../../support/cli.js';
-import { type DoubleOptions, generationDoubleForTest, mp4, png } from '../../support/generation-double.js';
-import { folderForTest } from '../../support/service.js';
+import { homeForTest } from '../../support/cli.js';
+import { generationDeskForTest } from '../../support/generation-desk.js';
+import { type DoubleOptions, mp4, png } from '../../support/generation-double.js';
 
 const jpg = Buffer.from('ffd8ffe000104a46494600', 'hex');
 
@@ -17,22 +17,8 @@ const prices = {
 };
 
 /** A double, a folder with two pictures, and one HOME for all commands of the test. */
-async function createDesk(options: DoubleOptions = {}) {
-  const double = await generationDoubleForTest(options);
-  const home = homeForTest();
-  const cwd = folderForTest();
-  writeFileSync(join(cwd, 'start.png'), png);
-  writeFileSync(join(cwd, 'end.jpg'), jpg);
-  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
-  const run = (argv: readonly string[], more: Surroundings = {}): Promise<Ran> =>
-    regen(argv, { home, cwd, env, ...more });
-  const ledgerFolder = join(home, '.local/state/regen/tasks');
-  const entries = () =>
-    (existsSync(ledgerFolder) ? readdirSync(ledgerFolder) : []).map((name) =>
-      JSON.parse(readFileSync(join(ledgerFolder, name), 'utf8')),
-    );
-  return { double, home, cwd, run, entries };
-}
+const createDesk = (options: DoubleOptions = {}) =>
+  generationDeskForTest(options, { 'start.png': png, 'end.jpg': jpg });
 
 const boat = ['video', 'text2video', 'a paper boat'];
 const getTaskId = (double: { tasks: Map<string, unknown> }) => [...double.tasks.keys()][0] as string;
@@ -55,7 +41,7 @@ describe('a video command', () => {
     });
   });
 
-  test('sends images as data URLs whose type is told by their bytes', async () => {
+  test('sends images as data URLs with the type found in their bytes', async () => {
     const { double, run } = await createDesk();
     const raw = jpg.toString('base64');
     const away = ['video', 'start-end2video'];
@@ -69,7 +55,7 @@ describe('a video command', () => {
     ]);
   });
 
-  test('saves the video under the name given, with a receipt that tells seed and credits', async () => {
+  test('saves the video under the given name, with a receipt of seed and credits', async () => {
     const { double, cwd, run } = await createDesk();
     const { exit, stdout, stderr } = await run([...boat, '-o', 'boat.mp4', '--receipt']);
     expect(exit, stderr).toBe(0);
@@ -88,7 +74,7 @@ describe('a video command', () => {
     expect(folder.stdout).toMatch(/made\/start-[^/]+\.mp4\n$/);
   });
 
-  test('takes a state it does not know for running, and tells why a task failed', async () => {
+  test('treats an unknown state as running, and prints why a task failed', async () => {
     const waiting = await createDesk({ states: ['created', 'dreaming'] });
     expect((await waiting.run([...boat, '--timeout', '1s', '--interval', '200ms'])).exit).toBe(8);
     const failing = await createDesk({ states: ['created', 'failed'] });
@@ -97,14 +83,14 @@ describe('a video command', () => {
     expect(stderr).toMatch(/error: The video \S+ failed: too_dark\./);
   });
 
-  test('against a service that tells no states ends 8, the id on stdout and the callback on stderr', async () => {
+  test('exits 8 with the id on stdout and the callback on stderr if the service shows no states', async () => {
     const { double, run } = await createDesk({ extensions: false });
     const { exit, stdout, stderr } = await run(boat);
     expect({ exit, stdout }).toEqual({ exit: 8, stdout: `${getTaskId(double)}\n` });
     expect(stderr).toContain('--callback-url');
   });
 
-  test('is gone back to by task wait, show, download and rerun, and by video status', async () => {
+  test('can be continued with task wait, show, download and rerun, and video status', async () => {
     const { double, cwd, run } = await createDesk();
     const begun = await run(['video', 'start-end2video', 'start.png', 'end.jpg', '--no-wait']);
     const task = begun.stdout.trim();
@@ -127,7 +113,7 @@ describe('a video command', () => {
   });
 });
 
-test('an off-peak video is waited for 48 hours unless something else is said', () => {
+test('an off-peak video is awaited for 48 hours by default', () => {
   const hour = 3_600_000;
   expect(readWaitFlags({}, false).timeoutMs).toBe(hour / 2);
   expect(readWaitFlags({}, true).timeoutMs).toBe(48 * hour);
@@ -135,8 +121,8 @@ test('an off-peak video is waited for 48 hours unless something else is said', (
 });
 
 describe('video extend', () => {
-  test('takes id and URL from the task, and asks again under the same key where no answer came', async () => {
-    const { double, run, entries } = await createDesk({ onStart: (_, count) => count !== 2 });
+  test('takes id and URL from the task, and repeats an unanswered request with its key', async () => {
+    const { double, run, readEntries } = await createDesk({ onStart: (_, count) => count !== 2 });
     const { stdout } = await run([...boat, '--no-wait']);
     const task = stdout.trim();
     const longer = ['video', 'extend', '--from-task', task, '--duration', '3', '--no-wait'];
@@ -148,10 +134,10 @@ describe('video extend', () => {
     expect(first?.body).toMatchObject({ video_creation_id: `${task}-0`, duration: 3 });
     expect(first?.body.video_url).toContain(`/results/${task}-0.mp4`);
     expect(second).toEqual(first);
-    expect(entries()).toHaveLength(2);
+    expect(readEntries()).toHaveLength(2);
   });
 
-  test('says what a dry run would fill in, and does not take both', async () => {
+  test('shows in a dry run what it would fill in, and refuses a task together with an id', async () => {
     const { double, run } = await createDesk();
     const dry = await run(['video', 'extend', '--from-task', 'abc', '--dry-run', '--json']);
     expect(JSON.parse(dry.stdout).body).toEqual({
@@ -183,8 +169,8 @@ describe('video extend', () => {
   });
 });
 
-describe('what it costs', () => {
-  test('is said before the task is started, and refused above --max-credits', async () => {
+describe('the price of a video', () => {
+  test('is printed before the task is started, and refused above --max-credits', async () => {
     const { double, run } = await createDesk({ prices });
     const four = [...boat, '--duration', '4', '--no-wait'];
     const { exit, stderr } = await run([...four, '--max-credits', '20']);
@@ -203,7 +189,7 @@ describe('what it costs', () => {
     expect((await run(['video', 'prices'])).stdout).toContain('video_per_second.vvq3-pro.720p\t5\n');
   });
 
-  test('where the service does not tell is said so, and --max-credits is refused', async () => {
+  test('is reported as unknown if the service has no prices, and --max-credits is refused', async () => {
     const { double, run } = await createDesk();
     const refused = await run([...boat, '--max-credits', '1000']);
     expect(refused).toMatchObject({ exit: 2, stdout: '' });
@@ -214,7 +200,7 @@ describe('what it costs', () => {
     expect((await odd.run([...boat, '--no-wait'])).stderr).toContain('does not publish the price');
   });
 
-  test('is asked about above confirm_credits where a person is there, unless --yes is given', async () => {
+  test('must be confirmed above confirm_credits on a terminal, unless --yes is given', async () => {
     const { double, run } = await createDesk({ prices });
     const dear = [...boat, '--duration', '16', '--is-rec', '--no-wait'];
     await run(['config', 'set', 'confirm_credits', '89']);
@@ -233,7 +219,7 @@ describe('what it costs', () => {
   });
 });
 
-test('a refusal of the service names the flag, not its own field', async () => {
+test('an error of the service about a field names the flag', async () => {
   const { run } = await createDesk({
     refuse: () => ({
       status: 400,

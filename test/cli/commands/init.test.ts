@@ -37,7 +37,7 @@ And "more" \`code\`.
 Another paragraph.
 `;
 
-test('writes what the folder tells, and publishing reads it back', async () => {
+test('init derives the manifest from the folder, and publishing reads it back', async () => {
   const cwd = createPack({
     'README.md': readme,
     LICENSE: 'MIT',
@@ -115,7 +115,7 @@ test('names every flag with a wrong value at once', async () => {
   expect(stderr).toContain('1.0.0');
 });
 
-test('asks what it cannot find out, again where the answer cannot be taken, and takes nothing for no', async () => {
+test('init asks for unknown values, repeats the question after an invalid answer, and takes an empty answer as no', async () => {
   const cwd = createPack({ 'README.md': readme });
   // Publisher twice, then version, licence and repository.
   const answers = ['Not Good', 'acme', '0.1.0', '', 'https://example.org/x'];
@@ -159,4 +159,15 @@ test('never writes over a pyproject.toml unless forced', async () => {
   expect(readFileSync(join(cwd, 'pyproject.toml'), 'utf8')).toBe('# mine\n');
   expect((await regen(['node', 'init', '--publisher', 'acme', '--force'], { cwd })).exit).toBe(0);
   expect((await requireManifest(cwd)).node.id).toBe('light-tools');
+});
+
+test('init names the publisher that it chose, and the id that it derived from the folder name', async () => {
+  const kept = '{"publish_tokens":{"acme":"pat_1"}}';
+  const home = filesForTest({ '.config/regen/credentials/local.json': kept }, homeForTest());
+  const cwd = join(folderForTest(), 'Lichtmaß');
+  mkdirSync(cwd);
+  const { exit, stderr } = await regen(['node', 'init'], { home, cwd });
+  expect(exit, stderr).toBe(0);
+  expect(stderr).toContain('The publisher is acme.');
+  expect(stderr).toContain("The node id 'lichtma' is derived from the folder name 'Lichtmaß'");
 });

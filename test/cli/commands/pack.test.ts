@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -14,7 +15,7 @@ const listPacked = async (cwd: string) =>
     .split('\n')
     .map((line) => line.split('\t')[1]);
 
-test('what pack wrote before is in no later archive', async () => {
+test('an archive that pack wrote is not packed into a later one', async () => {
   const cwd = packForTest({ files: { 'pack-data.zip': 'x', 'assets/pack-1.0.0.zip': 'x' } });
   const before = await listPacked(cwd);
   expect(before).toContain('pack-data.zip');
@@ -23,14 +24,14 @@ test('what pack wrote before is in no later archive', async () => {
   expect(await listPacked(cwd)).toEqual(before);
 });
 
-test('what a killed pack left in its folder is in no later archive', async () => {
+test('a partial archive of a killed pack is not packed into a later one', async () => {
   const cwd = packForTest();
   const before = await listPacked(cwd);
   writeFileSync(createPartPath(cwd), 'half');
   expect(await listPacked(cwd)).toEqual(before);
 });
 
-test('an archive that is written has the name of a temporary file that a later command removes', async () => {
+test('an unfinished archive has a temporary name, and a later command removes it', async () => {
   const to = folderForTest();
   const names = new Set<string>();
   const { files } = await chooseFiles(packForTest());
@@ -43,7 +44,7 @@ test('an archive that is written has the name of a temporary file that a later c
   expect([...names]).toEqual([expect.stringContaining(pattern)]);
 });
 
-test('an archive goes into the folder that --output names, made if need be', async () => {
+test('--output names the folder of the archive, which is created if necessary', async () => {
   const cwd = packForTest();
   const to = folderForTest();
   const { exit, stdout } = await regen(['version', 'pack', '-o', `${to}/new/`], { cwd });
@@ -59,4 +60,22 @@ test('standard output is refused as a place for an archive', async () => {
   const { exit, stdout, stderr } = await regen(['version', 'pack', '-o', '-'], { cwd });
   expect([exit, stdout]).toEqual([2, '']);
   expect(stderr).toContain('An archive cannot be written to stdout');
+});
+
+test('files that git does not track are named, because they are not packed', async () => {
+  const pack = packForTest();
+  execFileSync('git', ['init', '-q'], { cwd: pack });
+  execFileSync('git', ['add', '.'], { cwd: pack });
+  writeFileSync(join(pack, 'forgotten.py'), '');
+  const { exit, stdout, stderr } = await regen(['version', 'pack', pack, '--list']);
+  expect(exit).toBe(0);
+  expect(stderr).toContain('warning: Not packed, because git does not track them: forgotten.py.');
+  expect(stdout).not.toContain('forgotten.py');
+});
+
+test('a manifest that its own ignore file leaves out is refused', async () => {
+  const pack = packForTest({ files: { '.regenignore': '*\n' } });
+  const { exit, stderr } = await regen(['version', 'pack', pack, '--list']);
+  expect(exit).toBe(2);
+  expect(stderr).toContain('pyproject.toml would be missing from the archive');
 });

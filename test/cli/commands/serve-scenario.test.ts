@@ -13,7 +13,7 @@ function writeScenario(name: string, text: string): string {
   return path;
 }
 
-it('serve --scenario says that a scenario is on, with its seed, and plays it', async () => {
+it('serve --scenario prints the seed of the scenario and plays it', async () => {
   const path = writeScenario('scenario.toml', refusing);
   const serving = startRegen(['serve', '--port', '0', '--data', folderForTest(), '--scenario', path]);
   onTestFinished(() => void serving.child.kill('SIGKILL'));
@@ -48,7 +48,7 @@ it('serve --detach passes the scenario and its seed on', async () => {
   expect(again.stderr).toContain('already running; the scenario is not applied.');
 });
 
-it('serve --check says everything that is wrong with a scenario', async () => {
+it('serve --check reports all problems of a scenario', async () => {
   const text = '[[rules]]\nrefuse = "teapot"\n[[rules]]\noperations = "image.relite"\nrefuse = "internal"\n';
   const flags = ['serve', '--check', '--scenario', writeScenario('scenario.toml', text)];
   const { exit, stderr } = await regen(flags);
@@ -64,7 +64,7 @@ it.each([
   [['--scenario', entry, '--seed', '12345678901234567'], 'a whole number from 0 to 9007199254740991, not'],
   [['--scenario', 'missing.toml'], 'File not found'],
   [['--scenario', entry], 'is not valid JSON'],
-])('serve %j is refused in a sentence', async (flags, sentence) => {
+])('serve %j fails with a message', async (flags, sentence) => {
   const { exit, stderr } = await regen(['serve', ...flags]);
   expect([exit, stderr]).toEqual([2, expect.stringContaining(sentence)]);
 });

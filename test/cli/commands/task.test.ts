@@ -1,21 +1,18 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { homeForTest, type Ran, regen, type Surroundings } from '../../support/cli.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
+import { generationDeskForTest } from '../../support/generation-desk.js';
 import { type DoubleOptions, generationDoubleForTest, png } from '../../support/generation-double.js';
 import { listenOn } from '../../support/listen.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 
 /** A task that was started with --no-wait, and everything around it. */
 async function createStartedTask(options: DoubleOptions = {}, argv = ['image', 'relight', 'photo.png']) {
-  const double = await generationDoubleForTest(options);
-  const home = homeForTest();
-  const cwd = folderForTest();
-  writeFileSync(join(cwd, 'photo.png'), png);
-  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
+  const { double, home, cwd, env } = await generationDeskForTest(options, { 'photo.png': png });
   const run = (words: readonly string[], more: Surroundings = {}): Promise<Ran> =>
     regen(words, { home, cwd, env, ...more });
   const begun = await run([...argv, '--no-wait']);
@@ -24,7 +21,7 @@ async function createStartedTask(options: DoubleOptions = {}, argv = ['image', '
   return { double, home, cwd, run, id };
 }
 
-test('task list and show tell what was started, offline, by local and remote id', async () => {
+test('task list and task show work offline, by local and remote id', async () => {
   const { run, id } = await createStartedTask();
   await run(['image', 'upscaler', 'photo.png']);
   const list = JSON.parse((await run(['task', 'list', '--json'], { env: {} })).stdout);
@@ -55,7 +52,7 @@ test('a task is found by a file that it saved, from the folder of the file', asy
   });
 });
 
-test('the beginning of several ids is refused, and they are named', async () => {
+test('an ambiguous beginning of an id is refused, and the matching ids are named', async () => {
   const { run, double } = await createStartedTask();
   await run(['image', 'upscaler', 'photo.png']);
   const ids = [...double.tasks.keys()];
@@ -66,7 +63,7 @@ test('the beginning of several ids is refused, and they are named', async () => 
   for (const id of ids) expect(stderr).toContain(id);
 });
 
-test('image status reads by the ledger, by kind, and else by trying each', async () => {
+test('image status finds the kind of a task in the ledger, from the command, or by trying each', async () => {
   const { run, id, home } = await createStartedTask();
   expect(JSON.parse((await run(['image', 'status', id, '--json'])).stdout)).toMatchObject({
     data: { task_id: id, status: 'IN_PROGRESS' },
@@ -81,7 +78,7 @@ test('image status reads by the ledger, by kind, and else by trying each', async
   expect((await run(['image', 'status'])).exit).toBe(2);
 });
 
-test('task wait takes several ids, those of others too, and --all takes what has not ended', async () => {
+test('task wait takes several ids, also of other users, and --all takes all unfinished tasks', async () => {
   const { double, run, id } = await createStartedTask();
   await run(['image', 'upscaler', 'photo.png', '--no-wait']);
   const [, second = ''] = double.tasks.keys();
@@ -100,7 +97,7 @@ test('task wait takes several ids, those of others too, and --all takes what has
   expect((await run(['task', 'wait', id, 'nope'])).exit).toBe(9);
 });
 
-test('task wait ends as all of several tasks ended, and 9 when they ended differently', async () => {
+test('task wait exits with the common result of several tasks, and 9 if their results differ', async () => {
   const { double, run, id } = await createStartedTask({ stuck: (_, count) => count > 1 });
   await run(['image', 'upscaler', 'photo.png', '--no-wait']);
   await run(['image', 'upscaler', 'photo.png', '--no-wait', '--again']);
@@ -112,7 +109,7 @@ test('task wait ends as all of several tasks ended, and 9 when they ended differ
   expect(await wait('nope', 'neither')).toBe(3);
 });
 
-test('with --json, a task that is not found is an error on stderr, and of several tasks each has its place', async () => {
+test('with --json, a task that is not found is an error on stderr, or an entry in the list of several tasks', async () => {
   const { run } = await createStartedTask();
   const one = await run(['task', 'wait', 'nope', '--json']);
   expect(one).toMatchObject({ exit: 3, stdout: '' });
@@ -124,7 +121,7 @@ test('with --json, a task that is not found is an error on stderr, and of severa
   expect(JSON.parse(several.stdout)).toMatchObject([notFound, notFound]);
 });
 
-test('a task is looked for at the service it was started at, whose token is not sent elsewhere', async () => {
+test('a task is read from the service that started it, whose token is not sent elsewhere', async () => {
   const { double, run, id } = await createStartedTask();
   const other = await generationDoubleForTest();
   const env = { REGEN_BASE_URL: other.url, REGEN_TOKEN: 'of-the-other' };
@@ -137,7 +134,7 @@ test('a task is looked for at the service it was started at, whose token is not 
   expect(other.looks.length).toBeGreaterThan(0);
 });
 
-test('task download saves what a task made, asked for anew', async () => {
+test('task download saves the results of a task after reading it again', async () => {
   const { double, cwd, run, id } = await createStartedTask();
   expect((await run(['task', 'download', id])).exit).toBe(8);
   const { exit, stdout } = await run(['task', 'download', id, '--receipt']);
@@ -151,7 +148,7 @@ test('task download saves what a task made, asked for anew', async () => {
   expect(double.leaked).toEqual([]);
 });
 
-test('task rerun of an answered task is a new one and says so; of a changed image it is refused', async () => {
+test('task rerun of an answered task starts and names a new one, and refuses a changed image', async () => {
   const { double, cwd, run, id } = await createStartedTask({}, [
     'image',
     'relight',
@@ -172,7 +169,7 @@ test('task rerun of an answered task is a new one and says so; of a changed imag
   expect(double.asked).toHaveLength(2);
 });
 
-test('task rerun of what was never answered sends it under its own key', async () => {
+test('task rerun of an unanswered request repeats it with its key', async () => {
   const lost = await generationDoubleForTest({ onStart: (_, count) => count > 1 });
   const home = homeForTest();
   const env = { REGEN_BASE_URL: lost.url, REGEN_TOKEN: 'secret' };
@@ -184,18 +181,6 @@ test('task rerun of what was never answered sends it under its own key', async (
   expect((await regen(['task', 'rerun', entry.id], { home, env })).exit).toBe(0);
   expect(lost.tasks.size).toBe(1);
   expect(lost.asked.map(({ key }) => key)).toEqual([entry.idempotency_key, entry.idempotency_key]);
-});
-
-test('a file among the tasks that is none is left alone', async () => {
-  const { run, home } = await createStartedTask();
-  const folder = join(home, '.local/state/regen/tasks');
-  writeFileSync(join(folder, '1-a-b.json'), '{ torn');
-  writeFileSync(join(folder, '2-a-b.json'), 'null');
-  writeFileSync(join(folder, 'notes.txt'), 'mine');
-  const { exit, stdout } = await run(['task', 'list']);
-  expect({ exit, lines: stdout.trim().split('\n').length }).toEqual({ exit: 0, lines: 1 });
-  expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
-  expect(readdirSync(folder)).toHaveLength(4);
 });
 
 test('task wait --all skips tasks that their service no longer has, and saves the others', async () => {
@@ -217,18 +202,6 @@ test('task wait --all skips tasks that their service no longer has, and saves th
   const list = JSON.parse((await run(['task', 'list', '--json'])).stdout);
   expect(list.map(({ state }: { state: string }) => state)).toEqual(['GONE', 'CREATED', 'COMPLETED']);
   expect((await run(['task', 'wait', '--all'])).exit).toBe(7);
-});
-
-test('the ledger forgets what was started more than 90 days ago when something new is', async () => {
-  const { run, home } = await createStartedTask();
-  const folder = join(home, '.local/state/regen/tasks');
-  const aged = (days: number) => `${(Date.now() - days * 86_400_000).toString(36)}-abc-def.json`;
-  for (const days of [89, 91]) writeFileSync(join(folder, aged(days)), '{}');
-  await run(['task', 'list']);
-  expect(readdirSync(folder)).toHaveLength(3);
-  await run(['image', 'relight', 'photo.png', '--no-wait']);
-  expect(readdirSync(folder)).toHaveLength(3);
-  expect(readdirSync(folder).some((name) => name.startsWith(aged(91).slice(0, 5)))).toBe(false);
 });
 
 test('task list filters by state, kind, age and service, and counts what is listed', async () => {
@@ -265,7 +238,7 @@ test('task forget removes ended tasks from the list, and others only with --forc
   expect((await run(['task', 'list', '--json'])).stdout).toBe('[]\n');
 });
 
-test('task cancel ends tasks on the service and in the list; one that has ended does not stop the others', async () => {
+test('task cancel ends tasks on the service and in the list, and skips tasks that have ended', async () => {
   const service = await serviceForTest(
     { prices: { image: { relight: 7 } } },
     {

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { formatCsvCell } from '../../../src/cli/terminal/text.js';
 import { regen } from '../../support/cli.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
 import { startTask } from '../../support/generation.js';
@@ -38,24 +37,4 @@ it('an admin sets the budget of a user', async () => {
   expect([exit, JSON.parse(stdout)]).toMatchObject([0, { id: 'owner', budget: { used: 60, left: 10 } }]);
   const wrong = await regen(['admin', 'user', 'set', 'owner', 'lots'], surroundings);
   expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('must be a whole number')]);
-});
-
-it.each([
-  ['plain', 'plain'],
-  ['a "b", c', '"a ""b"", c"'],
-  ['two\nlines', '"two\nlines"'],
-  ['=HYPERLINK("x")', '"\'=HYPERLINK(""x"")"'],
-  ['@sum', "'@sum"],
-  ['-30', '-30'],
-  ['-1+2', "'-1+2"],
-  ['\u001b[31mred', 'red'],
-  ['evil\u001b[31mred\u0007end', 'evilred\\u0007end'],
-])('%j is the cell %j of a CSV file, which spreadsheets do not run', (text, cell) => {
-  expect(formatCsvCell(text)).toBe(cell);
-});
-
-it.each(['-o', '--base-url', '--profile'])('an empty value of %s is refused', async (flag) => {
-  const { exit, stderr } = await regen(['version', 'download', 'node', flag, '']);
-  expect(exit).toBe(2);
-  expect(stderr).toMatch(/--(output|base-url|profile) must not be empty/);
 });

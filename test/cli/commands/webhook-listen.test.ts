@@ -106,7 +106,7 @@ async function withSecret(flags: readonly string[] = [], home?: string): Promise
 }
 
 describe('webhook listen', () => {
-  it('prints what the service tells of a task, a line each, and ends well by Ctrl-C', async () => {
+  it('prints one line for each webhook of a task, and exits 0 on Ctrl-C', async () => {
     const service = await serviceForTest({}, { engines });
     const { url, events, stop } = await startListener({ service });
     const id = await startTask({ url: service.url, token: service.ownerToken }, { webhook_url: url });
@@ -123,7 +123,7 @@ describe('webhook listen', () => {
     expect((await listDeliveries(service)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
   });
 
-  it('refuses what is not signed, is changed, old, too large or no POST, and says so', async () => {
+  it('refuses requests that are unsigned, changed, old, too large or not a POST, with the reason', async () => {
     const { url, events, started } = await withSecret();
     expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401);
     expect((await sendWebhook(url, { secret: `whsec_${Buffer.alloc(32).toString('base64')}` })).status).toBe(
@@ -143,7 +143,7 @@ describe('webhook listen', () => {
     expect(started.said()).not.toContain(secret.slice(6));
   });
 
-  it('deals with each webhook once, however often it comes, and after a restart as well', async () => {
+  it('handles each webhook once, however often it is delivered, also after a restart', async () => {
     const home = homeForTest();
     const first = await withSecret([], home);
     const together = await Promise.all([
@@ -162,7 +162,7 @@ describe('webhook listen', () => {
     await expect.poll(second.events).toMatchObject([video]);
   });
 
-  it('takes a secret that was rotated while it listens', async () => {
+  it('accepts a secret that is rotated while it listens', async () => {
     const service = await serviceForTest();
     const { url } = await startListener({ service });
     const { url: base, ownerToken: token } = service;
@@ -172,7 +172,7 @@ describe('webhook listen', () => {
     expect((await sendWebhook(url, { id: 'msg_2', secret: old })).status).toBe(401);
   });
 
-  it('forwards bytes and headers as they came, and passes the answer back so that failures come again', async () => {
+  it('forwards bytes and headers unchanged, and returns the answer so that failures are delivered again', async () => {
     const service = await serviceForTest({}, { engines });
     const target = await receiverForTest((call) => (call === 1 ? [503, { 'retry-after': '1' }] : 200));
     const { url, events } = await startListener({ service, flags: ['--forward-to', target.url] });
@@ -191,7 +191,7 @@ describe('webhook listen', () => {
     expect(log[0]).toMatchObject({ attempts: 2, status: 'delivered' });
   });
 
-  it('runs a command for each with the body on its standard input; where it fails the webhook is refused', async () => {
+  it('runs a command for each webhook with the body on standard input, and refuses the webhook if the command fails', async () => {
     const folder = folderForTest();
     const command = `cat >> '${folder}/bodies'; echo "$REGEN_WEBHOOK_ID $REGEN_WEBHOOK_STATE"; [ -f '${folder}/ok' ]`;
     const { url, events, started } = await withSecret(['--exec', command]);
@@ -205,7 +205,7 @@ describe('webhook listen', () => {
     await expect.poll(started.said).toContain('The command failed with 1');
   });
 
-  it('gives a command nothing that is not under the signature', async () => {
+  it('passes only signed data to a command', async () => {
     const folder = folderForTest();
     const { url } = await withSecret(['--exec', `env | grep ^REGEN_WEBHOOK_ >> '${folder}/env'`]);
     const event = 'video.task.updated';
@@ -220,7 +220,7 @@ describe('webhook listen', () => {
   });
 });
 
-it.each(['--forward-to', '--public-url'])('%s takes an address of the web alone', async (flag) => {
+it.each(['--forward-to', '--public-url'])('%s accepts only http and https addresses', async (flag) => {
   for (const address of ['ftp://127.0.0.1/', 'localhost:3000', 'nowhere', 'https://me:secret@example.com/']) {
     const { exit, stderr } = await regen(['webhook', 'listen', flag, address]);
     expect(exit).toBe(2);
@@ -230,7 +230,7 @@ it.each(['--forward-to', '--public-url'])('%s takes an address of the web alone'
 });
 
 describe('webhook listen --until', () => {
-  it('ends when the task has ended, told by webhook', async () => {
+  it('ends when a webhook reports the end of the task', async () => {
     let finish = () => {};
     const held = new Promise<void>((done) => {
       finish = done;
@@ -248,7 +248,7 @@ describe('webhook listen --until', () => {
     expect(listStates(events()).at(-1)).toBe('COMPLETED');
   });
 
-  it('ends with 6 when the task failed, known by its status alone', async () => {
+  it('exits 6 when the status of the task says that it failed', async () => {
     const image = createCopyingEngine(() => {
       throw new EngineFailure('Nothing to see.');
     });
@@ -261,7 +261,7 @@ describe('webhook listen --until', () => {
     expect(events()).toMatchObject([{ task_id: id, state: 'FAILED', caught_up: true }]);
   });
 
-  it('ends with 8 when the time to wait is over', async () => {
+  it('exits 8 at its timeout', async () => {
     const double = await generationDoubleForTest({ states: ['CREATED'], id: () => 'slow' });
     await startTask({ url: double.url, token: 'secret' });
     const env = { REGEN_WEBHOOK_SECRET: secret };
@@ -300,7 +300,7 @@ describe('webhook listen --until', () => {
 });
 
 describe('webhook listen after a break', () => {
-  it('tells once what the service tried in vain, as it is now, signed for whom it is forwarded to', async () => {
+  it('delivers each missed webhook once with the current state, signed for the receiver', async () => {
     const service = await serviceForTest({}, { engines });
     const { url: base, ownerToken: token } = service;
     // Its answer keeps the service from trying again before the listener has caught up.

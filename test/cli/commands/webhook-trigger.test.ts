@@ -127,7 +127,7 @@ describe('webhook trigger', () => {
     expect([exit, stdout]).toEqual([6, '']);
   });
 
-  it('says all that is wrong with its flags, and sends nothing', async () => {
+  it('reports all problems of its flags and sends nothing', async () => {
     const { url, received } = await receiverForTest();
     const wrong = await regen(['webhook', 'trigger', '--event', 'video.task.updated', '--state', 'FAILED'], {
       env,

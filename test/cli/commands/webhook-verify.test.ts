@@ -32,7 +32,7 @@ function verifyWebhook(
 }
 
 describe('webhook verify', () => {
-  it('takes what another implementation signed', async () => {
+  it('accepts the signature of another implementation', async () => {
     const { exit, stdout } = await verifyWebhook(body);
     expect(exit).toBe(0);
     expect(stdout).toMatch(/^verified\ttrue\nid\tmsg_1\nsent_at\t\d{4}-/);
@@ -64,7 +64,7 @@ describe('webhook verify', () => {
     ],
     ['without a version', body, { ...createHeaders(), signature: 'abc' }, /no version 1 signature/],
     ['with a date', body, { ...createHeaders(), timestamp: '2026-01-31' }, /must be a number of seconds/],
-  ])('says of what is %s why it is refused', async (_, stdin, given, why) => {
+  ])('explains why a webhook that is %s is refused', async (_, stdin, given, why) => {
     const { exit, stdout, stderr } = await verifyWebhook(stdin, toFlags(given));
     expect(exit).toBe(2);
     expect(stdout).toBe('');
@@ -72,13 +72,13 @@ describe('webhook verify', () => {
     expect(stderr).not.toContain(secret.slice(6));
   });
 
-  it('says everything that is wrong at once', async () => {
+  it('reports all problems at once', async () => {
     const given = createHeaders({ age: 3600, by: `whsec_${Buffer.alloc(24).toString('base64')}` });
     const { stderr } = await verifyWebhook(body, toFlags(given));
     expect(stderr).toMatch(/60 min old.*another secret/s);
   });
 
-  it('reads a request as it was written down', async () => {
+  it('reads a recorded request', async () => {
     const { timestamp, signature } = createHeaders();
     const lines = [
       'POST /hook HTTP/1.1',
@@ -97,7 +97,7 @@ describe('webhook verify', () => {
     expect(partly.stderr).toContain('--timestamp and --signature are required');
   });
 
-  it('takes the secret from the service, the environment or a file, and never repeats what is none', async () => {
+  it('takes the secret from the service, the environment or a file, and never prints an invalid one', async () => {
     const service = await serviceForTest();
     const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
     const received = await regen(['webhook', 'secret'], { env });
@@ -114,7 +114,7 @@ describe('webhook verify', () => {
 });
 
 describe('webhook secret', () => {
-  it('is not shown on a screen unasked, and rotated on demand', async () => {
+  it('is shown on a terminal only with a flag, and rotated on request', async () => {
     const service = await serviceForTest();
     const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
     const run = (argv: readonly string[], terminal = false) =>
@@ -133,7 +133,7 @@ describe('webhook secret', () => {
   });
 });
 
-it('names deliveries and tasks by the beginnings that a terminal shows', async () => {
+it('webhook commands accept the shortened ids that a terminal shows', async () => {
   const service = await serviceForTest();
   const { url, ownerToken: token } = service;
   await startTask({ url, token }, { webhook_url: (await receiverForTest()).url });

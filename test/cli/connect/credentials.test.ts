@@ -1,16 +1,18 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Store } from '../../../src/cli/connect/store.js';
+import { findOtherWriter } from '../../../src/disk/other-users.js';
 import { homeForTest, regen } from '../../support/cli.js';
 import { png } from '../../support/generation-double.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 const run = promisify(execFile);
 
-test('50 changes by processes at once are all kept', async () => {
+test('50 concurrent changes by processes are all kept', async () => {
   const path = join(folderForTest(), 'store.json');
   const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
   const portions = Array.from({ length: 10 }, (_, index) => keys.slice(index * 5, index * 5 + 5));
@@ -21,7 +23,7 @@ test('50 changes by processes at once are all kept', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('a relative HOME is that of the current folder, and relative XDG variables are ignored', async () => {
+test('a relative HOME starts at the current folder, and relative XDG variables are ignored', async () => {
   const { stdout } = await regen(['config', 'path'], {
     home: 'people/ann',
     env: { XDG_CONFIG_HOME: 'here' },
@@ -29,7 +31,7 @@ test('a relative HOME is that of the current folder, and relative XDG variables 
   expect(stdout).toBe(`${resolve('people/ann/.config/regen/config.json')}\n`);
 });
 
-test('a corrupt file is kept aside and said, and a new one begun', async () => {
+test('a corrupt file is renamed and reported, and a new one started', async () => {
   const path = join(folderForTest(), 'store.json');
   writeFileSync(path, '{"token": "half', { mode: 0o600 });
   const said: string[] = [];
@@ -41,7 +43,7 @@ test('a corrupt file is kept aside and said, and a new one begun', async () => {
   expect(readFileSync(join(dirname(path), aside), 'utf8')).toBe('{"token": "half');
 });
 
-test('a file that others can read is mended and said', () => {
+test('a file that others can read gets private permissions, and a note is printed', () => {
   const path = join(folderForTest(), 'store.json');
   writeFileSync(path, '{"a":1}');
   chmodSync(path, 0o644);
@@ -49,6 +51,79 @@ test('a file that others can read is mended and said', () => {
   expect(new Store(path, (sentence) => said.push(sentence)).read()).toEqual({ a: 1 });
   expect(said.join()).toContain('readable by other users');
   expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test.runIf(process.geteuid)(
+  'a file that other users can change is not used, and stays as it is',
+  async () => {
+    const home = homeForTest();
+    const config = join(home, '.config', 'regen', 'config.json');
+    await regen(['config', 'set', 'profiles.lab.base_url', 'https://lab.example'], { home });
+    for (const mode of [0o620, 0o602]) {
+      chmodSync(config, mode);
+      for (const argv of [
+        ['config', 'list'],
+        ['config', 'set', 'autostart', 'false'],
+        ['auth', 'status'],
+      ]) {
+        const { exit, stderr } = await regen(argv, { home });
+        expect([exit, stderr]).toEqual([
+          2,
+          `error: ${config} can be changed by other users, so it is not used.\nhint: If you trust what it contains, fix it with: chmod go-w ${config}\n`,
+        ]);
+      }
+      expect(statSync(config).mode & 0o777).toBe(mode);
+    }
+    chmodSync(config, 0o600);
+    expect((await regen(['config', 'list'], { home })).stdout).toContain('https://lab.example');
+  },
+);
+
+test.runIf(process.geteuid)('stored credentials that other users can change are not sent', async () => {
+  const home = homeForTest();
+  const service = await serviceForTest();
+  const env = { REGEN_BASE_URL: service.url };
+  await regen(['auth', 'login', '--with-token'], { home, env, stdin: service.ownerToken });
+  const folder = join(home, '.config', 'regen', 'credentials');
+  const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  chmodSync(join(folder, file), 0o660);
+  const { exit, stderr } = await regen(['auth', 'status'], { home, env });
+  expect(exit).toBe(2);
+  expect(stderr).toContain(`${file} can be changed by other users, so it is not used.`);
+});
+
+test.runIf(process.geteuid)('a folder in which other users can replace files is named once', async () => {
+  const home = homeForTest();
+  await regen(['config', 'set', 'autostart', 'false'], { home });
+  const folder = join(home, '.config', 'regen');
+  chmodSync(folder, 0o770);
+  let said = '';
+  const onSaid = (text: string) => {
+    said = text;
+  };
+  const { exit, stdout } = await regen(['config', 'get', 'autostart'], { home, onSaid });
+  expect([exit, stdout]).toEqual([0, 'false\n']);
+  const warning = `warning: ${folder} can be changed by other users. Fix it with: chmod go-w ${folder}\n`;
+  await waitFor(() => expect(said).toBe(warning));
+});
+
+test.runIf(process.geteuid)('a service says that other users can replace its data', async () => {
+  const data = folderForTest();
+  chmodSync(data, 0o777);
+  const { exit, stderr } = await regen(['serve', '--data', data, '--check']);
+  expect(exit).toBe(0);
+  expect(stderr).toContain(`${data} can be changed by other users. Fix it with: chmod go-w ${data}`);
+});
+
+test.runIf(process.geteuid?.() === 0)('what belongs to another user is used by root alone', async () => {
+  const path = join(folderForTest(), 'store.json');
+  writeFileSync(path, '{"a":1}', { mode: 0o600 });
+  chownSync(path, 65534, 65534);
+  expect(findOtherWriter(path)).toBeUndefined();
+  const spy = vi.spyOn(process as { geteuid: () => number }, 'geteuid').mockReturnValue(1000);
+  onTestFinished(() => spy.mockRestore());
+  expect(findOtherWriter(path)).toBe('owner');
+  expect(() => new Store(path, () => {}).read()).toThrow(`${path} belongs to another user`);
 });
 
 test.each([0o444, 0o664])(
@@ -106,7 +181,7 @@ test('a token is kept for its service alone, and forgotten on logout', async () 
   expect((await regen(['auth', 'status'], at(service.url))).exit).toBe(4);
 });
 
-test('a token that the service does not know is not kept', async () => {
+test('a token that the service does not accept is not kept', async () => {
   const service = await serviceForTest();
   const surroundings = { home: homeForTest(), env: { REGEN_BASE_URL: service.url } };
   const { exit } = await regen(['auth', 'login', '--with-token'], { ...surroundings, stdin: 'wrong' });
@@ -139,7 +214,7 @@ test('signing in with an address and the name of a profile adds the profile', as
   expect([local.exit, local.stderr]).toEqual([2, expect.stringContaining('is the embedded service')]);
 });
 
-test('settings say where they come from, and refuse what they do not know', async () => {
+test('settings show their source, and unknown settings are refused', async () => {
   const home = homeForTest();
   expect(
     (await regen(['config', 'set', 'profiles.team.base_url', 'https://registry.example'], { home })).exit,
@@ -205,7 +280,7 @@ test('a profile without credentials uses those of its address, and keeps its own
   expect(await readKind(...address)).toBe('owner');
 });
 
-test('a token of a profile does not go to another address that the profile gets', async () => {
+test('a token of a profile is not sent to a new address of the profile', async () => {
   const { run, tokens } = await twoAccounts();
   const other = await serviceForTest();
   expect((await run(['auth', 'login', '--profile', 'bob', '--with-token'], tokens.bob)).exit).toBe(0);
@@ -226,4 +301,13 @@ test('a task is read with the account that started it', async () => {
   await run(['config', 'set', 'profile', 'bob']);
   const { exit, stderr } = await regen(['task', 'wait', '@last'], { home });
   expect(exit, stderr).toBe(0);
+});
+
+const nowhere = 'http://127.0.0.1:9';
+
+test('a missing token file and an empty one have different messages', async () => {
+  const cwd = folderForTest();
+  const argv = ['node', 'get', 'x', '--base-url', nowhere, '--token-file', 'nofile'];
+  const { exit, stderr } = await regen(argv, { cwd });
+  expect([exit, stderr]).toEqual([2, 'error: File not found: nofile (from --token-file).\n']);
 });

@@ -42,7 +42,7 @@ test('a project chooses the profile and the flags of publishing', async () => {
   expect(listed.stdout).toBe('light\n');
 });
 
-test('a folder decides nothing for commands that do not read it', async () => {
+test('a project has no effect on commands that do not read it', async () => {
   const { run, cwd, home } = await createProject('profile = "team"');
   expect((await run('config', 'get', 'profile')).stdout).toBe('local\n');
   expect((await run('config', 'list')).stdout).not.toContain('pyproject.toml');
@@ -81,7 +81,7 @@ test.each([
   }
 });
 
-test('what is given on the command line or in the environment wins', async () => {
+test('the command line and the environment override a project', async () => {
   const { home, cwd, run } = await createProject('profile = "nowhere"');
   const publish = ['version', 'publish', '--publisher', 'acme'];
   const answers = ['Create one and save it'];

@@ -12,7 +12,7 @@ function writeConfiguration(name: string, text: string): string {
   return path;
 }
 
-it('a configuration is TOML or JSON, with its folder meant from where it lies', async () => {
+it('a configuration may be TOML or JSON, and its data folder is relative to the file', async () => {
   const toml = writeConfiguration(
     'regen.toml',
     'data = "data"\n[[issuers]]\nissuer = "https://login.example.com"\n',
@@ -23,7 +23,7 @@ it('a configuration is TOML or JSON, with its folder meant from where it lies', 
   expect(await readConfiguration(json)).toEqual({ data: '/data', issuers });
 });
 
-it('every mistake of a configuration is told at once, with its path, before anything is started', async () => {
+it('all problems of a configuration are reported with their paths before anything starts', async () => {
   const text = 'port = 70000\n[[issuers]]\nissuer = "http://login.example.com"\nclient_id = "x"\n';
   const { exit, stdout, stderr } = await regen(['serve', '--config', writeConfiguration('regen.toml', text)]);
   expect([exit, stdout]).toEqual([2, '']);
@@ -40,12 +40,12 @@ it.each([
   ['a.json', '{', 'not valid JSON'],
   ['a.json', 'null', 'must be an object'],
   ['a.json', '[]', 'must be an object'],
-])('%s with %j is refused in a sentence', async (name, text, sentence) => {
+])('%s with %j fails with a message', async (name, text, sentence) => {
   const { exit, stderr } = await regen(['serve', '--config', writeConfiguration(name, text)]);
   expect([exit, stderr]).toEqual([2, expect.stringContaining(sentence)]);
 });
 
-it('a configuration that is not there, or no file, is refused in a sentence', async () => {
+it('a configuration that does not exist or is not a file fails with a message', async () => {
   const folder = folderForTest();
   mkdirSync(join(folder, 'a.toml'));
   const missing = await regen(['serve', '--config', 'no.toml'], { cwd: folder });
@@ -54,7 +54,7 @@ it('a configuration that is not there, or no file, is refused in a sentence', as
   expect([noFile.exit, noFile.stderr]).toEqual([2, expect.stringContaining('a.toml is a folder')]);
 });
 
-it('flags win over variables, variables over the file, and the file over the defaults', async () => {
+it('flags override variables, variables the file, and the file the defaults', async () => {
   const config = writeConfiguration(
     'regen.toml',
     'host = "::1"\nport = 1\ngraceMs = 7\n[limits]\nbulkPairs = 5\n',
@@ -94,7 +94,7 @@ it('a value and a file for the same setting are refused, in any order', async ()
   }
 });
 
-it('every wrong variable is told at once, by its name', async () => {
+it('all wrong variables are reported by name', async () => {
   const { exit, stderr } = await regen(['serve', '--check'], {
     env: { REGEN_SERVE_PROT: '1', REGEN_SERVE_ISSUERS: 'x', REGEN_SERVE_HOST_FILE: '/nowhere' },
   });
@@ -104,7 +104,7 @@ it('every wrong variable is told at once, by its name', async () => {
   expect(stderr).toContain('REGEN_SERVE_HOST_FILE names /nowhere, which cannot be read (ENOENT)');
 });
 
-it('a number that must be more than its bound is refused with these words', async () => {
+it('a number at an exclusive bound is refused with the bound in the message', async () => {
   const { stderr } = await regen(['serve', '--check'], { env: { REGEN_SERVE_RATE_LIMIT: '0' } });
   expect(stderr).toContain('rateLimit must be more than 0');
 });
@@ -128,7 +128,7 @@ it('serve status and serve stop find the data folder in the configuration file o
   expect(second.stderr).toContain(`Stop the running service with: regen serve stop --config ${config}`);
 });
 
-it.each(['5', '""', '[]', '{}'])('a data folder of %s is refused by its name', async (data) => {
+it.each(['5', '""', '[]', '{}'])('a data folder of %s is refused, and the setting is named', async (data) => {
   const config = writeConfiguration('regen.json', `{"data":${data}}`);
   for (const command of [
     '--check',
@@ -162,7 +162,7 @@ it('the paths of a configuration are relative to its file, and those of variable
   expect(JSON.parse(stdout)).toMatchObject({ naming: join(cwd, 'c.json'), data: join(cwd, 'data'), port: 5 });
 });
 
-it('serve --detach starts with what serve would start with, and says why it could not', async () => {
+it('serve --detach uses the configuration of serve, and reports why a start failed', async () => {
   const taken = await listenOn(() => {});
   onTestFinished(taken.close);
   const { port } = new URL(taken.url);

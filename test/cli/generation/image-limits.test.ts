@@ -82,7 +82,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe('a value at its limit is accepted, beyond it refused in words that name the flag', () => {
+describe('a value at its limit is accepted, and beyond it refused with the flag in the message', () => {
   test.each(rows.map((row) => [`${row.command[1]} --${row.flag}`, row] as const))('%s', async (_, row) => {
     const cwd = folderForTest();
     writeFileSync(join(cwd, 'photo.png'), png);
@@ -90,7 +90,7 @@ describe('a value at its limit is accepted, beyond it refused in words that name
   });
 });
 
-test('switches are sent as they were given, and not at all where they were not', async () => {
+test('switches are sent as given, and are absent otherwise', async () => {
   const cwd = folderForTest();
   writeFileSync(join(cwd, 'photo.png'), png);
   const switches = ['change-background', 'interpolate-from-original', 'preserve-details'];
@@ -112,7 +112,7 @@ test('switches are sent as they were given, and not at all where they were not',
   });
 });
 
-test('a whole body is judged like its flags, in its own words', async () => {
+test('a body given as a whole is checked like its flags, with the names of the body', async () => {
   const image = png.toString('base64');
   const run = (body: object) => regen(['image', 'relight', '--body', JSON.stringify(body), '--dry-run']);
   expect((await run({ image })).exit).toBe(0);

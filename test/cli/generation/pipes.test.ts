@@ -43,7 +43,7 @@ test('a job ends well after the reader of its messages has closed the pipe', asy
   expect(readdirSync(cwd)).toContain('result.png');
 });
 
-test('-o - is refused where it cannot work, before anything is sent', async () => {
+test('-o - is refused before anything is sent if it cannot work', async () => {
   const { run } = await createPhotos();
   const relight = ['image', 'relight', 'a.png', '-o', '-'];
   for (const [argv, more, why] of [
@@ -60,7 +60,7 @@ test('-o - is refused where it cannot work, before anything is sent', async () =
   expect((await run(['task', 'list', '--json'])).stdout).toBe('[]\n');
 });
 
-test('the result of a task is the image of the next one, by @last and by its file', async () => {
+test('@last and a saved file use the result of a task as the image of the next one', async () => {
   const { run, cwd } = await createPhotos();
   expect(await run(['image', 'upscaler', '@last'])).toMatchObject({
     exit: 3,
@@ -78,7 +78,7 @@ test('the result of a task is the image of the next one, by @last and by its fil
   expect(readFileSync(join(cwd, 'third.png')).subarray(0, 4)).toEqual(PNG_START);
 });
 
-test('tasks are read from stdin, and {n} numbers their files', async () => {
+test('task ids are read from stdin, and {n} numbers their files', async () => {
   const { run, cwd } = await createPhotos();
   const { stdout } = await run(['image', 'relight', 'a.png', 'b.png', '--no-wait']);
   const waited = await run(['task', 'wait', '-', '-o', 'out/{n}-{name}.{ext}'], { stdin: stdout });

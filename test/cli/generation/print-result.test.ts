@@ -68,7 +68,7 @@ test.each(SCREEN_SIZES)(
   },
 );
 
-test('names and messages in letters of two columns are wrapped where those of one are', async () => {
+test('names and messages with wide characters are wrapped at the width of the terminal', async () => {
   const { cwd, env } = await createSixPhotos();
   const name = `${'写真'.repeat(7)}.png`;
   const saved = startRegenInTerminal(['image', 'relight', 'photo-1.png', '-o', name], {
@@ -87,7 +87,7 @@ test('names and messages in letters of two columns are wrapped where those of on
     expect((await terminal.lines()).filter(({ isTooWide }) => isTooWide)).toEqual([]);
 });
 
-test('in a pipe, paths are whole on stdout and said on stderr with the task', async () => {
+test('in a pipe, stdout has whole paths, and stderr has them with their tasks', async () => {
   const { cwd, env } = await createSixPhotos({});
   const { stdout, stderr, exit } = await startRegen(['image', 'relight', ...photos, '-o', 'relit/'], {
     cwd,
@@ -103,7 +103,7 @@ test('in a pipe, paths are whole on stdout and said on stderr with the task', as
   expect(stderr).toMatch(/^5 of 6 saved in relit\/ .*photo-4\.png failed: /m);
 });
 
-test('a result whose extension promises another type is saved under the name that was asked for, with a warning', async () => {
+test('a result of another type than its extension is saved under the given name with a warning', async () => {
   const double = await generationDoubleForTest({ id: () => 'one' });
   const cwd = folderForTest();
   for (const photo of photos) writeFileSync(join(cwd, photo), png);
@@ -137,21 +137,7 @@ test('a result whose extension promises another type is saved under the name tha
   expect(several.stderr.match(/warning/g)).toHaveLength(1);
 });
 
-test('a narrower terminal cuts the progress again, and erases nothing that was said', async () => {
-  const double = await generationDoubleForTest({ stuck: () => true });
-  const cwd = folderForTest();
-  for (const photo of photos) writeFileSync(join(cwd, photo), png);
-  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
-  const terminal = startRegenInTerminal(['image', 'relight', ...photos], { cwd, env, columns: 100 });
-  await terminal.shows('0 of 6 done');
-  terminal.resize(30);
-  await terminal.shows('Relighting 6 images (0 of …');
-  expect(terminal.raw()).not.toContain('\x1b[1A');
-  terminal.type('\x03');
-  expect(await terminal.exit).toBe(130);
-});
-
-test('a terminal that shows pictures and links gets them, others only paths', async () => {
+test('pictures and links are printed only in terminals that show them', async () => {
   const surroundings = await createSixPhotos();
   const relight = (name: string, env: Record<string, string>) =>
     startRegenInTerminal(['image', 'relight', 'photo-1.png', '-o', name], {
@@ -172,7 +158,7 @@ test('a terminal that shows pictures and links gets them, others only paths', as
   expect(readdirSync(surroundings.cwd)).toContain('iterm.png');
 });
 
-test('--open opens what was saved, with the program of the environment', async () => {
+test('--open opens the saved file with the program of the environment', async () => {
   const { cwd, env } = await createSixPhotos();
   const opener = join(cwd, 'open.sh');
   writeFileSync(opener, `#!/bin/sh\nprintf %s "$1" > '${join(cwd, 'opened.txt')}'\n`, { mode: 0o755 });
@@ -180,11 +166,4 @@ test('--open opens what was saved, with the program of the environment', async (
   expect((await startRegen(argv, { cwd, env: { ...env, BROWSER: opener } }).ended).exit).toBe(0);
   await waitFor(() => expect(readdirSync(cwd)).toContain('opened.txt'));
   expect((await regen([...argv, '--no-wait'], { cwd, env })).exit).toBe(2);
-});
-
-test('a message is wrapped between words, and its command stays whole', async () => {
-  const { env } = await createSixPhotos();
-  const { stderr } = await regen(['task', 'show', 'nope-nope'], { env, terminal: true, columns: 40 });
-  expect(stderr.split('\n').filter((line) => line.length > 40 && !line.startsWith('  regen '))).toEqual([]);
-  expect(stderr).toContain('\n  regen image status <task_id>\n');
 });

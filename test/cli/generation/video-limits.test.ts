@@ -86,7 +86,7 @@ function createPictures(): string {
   return cwd;
 }
 
-describe('a value at its limit is accepted, beyond it refused in words that name the flag', () => {
+describe('a value at its limit is accepted, and beyond it refused with the flag in the message', () => {
   const named = rows.map((row) => {
     const model = row.command[row.command.indexOf('--model') + 1];
     const of = row.command.includes('--model') ? ` of ${model}` : '';
@@ -95,7 +95,7 @@ describe('a value at its limit is accepted, beyond it refused in words that name
   test.each(named)('%s', (_, row) => checkFlagLimits(row, createPictures()));
 });
 
-describe('what a command needs and cannot have', () => {
+describe('the required and invalid values of a command', () => {
   test.each([
     [['video', 'text2video'], '--prompt is required, unless --images is given'],
     [[...text, '--prompt', 'twice'], '<prompt> and --prompt set the same value'],
@@ -120,14 +120,14 @@ describe('what a command needs and cannot have', () => {
     expect(stderr).toContain(said);
   });
 
-  test('all of it is said at once', async () => {
+  test('are reported together', async () => {
     const argv = ['video', 'start-end2video', 'absent.png', '--duration', '17', '--style', 'loud'];
     const { stderr } = await regen([...argv, '--wm-position', '5', '--dry-run'], { cwd: createPictures() });
     expect(stderr).toContain('4 problems; nothing was sent.');
   });
 });
 
-test('switches are sent as they were given, and not at all where they were not', async () => {
+test('switches are sent as given, and are absent otherwise', async () => {
   const body = async (...flags: string[]) =>
     JSON.parse((await regen([...text, ...flags, '--dry-run', '--json'])).stdout).body;
   const names = ['audio', 'bgm', 'enhance', 'is-rec', 'off-peak', 'watermark'];

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findAddressProblem } from '../../../src/cli/sign-in/discovery.js';
 import { waitForUser } from '../../../src/cli/sign-in/provider.js';
-import { openInBrowser } from '../../support/browser.js';
 import { homeForTest, type Ran, regen, type Surroundings, startRegen } from '../../support/cli.js';
 import { createPerson, issuerForTest, type TestIssuer } from '../../support/issuer.js';
 import { listenOn } from '../../support/listen.js';
+import { openInBrowser } from '../../support/open-in-browser.js';
 import { serviceForTest } from '../../support/service.js';
 
 interface Place {
@@ -120,7 +120,7 @@ async function readStatus(port: string, path: string, host: string): Promise<num
   });
 }
 
-test('signs in with a code on another device where there is no browser', async () => {
+test('signing in without a browser shows a code for another device', async () => {
   const { issuer, run } = await createPlace();
   // The usual pause between two questions is 5 s.
   issuer.instead = (request, response) => {
@@ -145,7 +145,7 @@ test('signs in with a code on another device where there is no browser', async (
   expect(JSON.parse((await run(['auth', 'status', '--json'])).stdout).email).toBe('dev@example.org');
 });
 
-test('20 commands at once renew a sign-in that has ended once, and all of them work', async () => {
+test('20 concurrent commands renew an expired sign-in once, and all succeed', async () => {
   const { issuer, url, home, run } = await createPlace();
   issuer.tokenSeconds = 5;
   expect((await run(['auth', 'login'], withBrowser())).exit).toBe(0);
@@ -165,7 +165,7 @@ test('20 commands at once renew a sign-in that has ended once, and all of them w
   expect((await run(['auth', 'status'])).exit).toBe(0);
 });
 
-test('what the service refuses is renewed once, and the request sent again', async () => {
+test('a sign-in that the service refuses is renewed once, and the request repeated', async () => {
   const { issuer, home, run } = await createPlace();
   expect((await run(['auth', 'login'], withBrowser())).exit).toBe(0);
   const { path, sign_in } = readSignIn(home);
@@ -179,7 +179,7 @@ test('what the service refuses is renewed once, and the request sent again', asy
   expect(countRequests(issuer, '/token')).toBe(1);
 });
 
-test('signing out revokes at the issuer, and forgets', async () => {
+test('signing out revokes the sign-in at the issuer and removes it', async () => {
   const { issuer, home, run } = await createPlace();
   expect((await run(['auth', 'login'], withBrowser())).exit).toBe(0);
   const { path, sign_in } = readSignIn(home);
@@ -248,7 +248,7 @@ test('two services are signed in side by side', async () => {
   expect(await Promise.all(emails)).toEqual(['uno@example.org', 'dos@example.org']);
 });
 
-test('a sign-in that the person refuses, or gives up, keeps nothing', async () => {
+test('a sign-in that is refused or abandoned stores nothing', async () => {
   const { home, run } = await createPlace();
   const refuse = createVisitor(/http:\S+\/auth\?\S+/, (address) => {
     const asked = new URL(address).searchParams;
@@ -266,7 +266,7 @@ test('a sign-in that the person refuses, or gives up, keeps nothing', async () =
   expect(existsSync(join(home, '.config', 'regen', 'credentials'))).toBe(false);
 });
 
-test('where a service names no issuer, sign-in says so and how to bring a token', async () => {
+test('signing in to a service without an issuer shows how to use a token', async () => {
   const service = await serviceForTest();
   const { exit, stderr } = await regen(['auth', 'login'], { env: { REGEN_BASE_URL: service.url } });
   expect(exit).toBe(2);
@@ -467,7 +467,7 @@ test.each(unreadable)('a token that %s is sent only once the user agrees', async
   expect((await login(['--issuer', issuer.url])).exit).toBe(0);
 });
 
-test('another issuer than before is noticed before anything is sent to it, also after signing out', async () => {
+test('a changed issuer is noticed before anything is sent to it, also after signing out', async () => {
   const [first, second] = [await issuerForTest(), await issuerForTest()];
   const named = { issuer: first.url, clientId: first.clientId };
   const service = await serviceNaming(named);

@@ -40,7 +40,7 @@ async function createDesktop(more: Record<string, string> = { DBUS_SESSION_BUS_A
   return { service, surroundings, auth, secrets, lock, file };
 }
 
-test('on a desktop the secrets go to the keychain, and nothing of them to the file', async () => {
+test('on a desktop, secrets are stored in the keychain and not in the file', async () => {
   const { service, auth, secrets, file } = await createDesktop();
   const login = await auth(['login', '--with-token'], service.ownerToken);
   expect(login.stderr).toContain("in this system's keychain");
@@ -53,7 +53,7 @@ test('on a desktop the secrets go to the keychain, and nothing of them to the fi
   expect((await auth(['status'])).exit).toBe(4);
 });
 
-test('in a job, or without a desktop, the file is used without a word', async () => {
+test('in CI or without a desktop, the file is used without a message', async () => {
   const job: Record<string, string> = { CI: '1', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/x' };
   for (const env of [{}, job]) {
     const { service, auth, secrets, file } = await createDesktop(env);
@@ -64,7 +64,7 @@ test('in a job, or without a desktop, the file is used without a word', async ()
   }
 });
 
-test('a keychain that does not work is said once, and the file used instead', async () => {
+test('a keychain that does not work is reported once, and the file is used instead', async () => {
   const { service, auth, secrets, lock, file } = await createDesktop();
   lock(true);
   const { exit, stderr } = await auth(['login', '--with-token'], service.ownerToken);
@@ -78,7 +78,7 @@ test('a keychain that does not work is said once, and the file used instead', as
   expect(secrets.size).toBe(1);
 });
 
-test('what the keychain holds is not written over while it cannot be read', async () => {
+test('the content of a keychain is not overwritten while it cannot be read', async () => {
   const { service, surroundings, auth, lock } = await createDesktop();
   await auth(['login', '--with-token'], service.ownerToken);
   lock(true);
@@ -106,7 +106,7 @@ test('a person may choose the file for good', async () => {
 
 const writer = 'dist/test/keychain-process.js';
 
-test('50 changes by processes at once are all kept in the keychain', async () => {
+test('50 concurrent changes by processes are all kept in the keychain', async () => {
   const home = homeForTest();
   const file = join(folderForTest(), 'keychain');
   const names = Array.from({ length: 50 }, (_, index) => `p${index}`);

@@ -80,7 +80,7 @@ test('Ctrl-C at a question ends with 130 and writes nothing', async () => {
   expect(existsSync(join(cwd, 'pyproject.toml'))).toBe(false);
 });
 
-test('Ctrl-C at the question for a secret leaves the question alone', async () => {
+test('Ctrl-C at the question for a secret ends only the question', async () => {
   const env = { REGEN_BASE_URL: (await serviceForTest()).url };
   const terminal = startRegenInTerminal(['auth', 'login', '--with-token'], { env });
   await terminal.shows('Token:');
@@ -91,7 +91,7 @@ test('Ctrl-C at the question for a secret leaves the question alone', async () =
   expect(terminal.screen()).not.toContain('visibility');
 });
 
-test('Ctrl-C while publishing ends with 130 and says how to go on', async () => {
+test('Ctrl-C while publishing exits 130 and shows how to continue', async () => {
   const items = [{ identifier: { node_id: 'pack', version: '1.0.0' }, status: 'not_found' }];
   const url = await listenForTest((request, response) => {
     // The registration is never answered.
@@ -117,7 +117,7 @@ test('a terminal without a size shows lines instead of a spinner', async () => {
 
 const colours = new RegExp(`${String.fromCharCode(27)}\\[\\d*m`, 'g');
 
-test('what a service says cannot control the terminal', async () => {
+test('text from a service cannot control the terminal', async () => {
   const hostile = '\x1b]0;owned\x07\x1b[2J\x1b[?1049h\u009b31mred\u202etxt\rback\x08\x1bc';
   const node = {
     id: 'light',
@@ -141,7 +141,7 @@ test('what a service says cannot control the terminal', async () => {
   }
 });
 
-test('what a service says cannot control the terminal behind a pipe either', async () => {
+test('text from a service cannot control the terminal behind a pipe either', async () => {
   const hostile = '\x1b]0;owned\x07\x1b[31mred\u202etxt\u009b2J';
   const env = { REGEN_BASE_URL: await listenForTest(answerJson({ id: 'light', name: hostile })) };
   const { exit, stdout } = await regen(['node', 'get', 'light'], { env });

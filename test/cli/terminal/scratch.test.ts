@@ -18,7 +18,7 @@ import { folderForTest } from '../../support/service.js';
 const NOBODY = 65_534;
 
 test.skipIf(userInfo().uid !== 0)(
-  'scratch folders of the past are removed, but not those of other users',
+  'old scratch folders are removed, except the folders of other users',
   async () => {
     const temporary = folderForTest();
     vi.stubEnv('TMPDIR', temporary);

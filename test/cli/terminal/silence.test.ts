@@ -13,7 +13,7 @@ function createSilence() {
   return { said, silence: new Silence('http://host', (sentence) => said.push(sentence)) };
 }
 
-it('says once that a service has not answered yet, and again when it falls silent again', () => {
+it('a slow service is reported once, and again after its next silence', () => {
   const { said, silence } = createSilence();
   silence.observe(createRequest('GET'));
   vi.advanceTimersByTime(4_900);
@@ -26,7 +26,7 @@ it('says once that a service has not answered yet, and again when it falls silen
   expect(said).toHaveLength(2);
 });
 
-it('says nothing of what is answered in time, nor of uploads, which show their own progress', () => {
+it('fast responses and uploads are not reported as silent', () => {
   const { said, silence } = createSilence();
   silence.observe(createRequest('GET'));
   silence.observe(response);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunningService } from '../../../src/service/serve.js';
-import { regen, startRegen } from '../../support/cli.js';
+import { regen } from '../../support/cli.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
 import { createFilmingEngine } from '../../support/filming-engine.js';
 import { png } from '../../support/generation-double.js';
@@ -14,7 +14,7 @@ import {
   serviceForTest,
   startTestService,
 } from '../../support/service.js';
-import { SCREEN_SIZES, SCREENS, startInTerminal, startRegenInTerminal } from '../../support/terminal.js';
+import { SCREEN_SIZES, SCREENS, startRegenInTerminal } from '../../support/terminal.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-listings-'));
 const home = join(folder, 'home');
@@ -112,7 +112,7 @@ const FAINT = new RegExp(`${String.fromCharCode(27)}\\[(?:\\d+;)*(?:30|33|37|93|
 /** What is drawn, and not part of the data. */
 const DRAWN = /[…→█░⠋✔•]/;
 
-test('where not even the most important columns fit, each item is a block', async () => {
+test('items are printed as blocks if the most important columns do not fit', async () => {
   const { stdout } = await regen(['node', 'list', 'acme'], {
     home,
     env,
@@ -121,45 +121,6 @@ test('where not even the most important columns fit, each item is a block', asyn
   });
   expect(stdout).toMatch(/^ID +light-x+\n +x+/m);
   expect(stdout).toMatch(/^STATUS +active$/m);
-});
-
-test('a long list is shown in the pager of the environment, and never with --no-pager or in a pipe', async () => {
-  const more = { home, env: { ...env, PAGER: "sed 's/^/> /'" }, columns: 40 };
-  const list = ['admin', 'audit', '--no-color'];
-  const long = startRegenInTerminal(list, more);
-  expect(await long.exit, long.screen()).toBe(0);
-  expect(long.screen()).toMatch(/^> AT /m);
-  const whole = startRegenInTerminal([...list, '--no-pager'], more);
-  expect(await whole.exit, whole.screen()).toBe(0);
-  expect(whole.screen()).not.toContain('> ');
-  const piped = await startRegen(list, { home, env: more.env }).ended;
-  expect(piped.stdout).not.toContain('> ');
-});
-
-test('a pager that does not exist costs nothing but the paging', async () => {
-  const terminal = startRegenInTerminal(['admin', 'audit'], {
-    home,
-    env: { ...env, PAGER: '/nonexistent/pager' },
-    columns: 40,
-  });
-  expect(await terminal.exit, terminal.screen()).toBe(0);
-  expect(terminal.screen()).toContain('ACTION');
-});
-
-test('Ctrl-C in a pager is for the pager', async () => {
-  const pager =
-    "node -e \"process.on('SIGINT', () => console.log('caught')); process.stdin.resume(); setTimeout(() => {}, 1e6); process.stdout.on('error', () => {}); process.on('SIGUSR1', () => {}); console.log('ready')\"";
-  const terminal = startInTerminal('/bin/sh', ['-c', `exec node bin/regen.js admin audit`], {
-    home,
-    env: { ...env, PAGER: pager },
-    columns: 40,
-  });
-  await terminal.shows('ready');
-  terminal.type('\x03');
-  await terminal.shows('caught');
-  terminal.type('\x03');
-  await terminal.shows('caught');
-  expect(terminal.screen()).not.toContain('Interrupted');
 });
 
 test('colours are readable on light and dark backgrounds, and cut text is ASCII where the locale is', async () => {
@@ -201,3 +162,61 @@ test.each(SCREEN_SIZES)(
     expect((await terminal.lines()).map(({ text }) => text).join('\n')).toMatch(/name\W+acme/);
   },
 );
+
+test('an empty list and a list with more pages print a note', async () => {
+  const service = await serviceForTest();
+  await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  expect(await regen(['node', 'search', 'nothing'], { env })).toEqual({
+    exit: 0,
+    stdout: '',
+    stderr: 'Nothing to list.\n',
+  });
+  for (const id of ['a', 'b']) await regen(['node', 'create', 'acme', '--id', id, '--name', id], { env });
+  const { stderr } = await regen(['node', 'list', 'acme', '--limit', '1'], { env });
+  expect(stderr).toBe('Page 1 of 2. Pass --all for every page.\n');
+});
+
+async function createLongNode() {
+  const service = await serviceForTest();
+  await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const facts = ['--id', 'light', '--name', 'Light', '--description', `${'long '.repeat(40)}end`];
+  await regen(['node', 'create', 'acme', ...facts], { env });
+  return (columns: number, argv: readonly string[], terminal = true) =>
+    regen(argv, { env, terminal, columns });
+}
+
+const measureWidth = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+
+test('a table is cut to the width of a terminal, and whole everywhere else', async () => {
+  const run = await createLongNode();
+  const { stdout } = await run(90, ['node', 'list', 'acme']);
+  expect(measureWidth(stdout)).toBeLessThanOrEqual(90);
+  expect(stdout).toMatch(/^light .*long lo?n?g?.*…\n$/m);
+  expect((await run(90, ['node', 'list', 'acme'], false)).stdout).toContain('end\n');
+  expect((await run(400, ['node', 'list', 'acme'])).stdout).toContain('end\n');
+});
+
+test('ids are shortened on a terminal and accepted so, and empty columns are left out', async () => {
+  const run = await createLongNode();
+  const { id } = JSON.parse(
+    (await run(40, ['publisher', 'token', 'create', 'acme', 'ci', '--json'], false)).stdout,
+  );
+  const list = ['publisher', 'token', 'list', 'acme'];
+  const { stdout } = await run(80, list);
+  expect(stdout).toMatch(new RegExp(`^${id.slice(0, 8)} +ci `, 'm'));
+  expect(stdout).not.toContain(id);
+  const revoke = await run(80, ['publisher', 'token', 'revoke', 'acme', id.slice(0, 8), '--yes']);
+  expect(revoke.exit, revoke.stderr).toBe(0);
+  expect((await run(80, [...list, '--json'], false)).stdout).not.toContain(id);
+  expect((await run(400, ['node', 'list', 'acme'])).stdout).not.toContain('VERSION');
+});
+
+test('prices are a table of models and resolutions', async () => {
+  const run = await createLongNode();
+  const { stdout } = await run(80, ['video', 'prices']);
+  expect(stdout).toMatch(/^VIDEO PER SECOND +360P +540P +720P +1080P +2K$/m);
+  expect(stdout).toMatch(/^vvq3-pro +4 +6 +10 +16$/m);
+  expect(stdout).toMatch(/^is_rec +10$/m);
+});

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { Output } from '../../../src/cli/terminal/output.js';
-import { escapeQuestions, type Prompts } from '../../../src/cli/terminal/prompts.js';
+import { createSafePrompts, type Prompts } from '../../../src/cli/terminal/prompts.js';
 import type { System } from '../../../src/cli/terminal/system.js';
 import { homeForTest, regen, startRegen } from '../../support/cli.js';
 import { folderForTest } from '../../support/service.js';
@@ -50,7 +50,7 @@ test('questions, proposals and choices are escaped, and the chosen one is return
       return choices[1] as string;
     },
   };
-  const prompts = escapeQuestions(plain);
+  const prompts = createSafePrompts(async () => plain);
   await prompts.password(`Token of ${HOSTILE}:`);
   await prompts.confirm(`Delete ${HOSTILE}\nNo?`);
   await prompts.input(`Name ${HOSTILE}:`, HOSTILE, () => `'${HOSTILE}' is taken`);

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { layOutRecord, layOutTable } from '../../../src/cli/terminal/table.js';
 import { cutText, measureWidth, wrapText } from '../../../src/cli/terminal/width.js';
+import { regen } from '../../support/cli.js';
+import { serviceForTest } from '../../support/service.js';
 
-const keep = (text: string) => text;
-const paint = { bold: keep, dim: keep, red: keep, magenta: keep, green: keep };
+const keepText = (text: string) => text;
+const paint = { bold: keepText, dim: keepText, red: keepText, magenta: keepText, green: keepText };
 const screen = { columns: 80, now: 0, paint };
 const countUnits = (lines: readonly string[]) => lines.join('\n').length;
 
@@ -47,4 +49,12 @@ test('a word that is too long for a line is broken at any length', () => {
   const lines = wrapText('漢'.repeat(2_500), 40);
   expect(lines.join('')).toBe('漢'.repeat(2_500));
   expect(lines).toHaveLength(125);
+});
+
+test('a message is wrapped between words, and its command stays whole', async () => {
+  const { url, ownerToken } = await serviceForTest();
+  const env = { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken };
+  const { stderr } = await regen(['task', 'show', 'nope-nope'], { env, terminal: true, columns: 40 });
+  expect(stderr.split('\n').filter((line) => line.length > 40 && !line.startsWith('  regen '))).toEqual([]);
+  expect(stderr).toContain('\n  regen image status <task_id>\n');
 });

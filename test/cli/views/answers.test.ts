@@ -116,7 +116,7 @@ test('--jq filters the answer with jq, and a wrong expression is refused before 
   expect((await run(['publisher', 'get', 'other'])).exit).toBe(3);
 });
 
-test('what --jq prints cannot control a terminal', async () => {
+test('output of --jq cannot control a terminal', async () => {
   const run = await createRunner();
   const argv = ['version', 'list', 'pack', '--jq', '"\\u001b]0;owned\\u0007\\u202e" + .[0].version'];
   expect((await run(argv, { terminal: true })).stdout).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);

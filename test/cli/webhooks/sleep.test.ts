@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { afterSleep } from '../../../src/cli/webhooks/sleep.js';
 
-it('a machine that slept is known by a clock that went on without its timers', () => {
+it('a machine that slept is detected by a clock that is ahead of its timers', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let asleep = 0;

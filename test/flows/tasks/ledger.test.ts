@@ -1,14 +1,25 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
-import { toSignIn } from '../../../src/cli/sign-in/tokens.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { takeLock } from '../../../src/disk/lock.js';
 import { getOwnIdentity } from '../../../src/disk/process-identity.js';
-import { Destination } from '../../../src/flows/tasks/destination.js';
 import { Ledger } from '../../../src/flows/tasks/ledger.js';
+import { type Ran, regen, type Surroundings } from '../../support/cli.js';
+import { generationDeskForTest } from '../../support/generation-desk.js';
+import { type DoubleOptions, png } from '../../support/generation-double.js';
 
 function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'regen-ledger-'));
@@ -19,7 +30,7 @@ function createFolder(): string {
 const DRAFT = { service: 'local', operation: 'image.relight', request: {}, name: 'cat' };
 const DAY_MS = 24 * 60 * 60_000;
 
-it('a job of a batch removes entries older than 90 days, as any other task', async () => {
+it('a job of a batch removes entries older than 90 days', async () => {
   const folder = createFolder();
   const open = (now: number) =>
     new Ledger(folder, () => now, getOwnIdentity(), folder).open(DRAFT, { known: undefined });
@@ -30,7 +41,7 @@ it('a job of a batch removes entries older than 90 days, as any other task', asy
   expect(ids).not.toContain(old.id);
 });
 
-it('changes of one entry by two processes are all kept', async () => {
+it('concurrent changes of an entry by two processes are all kept', async () => {
   const folder = createFolder();
   const ledger = new Ledger(folder, Date.now, getOwnIdentity(), folder);
   const { entry } = await ledger.open(DRAFT, 'new');
@@ -54,25 +65,163 @@ it.each([
   expect(ledger.read(entry.id)).toMatchObject({ task_id: 'task-1' });
 });
 
-it('only output paths that exist are looked up in the ledger', () => {
-  const folder = createFolder();
-  writeFileSync(join(folder, 'b.png'), '');
-  const asked: string[] = [];
-  const destination = new Destination(folder, '{name}.png', { force: false, receipt: false });
-  destination.check(['a', 'b', 'c'], (path) => asked.push(path) > 0);
-  expect(asked).toEqual([join(folder, 'b.png')]);
+/** A double, a folder with two photos, and one HOME for all commands of the test. */
+const relight = ['image', 'relight', 'photo.png'];
+
+describe('the ledger', () => {
+  it('keeps one private file a task, with references in place of images and no credential', async () => {
+    const { double, cwd, run, ledgerFolder, readEntries } = await generationDeskForTest();
+    await run([...relight, '--style', 'clean']);
+    const [name] = readdirSync(ledgerFolder);
+    expect(statSync(join(ledgerFolder, name as string)).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(ledgerFolder, name as string), 'utf8')).not.toContain('secret');
+    expect(readEntries()).toEqual([
+      {
+        id: name?.replace('.json', ''),
+        idempotency_key: double.asked[0]?.key,
+        created_at: expect.any(String),
+        service: double.url,
+        operation: 'image.relight',
+        request: {
+          style: 'clean',
+          image: {
+            file: join(cwd, 'photo.png'),
+            bytes: png.length,
+            sha256: createHash('sha256').update(png).digest('hex'),
+          },
+        },
+        name: 'photo',
+        task_id: [...double.tasks.keys()][0],
+        state: 'COMPLETED',
+        outputs: [expect.any(String)],
+        owner: { host: hostname(), pid: process.pid, started: expect.any(String), seen: expect.any(Number) },
+        closed: true,
+      },
+    ]);
+  });
+
+  it('is written before the request is sent', async () => {
+    let before: unknown[] = [];
+    const { run, readEntries } = await generationDeskForTest({
+      onStart: () => {
+        before = readEntries();
+        return true;
+      },
+    });
+    await run(relight);
+    expect(before).toMatchObject([{ operation: 'image.relight', idempotency_key: expect.any(String) }]);
+    expect(before[0]).not.toHaveProperty('task_id');
+  });
+
+  it('lets a repeat of an unanswered request use its key, so that there is one task', async () => {
+    const { double, run, readEntries } = await generationDeskForTest({ onStart: (_, count) => count > 1 });
+    const lost = await run(relight);
+    expect(lost).toMatchObject({ exit: 7, stdout: '' });
+    const again = await run(relight);
+    expect(again.exit, again.stderr).toBe(0);
+    expect(again.stderr).toContain('got no response');
+    expect(double.tasks.size).toBe(1);
+    expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
+    expect(readEntries()).toHaveLength(1);
+    // It is answered now: the next one is another task.
+    await run(relight);
+    expect(double.tasks.size).toBe(2);
+  });
+
+  it('repeats a request while the service still processes it', async () => {
+    const busy = { status: 409, error: 'idempotency_in_flight' };
+    const { double, run } = await generationDeskForTest({
+      refuse: (count) => (count < 3 ? busy : undefined),
+    });
+    expect((await run(relight)).exit).toBe(0);
+    expect(double.asked).toHaveLength(3);
+    expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
+  });
+
+  it('keeps the key of a request that the service still processes after the last attempt', async () => {
+    const busy = { status: 409, error: 'idempotency_in_flight', retryAfter: 0 };
+    let isBusy = true;
+    const { double, run, readEntries } = await generationDeskForTest({
+      refuse: () => (isBusy ? busy : undefined),
+    });
+    const first = await run(relight);
+    expect(first.exit, first.stderr).toBe(7);
+    isBusy = false;
+    expect(readEntries()).toHaveLength(1);
+    expect((await run(relight)).exit).toBe(0);
+    expect(double.tasks.size).toBe(1);
+    expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
+  });
+
+  it('keeps the key of a request at which the service failed', async () => {
+    const broken = { status: 500, error: 'internal' };
+    const { double, run, readEntries } = await generationDeskForTest({
+      refuse: (count) => (count < 2 ? broken : undefined),
+    });
+    expect((await run(relight)).exit).toBe(7);
+    expect(readEntries()).toHaveLength(1);
+    expect((await run(relight)).exit).toBe(0);
+    expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
+  });
+
+  it('does not repeat a request older than a day, and prints the reason', async () => {
+    const { double, run, readEntries, ledgerFolder } = await generationDeskForTest({
+      onStart: (_, count) => count > 1,
+    });
+    await run(relight);
+    const [entry] = readEntries();
+    const old = { ...entry, created_at: new Date(Date.now() - 25 * 3_600_000).toISOString() };
+    writeFileSync(join(ledgerFolder, `${entry.id}.json`), JSON.stringify(old), { mode: 0o600 });
+    const again = await run(relight);
+    expect(again.exit).toBe(0);
+    expect(again.stderr).toContain(`got no response (${entry.id})`);
+    expect(new Set(double.asked.map(({ key }) => key)).size).toBe(2);
+  });
+
+  it('removes the entry of a request that the service refused', async () => {
+    const { run, readEntries } = await generationDeskForTest({ extensions: false });
+    expect((await run(['image', 'upscaler', 'photo.png'])).exit).toBe(3);
+    expect(readEntries()).toEqual([]);
+  });
+
+  it('makes two tasks of the same image given twice', async () => {
+    const { double, run } = await generationDeskForTest();
+    await run(['image', 'relight', 'photo.png', 'photo.png', '--no-wait']);
+    expect(double.tasks.size).toBe(2);
+  });
 });
 
-it('a sign-in may last longer than a date can say', async () => {
-  const configuration = {
-    ...{ issuer: 'https://id.example', clientId: 'regen', resource: 'https://registry.example' },
-    ...{ audience: 'https://registry.example', scope: 'openid' },
-  };
-  const tokens = {
-    access_token: 'opaque',
-    token_type: 'bearer' as const,
-    expires_in: Number.MAX_SAFE_INTEGER,
-  };
-  const { expires_at = '' } = await toSignIn(configuration, tokens as never, Date.now());
-  expect(Date.parse(expires_at)).toBeGreaterThan(Date.now());
+/** A task that was started with --no-wait, and everything around it. */
+async function createStartedTask(options: DoubleOptions = {}, argv = ['image', 'relight', 'photo.png']) {
+  const { double, home, cwd, env } = await generationDeskForTest(options);
+  const run = (words: readonly string[], more: Surroundings = {}): Promise<Ran> =>
+    regen(words, { home, cwd, env, ...more });
+  const begun = await run([...argv, '--no-wait']);
+  expect(begun.exit, begun.stderr).toBe(0);
+  const [id = ''] = double.tasks.keys();
+  return { double, home, cwd, run, id };
+}
+
+it('entries older than 90 days are removed when a task is started', async () => {
+  const { run, home } = await createStartedTask();
+  const folder = join(home, '.local/state/regen/tasks');
+  const aged = (days: number) => `${(Date.now() - days * 86_400_000).toString(36)}-abc-def.json`;
+  for (const days of [89, 91]) writeFileSync(join(folder, aged(days)), '{}');
+  await run(['task', 'list']);
+  expect(readdirSync(folder)).toHaveLength(3);
+  await run(['image', 'relight', 'photo.png', '--no-wait']);
+  expect(readdirSync(folder)).toHaveLength(3);
+  expect(readdirSync(folder).some((name) => name.startsWith(aged(91).slice(0, 5)))).toBe(false);
+});
+
+it('a file in the ledger that is not an entry is ignored', async () => {
+  const { run, home } = await createStartedTask();
+  const folder = join(home, '.local/state/regen/tasks');
+  writeFileSync(join(folder, '1-a-b.json'), '{ torn');
+  writeFileSync(join(folder, '2-a-b.json'), 'null');
+  writeFileSync(join(folder, 'notes.txt'), 'mine');
+  const { exit, stdout } = await run(['task', 'list']);
+  expect({ exit, lines: stdout.trim().split('\n').length }).toEqual({ exit: 0, lines: 1 });
+  expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
+  expect(readdirSync(folder)).toHaveLength(4);
 });

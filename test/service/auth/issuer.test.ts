@@ -147,7 +147,7 @@ describe('the API keys and personal access tokens of a person of a configured is
     return { clock, me, key, signIn, publish, statuses };
   }
 
-  it('rest when the person has not signed in for 90 days, until the next sign-in', async () => {
+  it('are suspended when the person has not signed in for 90 days, until the next sign-in', async () => {
     const { clock, me, key, signIn, publish, statuses } = await withKeys();
     clock.ahead = days(89);
     expect(await statuses()).toEqual([200, 200]);
@@ -161,7 +161,7 @@ describe('the API keys and personal access tokens of a person of a configured is
     expect((await publish('1.0.1')).status).toBe(201);
   });
 
-  it('rest after the configured days, or never', async () => {
+  it('are suspended after the configured days, or never', async () => {
     const short = await withKeys({ restDays: 7 });
     await short.signIn();
     short.clock.ahead = days(8);
@@ -251,7 +251,7 @@ describe('a token that claims to be from a configured issuer', () => {
     expect(await status(await sign())).toBe(401);
   });
 
-  it('never makes the service fail, whatever it contains', async () => {
+  it('never makes the service fail, for any content', async () => {
     const { me, sign } = await createStage();
     const odd = {
       name: 'A\0n\u0007n',
@@ -367,7 +367,7 @@ const hostile: Record<string, (url: string) => RequestListener> = {
   'what does not come': () => (_, response) => response.write('{'),
 };
 
-it('are not taken from an unusable answer, nor waited for without end', async () => {
+it('the keys of an issuer are not taken from an unusable answer, and time out', async () => {
   const { privateKey } = await generateKeyPair('ES256');
   const asked: string[] = [];
   const issuers = await Promise.all(

@@ -11,7 +11,7 @@ import { ask, folderForTest, serviceForTest } from '../../support/service.js';
 const hour = 3_600_000;
 const readKid = (token: string) => decodeProtectedHeader(token).kid;
 
-it('can be rotated while the service runs; tokens of the old key stay valid until they expire', async () => {
+it('the signing key can be rotated while the service runs, and tokens of the old key stay valid until they expire', async () => {
   const data = folderForTest();
   let time = Math.floor(Date.now() / 1000) * 1000;
   const service = await serviceForTest({ data }, { now: () => time });
@@ -40,24 +40,27 @@ it('can be rotated while the service runs; tokens of the old key stay valid unti
   expect(await me(await signToken({ keys, now: () => time }, { sub: 'ann' }))).toBe(401);
 });
 
-it.skipIf(testDatabase)('can be rotated while no service runs; the next one uses both keys', async () => {
-  const data = folderForTest();
-  const first = await serviceForTest({ data });
-  const before = await first.signFor({ sub: 'ann' });
-  await expect(rotateKeyIn(data, Date.now)).rejects.toThrow(FolderInUse);
-  await first.stop();
+it.skipIf(testDatabase)(
+  'the signing key can be rotated while no service runs, and the next one uses both keys',
+  async () => {
+    const data = folderForTest();
+    const first = await serviceForTest({ data });
+    const before = await first.signFor({ sub: 'ann' });
+    await expect(rotateKeyIn(data, Date.now)).rejects.toThrow(FolderInUse);
+    await first.stop();
 
-  const { exit, stdout } = await regen(['serve', 'rotate-key', '--data', data]);
-  expect(exit).toBe(0);
-  const second = await serviceForTest({ data });
-  const after = await second.signFor({ sub: 'ann' });
-  expect(stdout).toContain(readKid(after));
-  for (const token of [before, after])
-    expect((await ask(`${second.url}/users/me`, { token })).status).toBe(200);
-});
+    const { exit, stdout } = await regen(['serve', 'rotate-key', '--data', data]);
+    expect(exit).toBe(0);
+    const second = await serviceForTest({ data });
+    const after = await second.signFor({ sub: 'ann' });
+    expect(stdout).toContain(readKid(after));
+    for (const token of [before, after])
+      expect((await ask(`${second.url}/users/me`, { token })).status).toBe(200);
+  },
+);
 
 it.skipIf(testDatabase)(
-  'is not rotated in a folder that cannot be used, and the reason is given',
+  'the signing key is not rotated in a folder that cannot be used, and the reason is printed',
   async () => {
     const data = folderForTest();
     await (await serviceForTest({ data })).stop();
@@ -74,7 +77,7 @@ it.skipIf(testDatabase)(
   },
 );
 
-it('is not rotated in a folder without data, nor by anyone but the owner', async () => {
+it('the signing key is rotated only in a folder with data, and only by its owner', async () => {
   const nowhere = await regen(['serve', 'rotate-key', '--data', folderForTest()]);
   expect([nowhere.exit, nowhere.stderr]).toEqual([
     3,
@@ -87,7 +90,7 @@ it('is not rotated in a folder without data, nor by anyone but the owner', async
   expect((await ask(path, { method: 'POST' })).status).toBe(401);
 });
 
-it('never signs a token for longer than an hour, after which the previous key is dropped', async () => {
+it('the signing key signs tokens for at most an hour, after which the previous key is dropped', async () => {
   const { signFor } = await serviceForTest();
   await expect(signFor({ sub: 'ann', expiresInSeconds: 3601 })).rejects.toThrow('at most 3600 s');
 });

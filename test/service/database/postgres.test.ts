@@ -93,7 +93,7 @@ describe('a database of PostgreSQL', () => {
     expect(maskPassword('postgres://u@db:5432/x')).toBe('postgres://u@db:5432/x');
   });
 
-  it('that cannot be reached is told apart from an error of a query', () => {
+  it('that cannot be reached is distinguished from an error of a query', () => {
     expect(isDatabaseAway({ code: 'ECONNREFUSED', syscall: 'connect' })).toBe(true);
     expect(isDatabaseAway({ code: '57P01' })).toBe(true);
     expect(isDatabaseAway({ code: '28P01' })).toBe(true);
@@ -169,7 +169,7 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
     expect(new Set(made).size).toBe(1);
   });
 
-  it('keeps a violation that every run meets', async () => {
+  it('reports a violation that every attempt meets', async () => {
     const database = await openForTest(await newUrl());
     const insert = () =>
       database.transaction().execute((tx) => tx.insertInto('keys').values(createKeyRow('a')).execute());

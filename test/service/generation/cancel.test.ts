@@ -22,7 +22,7 @@ function endlessEngine() {
   return { engine, seen };
 }
 
-it('ends a running task as failed with the code cancelled, and stops the work, which is not refunded', async () => {
+it('cancelling a running task stops it with the code cancelled, without a refund', async () => {
   const { engine, seen } = endlessEngine();
   const service = await serviceForTest({ prices }, { engines: { image: engine } });
   const asking = { url: service.url, token: service.ownerToken };
@@ -49,7 +49,7 @@ it('ends a running task as failed with the code cancelled, and stops the work, w
   });
 });
 
-it('ends and refunds a task that waits, which then never runs', async () => {
+it('cancelling a waiting task refunds it, and it never runs', async () => {
   const { engine, seen } = endlessEngine();
   const service = await serviceForTest({ prices }, { engines: { image: { ...engine, atOnce: 1 } } });
   const asking = { url: service.url, token: service.ownerToken };
@@ -71,7 +71,7 @@ it('ends and refunds a task that waits, which then never runs', async () => {
   expect(seen.begun).toBe(1);
 });
 
-it('is refused once the task has ended, and for everyone but its creator', async () => {
+it('cancelling is refused once the task has ended, and for everyone except its creator', async () => {
   const { url, tokens } = await startRegistry(
     {},
     { engines: { image: createCopyingEngine(), video: createFilmingEngine() } },

@@ -63,7 +63,7 @@ describe('an API key', () => {
     expect(await seen(one.token, own)).toBe(404);
   });
 
-  it('spends within its own budget and that of its user, and its usage has its name', async () => {
+  it('spends within its own budget and the budget of its user, and its usage has its name', async () => {
     const { token } = await createKey({ name: 'small', credits_per_month: 40 });
     expect((await startWithToken(token)).status).toBe(200);
     const refused = await startWithToken(token);
@@ -83,7 +83,7 @@ describe('an API key', () => {
     expect(rows).toContainEqual(expect.objectContaining({ key_name: 'small', credits: 35, tasks: 2 }));
   });
 
-  it('ends when its user or an admin revokes it, and not when a stranger tries; its usage stays', async () => {
+  it('ends when its user or an admin revokes it, but no other user can, and its usage stays', async () => {
     const { as, ok } = registry();
     const { id, token } = await createKey({ name: 'leaked' });
     await startWithToken(token);

@@ -2,8 +2,8 @@ import { cpSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RunningService } from '../../../src/service/serve.js';
-import { listFiles } from '../../support/files.js';
 import { pixel } from '../../support/generation.js';
+import { listFiles } from '../../support/list-files.js';
 import {
   isSigned,
   listDeliveries,

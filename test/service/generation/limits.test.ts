@@ -150,7 +150,7 @@ describe('an image request', () => {
 });
 
 describe('the size of an image request', () => {
-  it('may exceed that of other requests', async () => {
+  it('may exceed the size of other requests', async () => {
     const whole = Buffer.concat([Buffer.from(pixel, 'base64'), Buffer.alloc(DEFAULT_LIMITS.jsonBody)]);
     const large = whole.toString('base64');
     expect((await startOperation('image.relight', { image: large })).status).toBe(200);

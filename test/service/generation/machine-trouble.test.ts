@@ -72,7 +72,7 @@ const [unshare, ...options] = onSmallDisk(tmpdir()) as [string, ...string[]];
 const canMount = spawnSync(unshare, [...options, 'true']).status === 0;
 
 test.skipIf(!canMount)(
-  'a full disk refuses no image: the request may be repeated when there is room',
+  'a full disk does not make an image invalid, and the request may be repeated',
   async () => {
     const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
     const create = { width: 1600, height: 1600, channels: 3, background: '#888', noise } as const;

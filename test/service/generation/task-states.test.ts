@@ -16,7 +16,7 @@ const steps: readonly TaskStep[] = [
 ];
 
 it.each(['image.relight', 'video.text2video'] as const)(
-  'does not change a finished task of %s or its credits, whatever step follows',
+  'no later step changes a finished task of %s or its credits',
   async (operation) => {
     const { service, tokens, url, change } = registry();
     const { context } = service;

@@ -5,7 +5,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { EngineFailure, type EngineJob, type ImageOperation } from '../../../src/service/operation/engine.js';
 import type { RunningService } from '../../../src/service/serve.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
-import { listFiles } from '../../support/files.js';
 import {
   createSmallestBody,
   formatStatusPath,
@@ -16,6 +15,7 @@ import {
   unwrapTask,
   waitForTask,
 } from '../../support/generation.js';
+import { listFiles } from '../../support/list-files.js';
 import { startRegistry } from '../../support/registry.js';
 import { ask, folderForTest, serviceForTest } from '../../support/service.js';
 

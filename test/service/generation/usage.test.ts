@@ -107,7 +107,7 @@ describe('a budget', () => {
 });
 
 describe('usage', () => {
-  it('is told apart by user, day, operation and model', async () => {
+  it('is grouped by user, day, operation and model', async () => {
     let fails = false;
     const stage = await registryForTest({}, () => fails);
     const { url, tokens, ok } = stage;

@@ -180,7 +180,7 @@ describe('a video task', () => {
     expect(read).toEqual([undefined, 'attempt 1', 'attempt 2']);
   });
 
-  it('that its engine cannot make fails with a code and is refunded', async () => {
+  it('fails with a code and is refunded if its engine cannot make it', async () => {
     const { asking, service } = await startFilmingService({}, () => {
       throw new EngineFailure('The prompt is empty of meaning.', { code: 'prompt_refused' });
     });

@@ -103,7 +103,7 @@ it('logs the start, publishing, the verdict and the stop', async () => {
   expect(JSON.stringify(lines)).not.toContain(publisher.personalAccessToken);
 });
 
-it('says nothing of requests on loopback unless it is told to', async () => {
+it('does not log requests on loopback unless configured', async () => {
   const { lines, log } = keepLines();
   const { url } = await serviceForTest({}, { log });
   await ask(`${url}/health`);

@@ -5,9 +5,9 @@ import fastify from 'fastify';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBodyBudget } from '../../../src/service/http/bodies.js';
 import { createZip } from '../../support/create-zip.js';
-import { waitForRequest } from '../../support/next-request.js';
 import { publisherForTest, registerVersion, serviceForTest, uploadArchive } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
+import { waitForRequest } from '../../support/wait-for-request.js';
 
 /** Sends a whole request before it reads any of the answer, as simple clients do. */
 function sendAllFirst(url: string, head: string[], body: Buffer): Promise<string> {
@@ -162,7 +162,7 @@ describe('a download that is not read', () => {
   });
 });
 
-it('a body may be larger than those of generation requests if its own limit is', async () => {
+it('a body may be larger than a generation request if its own limit is larger', async () => {
   const { url, ownerToken } = await serviceForTest({ limits: { generationBody: 100_000 } });
   const headers = { authorization: `Bearer ${ownerToken}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ id: 'acme', name: 'Acme' }).padEnd(1_000_000);
@@ -196,7 +196,7 @@ it('a request whose client is gone takes no memory for its body', async () => {
 it.each([
   ['/proxy/imagevendor/v1/ai/image-relight', {}],
   ['/publishers', { limits: { generationBody: 150_000, jsonBody: 100_000, anonymousBody: 100_000 } }],
-])('large bodies of one user leave memory for those of others: %s', async (path, configuration) => {
+])('large bodies of one user leave memory for others: %s', async (path, configuration) => {
   const service = await serviceForTest(configuration);
   const [eve, bob] = await Promise.all(['eve', 'bob'].map((sub) => service.signFor({ sub })));
   const { hostname, port, host } = new URL(service.url);

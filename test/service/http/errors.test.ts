@@ -17,7 +17,7 @@ async function createFailingApp(error: Error) {
 }
 
 describe("the service's own failure", () => {
-  it('tells the caller only a request id, under which the log has the details', async () => {
+  it('shows the caller only a request id, under which the log has the details', async () => {
     const { publish, logged, service, tokens } = await createFailingApp(new Error('hidden detail'));
     try {
       const { status, body, headers } = await publish('f1');

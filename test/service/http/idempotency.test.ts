@@ -67,7 +67,7 @@ describe('a POST with an Idempotency-Key', () => {
     clock.offset = 0;
   });
 
-  it('runs once if it is sent concurrently, and the others are answered or told that it is in progress', async () => {
+  it('runs once if it is sent concurrently, and the others get its answer or in_progress', async () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => createPublisher('k7', 'crowd')));
     const received = answers.map(({ status, body }) => (status === 201 ? 'created' : body.error));
     expect(received).toContain('created');

@@ -52,16 +52,19 @@ describe('a rate limit', () => {
     ['this address is a trusted proxy', ['127.0.0.0/8'], [200, 200, 429, 200]],
     ['one proxy is trusted', 1, [200, 200, 429, 200]],
     ['another address is a trusted proxy', ['10.0.0.0/8', '::1'], [200, 429, 429, 429]],
-  ])('tells the clients of a proxy apart only if it is trusted: %s', async (_, trustedProxies, expected) => {
-    const { url } = await serviceForTest({ rateLimit: 1, trustedProxies });
-    const statuses = [];
-    // What a client writes itself comes first, and is not believed.
-    for (const client of ['192.0.2.1', '192.0.2.2', '192.0.2.9, 192.0.2.2', '192.0.2.3']) {
-      const headers = { 'x-forwarded-for': client };
-      statuses.push((await ask(`${url}/nodes`, { headers })).status);
-    }
-    expect(statuses).toEqual(expected);
-  });
+  ])(
+    'distinguishes clients of a proxy only if the proxy is trusted: %s',
+    async (_, trustedProxies, expected) => {
+      const { url } = await serviceForTest({ rateLimit: 1, trustedProxies });
+      const statuses = [];
+      // What a client writes itself comes first, and is not believed.
+      for (const client of ['192.0.2.1', '192.0.2.2', '192.0.2.9, 192.0.2.2', '192.0.2.3']) {
+        const headers = { 'x-forwarded-for': client };
+        statuses.push((await ask(`${url}/nodes`, { headers })).status);
+      }
+      expect(statuses).toEqual(expected);
+    },
+  );
 
   it('refuses proxies that are neither addresses nor a number', () => {
     const { success, error } = Configuration.safeParse({ trustedProxies: ['proxy.example'] });
@@ -119,7 +122,7 @@ describe('a rate limit', () => {
     ['DELETE', '/nodes', 405],
     ['GET', '/results/some-task/some-file', 403],
     ['PUT', '/uploads/acme/pack/1.0.0/node.zip', 403],
-  ])('counts %s %s, which is no operation, and closes the connection', async (method, path, status) => {
+  ])('counts %s %s, which is not an operation, and closes the connection', async (method, path, status) => {
     const time = Date.now();
     const { url } = await serviceForTest({ rateLimit: 1 }, { now: () => time });
     const send = async () => fetch(url + path, { method });

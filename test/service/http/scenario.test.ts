@@ -189,7 +189,7 @@ describe('a scenario', () => {
         'scenario.rules.7.often is not a known field',
       ],
     ],
-  ])('with %s is refused, naming all that is wrong', async (_, document, sentences) => {
+  ])('with %s is refused with all its problems', async (_, document, sentences) => {
     const started = serviceForTest({}, { scenario: { document, seed: 1 } });
     const error = await started.then(
       () => undefined,

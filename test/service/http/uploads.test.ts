@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunningService } from '../../../src/service/serve.js';
 import { createZip } from '../../support/create-zip.js';
-import { listFiles } from '../../support/files.js';
+import { listFiles } from '../../support/list-files.js';
 import {
   type Answered,
   ask,

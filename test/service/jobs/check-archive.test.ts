@@ -14,7 +14,7 @@ import {
   uploadArchive,
 } from '../../support/service.js';
 
-it('lists each finding on a line, those of high severity first', () => {
+it('lists each finding on a line, high severity first', () => {
   const finding = (severity: 'high' | 'low', line: number) =>
     ({ severity, file: 'a.py', line, message: 'reads keys', rule: 'keys' }) as never;
   expect(formatFindings([finding('low', 1), finding('high', 2)])).toBe(

@@ -228,7 +228,7 @@ describe('the name of a webhook’s host', () => {
 });
 
 describe('the delivery log', () => {
-  it('shows each user their own deliveries, newest first, of one task if requested', async () => {
+  it('shows users their own deliveries, newest first, optionally of one task', async () => {
     const { url: webhook_url } = await receiverForTest();
     const service = await serviceForTest({}, { engines });
     const { url, ownerToken: token } = service;

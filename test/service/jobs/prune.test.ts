@@ -184,7 +184,7 @@ describe('an archive', () => {
     expect((await registerVersion(publisher, '1.0.0').catch(String)).toString()).toContain('version_exists');
   });
 
-  it('of a deleted node is removed too, and that of a banned version only if it is configured', async () => {
+  it('of a deleted node is removed too, and an archive of a banned version only if configured', async () => {
     const { send, pass, prune, settle, check } = await published({ retention: { bannedArchives: 100 } });
     await send('PUT', '/admin/nodes/pack/versions/1.0.0', { status: 'NodeVersionStatusBanned' });
     pass(99);

@@ -23,8 +23,8 @@ import { measureFolder } from '../../../src/service/maintenance/disk-use.js';
 import type { Storage } from '../../../src/service/storage/storage.js';
 import { regen } from '../../support/cli.js';
 import { createZip } from '../../support/create-zip.js';
-import { listFiles } from '../../support/files.js';
 import { startTask, waitForTask } from '../../support/generation.js';
+import { listFiles } from '../../support/list-files.js';
 import {
   ask,
   folderForTest,

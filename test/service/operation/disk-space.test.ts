@@ -15,7 +15,7 @@ function createDisk(size: number) {
   return { disk, space, store };
 }
 
-test('what one user has begun leaves half of the rest to others', async () => {
+test('reservations of one user leave half of the remaining disk to others', async () => {
   const { space } = createDisk(1_100);
   await space.reserve('eve', 300);
   await expect(space.reserve('eve', 201)).rejects.toBeInstanceOf(Refused);

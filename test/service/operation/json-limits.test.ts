@@ -75,7 +75,7 @@ describe('a body of 20 MB of empty lists', () => {
 });
 
 describe('a body of many values', () => {
-  it('is refused before it is checked if it comes from a stranger', async () => {
+  it('is refused before it is checked if it is anonymous', async () => {
     const { url, ownerToken } = await serviceForTest({ limits: { bulkPairs: 6000 } });
     const post = async (body: object, headers = {}) => {
       const answer = await fetch(`${url}/bulk/nodes/versions`, {

@@ -49,7 +49,7 @@ test('work of one owner waits for at most one of each other, whenever it comes',
   await fc.assert(property, { numRuns: 200, seed: 7 });
 });
 
-test('an owner has no more than its number running, and what runs of others is not held up', async () => {
+test('an owner runs at most its number of jobs, and does not delay the others', async () => {
   const { begun, add } = createWork(new FairQueue(3, 2));
   for (let at = 0; at < 5; at += 1) add('a');
   add('b');
@@ -57,7 +57,7 @@ test('an owner has no more than its number running, and what runs of others is n
   expect(begun.map(({ owner }) => owner)).toEqual(['a', 'a', 'b']);
 });
 
-test('what is aborted while it waits never begins, and gives way', async () => {
+test('work that is aborted while it waits never begins', async () => {
   const { begun, add } = createWork(new FairQueue(1, 1));
   add('a');
   const giving = new AbortController();

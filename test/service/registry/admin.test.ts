@@ -362,7 +362,7 @@ describe('definitions that an admin sets', () => {
     expect(version.host_node_extract_status).toBe('success');
   });
 
-  it('take precedence over those of the upload, but not over a new registration of the number', async () => {
+  it('take precedence over the definitions of the upload, but not over a new registration of the number', async () => {
     const { ok, publish, url, tokens } = registry();
     await publish('defined', '1.1.0');
     await ok('admin', 'POST', at('1.1.0'), { success: true, nodes: { Mine: {} } });

@@ -71,7 +71,7 @@ describe('node definitions', () => {
     expect([listNames(second), second.totalNumberOfPages]).toEqual([['Sharpen'], 2]);
   });
 
-  it("of all nodes are those of each node's latest version, unless a version is named", async () => {
+  it('of all nodes come from the latest version of each node, unless a version is named', async () => {
     const { ok } = registry();
     const list = async (query: string) => ok('guest', 'GET', `/host-nodes${query}`);
     expect(await list('')).toMatchObject({ total: 4 });

@@ -196,7 +196,7 @@ describe('an invitation', () => {
     expect(events.filter(({ action }: { action: string }) => action === 'member.join')).toHaveLength(1);
   });
 
-  it('gives no credential but that of the person to answer it', async () => {
+  it('can be answered only with the credential of the invited person', async () => {
     const { ok, url } = registry();
     const id = await createPublisher();
     const { token: key } = await ok('bob', 'POST', '/users/keys', { name: 'script' });

@@ -5,7 +5,7 @@ const registry = registryForFile();
 const of = '/publishers/acme/nodes';
 
 describe('a node', () => {
-  it('is created with the fields of users, ignoring those of others', async () => {
+  it('is created with the fields that users may set, ignoring others', async () => {
     const { as } = registry();
     const { status, body } = await as('ann', 'POST', of, {
       id: 'Fine.Node',

@@ -53,7 +53,7 @@ describe('a personal access token', () => {
     }
   });
 
-  it('shows who made it, and expires after a year unless told otherwise', async () => {
+  it('shows who made it, and expires after a year by default', async () => {
     const { ok, service } = registry();
     const ann = await ok('ann', 'GET', '/users/me');
     const made = await ok('ann', 'POST', path, { name: 'default' });

@@ -33,7 +33,7 @@ const answers: readonly (readonly [string, (parts: number) => object])[] = [
 ];
 
 test.each(answers)(
-  'an answer to %s with more values or bytes than a stranger may send counts as none (%#)',
+  'an answer to %s with more values or bytes than an anonymous client may send is ignored (%#)',
   async (path, create) => {
     let body = JSON.stringify(create(many));
     const far = await listenOn((_, response) => {

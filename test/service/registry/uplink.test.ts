@@ -362,7 +362,7 @@ test.each([
   expect(lines.join()).toContain('The uplink did not answer');
 });
 
-test('what is asked of the other registry never leads around the rules', async () => {
+test('requests to the other registry never bypass the rules of access', async () => {
   const asked: string[] = [];
   const far = await listenOn((request, response) => {
     asked.push(request.url as string);
@@ -393,7 +393,7 @@ test('what is asked of the other registry never leads around the rules', async (
   expect(asked).toEqual([]);
 });
 
-test('the bytes fetched first stay those of the version', async () => {
+test('a version keeps the bytes that were fetched first', async () => {
   const registry = await comfyRegistryForTest();
   const home = folderForTest();
   const far = { REGEN_BASE_URL: registry.url, REGEN_PUBLISH_TOKEN: registry.pat };
@@ -431,7 +431,7 @@ test('an archive at a private address is not fetched', async () => {
   expect(lines.join('\n')).toContain('its address is not public');
 });
 
-test('reads that need a credential are closed to strangers, archives included, and open to everyone else', async () => {
+test('reads that need a credential are refused without one, archives included', async () => {
   const { service, env } = await registryWith(['pack'], { registry: { read: 'authenticated' } });
   for (const path of ['/nodes', '/nodes/pack', '/host-nodes', '/archives/acme/pack/1.0.0/node.zip']) {
     expect((await readAnswer(service.url + path)).status, path).toBe(401);

@@ -239,7 +239,7 @@ describe('the latest version', () => {
 });
 
 describe('the order of versions', () => {
-  it('is that of SemVer, with numbers of any length, and is total', () => {
+  it('follows SemVer, with numbers of any length, and is total', () => {
     const ascending = [
       '0.0.0-0',
       '1.0.0-alpha',

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isLoopbackHost } from '../../../contract/schema/loopback.js';
 import { isUrl } from '../../../contract/schema/values.js';
+import { readFileType } from '../../../disk/file-type.js';
 import { formatBytes } from '../../../wire/format-bytes.js';
 import { parseRetryAfter } from '../../../wire/retry-after.js';
 import { FetchFailed, FileTooLarge, fetchMedia } from '../../network/fetch-media.js';
@@ -13,7 +14,6 @@ import {
   type EngineWait,
 } from '../../operation/engine.js';
 import type { VendorFile, VendorStatus } from './parse-answers.js';
-import { detectFileType } from './request.js';
 import { type RetryReason, type UpstreamTask, waitForLook, waitForRetry } from './retry.js';
 import { saveState, type UpstreamState } from './state.js';
 import { NoAnswer, type Vendor } from './vendor.js';
@@ -153,7 +153,7 @@ export async function downloadFile(
     if (error instanceof FetchFailed) return { why: `a result could not be fetched: ${error.message}` };
     throw error;
   }
-  const contentType = await detectFileType(path);
+  const contentType = (await readFileType(path))?.mediaType;
   if (contentType === undefined || !ACCEPTED_TYPES[media].test(contentType))
     return { why: `a result is not ${media === 'image' ? 'an image' : 'a video'}` };
   return { path, contentType, ...(role && { role }) };

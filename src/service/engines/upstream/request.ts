@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { getTaskFacts } from '../../../contract/index.js';
+import { readFileType } from '../../../disk/file-type.js';
 import { EngineFailure, type EngineJob } from '../../operation/engine.js';
 import type { UpstreamTask } from './retry.js';
 import { chooseRoute, type Fields, toVendorFields } from './route.js';
@@ -65,7 +67,7 @@ function createTextPart(text: string): BodyPart {
 async function createFilePart({ images, isDataUrl }: Source, name: string): Promise<BodyPart> {
   const path = images[name] as string;
   const { size } = await stat(path);
-  const start = isDataUrl ? `data:${(await detectFileType(path)) ?? 'image/png'};base64,` : '';
+  const start = isDataUrl ? `data:${(await readFileType(path))?.mediaType ?? 'image/png'};base64,` : '';
   const length = start.length + 4 * Math.ceil(size / 3) + 2;
   return { length, chunks: () => encodeBase64(path, start) };
 }
@@ -90,7 +92,7 @@ async function* concatChunks(parts: readonly BodyPart[]): AsyncGenerator<Buffer>
 /** The fields that the service adds to a request, or that replace the caller's. A removed one is null. */
 export async function buildAddedFields(task: UpstreamTask): Promise<Fields> {
   const { job, kind, vendor, callbacks } = task;
-  const isExtension = job.request.video_creation_id !== undefined;
+  const isExtension = getTaskFacts(job.operation).videoFields !== undefined;
   const own = isExtension ? await findExtendedVideo(task) : undefined;
   return {
     // The seed of the answer; an extension has none.
@@ -133,29 +135,4 @@ async function findExtendedVideo(task: UpstreamTask): Promise<Fields | undefined
   if (!video) return undefined;
   const url = (vendorTaskId && (await readFreshUrl(task, vendorTaskId, video.id))) ?? video.url;
   return { ...(video.id && { video_creation_id: video.id }), video_url: url };
-}
-
-/** The first bytes of the types that may be served: none that a browser would execute. */
-const SIGNATURES: readonly (readonly [type: string, form: RegExp])[] = [
-  ['image/png', /^\x89PNG\r\n/],
-  ['image/jpeg', /^\xff\xd8\xff/],
-  ['image/gif', /^GIF8[79]a/],
-  ['image/webp', /^RIFF.{4}WEBP/s],
-  ['image/avif', /^.{4}ftyp(?:avif|avis)/s],
-  ['image/tiff', /^(?:II\*|MM.\*)/s],
-  // HEIC and audio use the container of MP4.
-  ['video/mp4', /^.{4}ftyp(?!hei[cx]|mif1|msf1|M4[AB] )/s],
-  ['video/webm', /^.E\xdf\xa3/s],
-];
-
-/** Detects the type of a file by its first bytes. @returns undefined if it is unknown */
-export async function detectFileType(path: string): Promise<string | undefined> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
-    const head = buffer.toString('latin1', 0, bytesRead);
-    return SIGNATURES.find(([, form]) => form.test(head))?.[0];
-  } finally {
-    await file.close();
-  }
 }

@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { readFileType } from '../../../../src/disk/file-type.js';
 import { VideoVendor } from '../../../../src/service/configuration/generation-settings.js';
 import { loadVendorProfile } from '../../../../src/service/configuration/vendor-profile.js';
-import { createRequestBody, detectFileType } from '../../../../src/service/engines/upstream/request.js';
+import { createRequestBody } from '../../../../src/service/engines/upstream/request.js';
 import { Vendor } from '../../../../src/service/engines/upstream/vendor.js';
 import { folderForTest } from '../../../support/service.js';
 
@@ -52,7 +53,7 @@ test.each([
   ['\0\0\0\x1cftypheic', undefined],
   ['', undefined],
 ])('a file that begins with %j is %s, whatever the vendor calls it', async (beginning, type) => {
-  expect(await detectFileType(writeInput(Buffer.from(beginning, 'latin1')))).toBe(type);
+  expect((await readFileType(writeInput(Buffer.from(beginning, 'latin1'))))?.mediaType).toBe(type);
 });
 
 test("a vendor's message reaches the caller shortened, without key, URLs and control characters", () => {

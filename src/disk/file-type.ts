@@ -1,0 +1,54 @@
+import { open } from 'node:fs/promises';
+import { extname } from 'node:path';
+
+/** The type of a file, detected from its first bytes. */
+export interface FileType {
+  readonly ext: string;
+  readonly mediaType: string;
+}
+
+const FILE_TYPES: readonly (FileType & { readonly start: RegExp })[] = [
+  { ext: 'png', mediaType: 'image/png', start: /^\x89PNG\r\n/ },
+  { ext: 'jpg', mediaType: 'image/jpeg', start: /^\xff\xd8\xff/ },
+  { ext: 'gif', mediaType: 'image/gif', start: /^GIF8[79]a/ },
+  { ext: 'webp', mediaType: 'image/webp', start: /^RIFF.{4}WEBP/s },
+  { ext: 'avif', mediaType: 'image/avif', start: /^.{4}ftyp(?:avif|avis)/s },
+  { ext: 'tif', mediaType: 'image/tiff', start: /^(?:II\*|MM.\*)/s },
+  // HEIC and audio use the container of MP4.
+  { ext: 'mp4', mediaType: 'video/mp4', start: /^.{4}ftyp(?!hei[cx]|mif1|msf1|M4[AB] )/s },
+  { ext: 'webm', mediaType: 'video/webm', start: /^.E\xdf\xa3/s },
+];
+
+/** @param head the first 16 bytes, or as many as there are. @returns undefined if the type is unknown */
+export function detectFileType(head: Buffer): FileType | undefined {
+  const text = head.toString('latin1');
+  return FILE_TYPES.find(({ start }) => start.test(text));
+}
+
+export async function readFileType(path: string): Promise<FileType | undefined> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
+    return detectFileType(buffer.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
+}
+
+/** What the extensions of media files promise. */
+const PROMISED_TYPES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(FILE_TYPES.map(({ ext, mediaType }) => [ext, mediaType])),
+  jpeg: 'image/jpeg',
+  tiff: 'image/tiff',
+  bmp: 'image/bmp',
+  heic: 'image/heic',
+  m4v: 'video/mp4',
+  // What begins like MP4 may be either.
+  mov: 'video/mp4',
+  mkv: 'video/x-matroska',
+};
+
+/** @returns what the extension of a path promises; undefined if it promises nothing about media */
+export function getPromisedType(path: string): string | undefined {
+  return PROMISED_TYPES[extname(path).slice(1).toLowerCase()];
+}

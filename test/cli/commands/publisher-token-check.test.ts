@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { homeForTest, regen, type Surroundings } from '../../support/cli.js';
+import { publisherForTest, serviceForTest } from '../../support/service.js';
+
+async function createRegistry() {
+  const service = await serviceForTest();
+  const publisher = await publisherForTest(service);
+  const surroundings: Surroundings = {
+    home: homeForTest(),
+    env: { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken },
+  };
+  return {
+    publisher,
+    run: (argv: readonly string[], more = {}) => regen(argv, { ...surroundings, ...more }),
+    surroundings,
+  };
+}
+
+test('publisher token check says whether the token of the environment can publish', async () => {
+  const { publisher, run, surroundings } = await createRegistry();
+  const check = ['publisher', 'token', 'check', 'acme'];
+  expect((await run(check)).stderr).toContain('There is no token of acme');
+  const withToken = (REGEN_PUBLISH_TOKEN: string) => ({ env: { ...surroundings.env, REGEN_PUBLISH_TOKEN } });
+  const good = await run(check, withToken(publisher.personalAccessToken));
+  expect(good.exit, good.stderr).toBe(0);
+  expect(good.stdout).toMatch(/^publisher\tacme\nsource\tREGEN_PUBLISH_TOKEN\n/);
+  expect(
+    (await run(['publisher', 'token', 'check', 'other'], withToken(publisher.personalAccessToken))).stderr,
+  ).toContain('belongs to another publisher');
+  expect(await run(check, withToken('regen_pat_wrong'))).toMatchObject({
+    exit: 4,
+    stderr: expect.stringContaining('is unknown, expired or revoked'),
+  });
+  const limited = await run(['publisher', 'token', 'create', 'acme', 'one', '--nodes', 'pack']);
+  const onlyPack = withToken(limited.stdout.trim());
+  expect((await run([...check, '--node', 'pack'], onlyPack)).exit).toBe(0);
+  expect((await run([...check, '--node', 'light'], onlyPack)).stderr).toContain('is limited to pack');
+});

@@ -1,0 +1,36 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { homeForTest, regen, startRegen } from '../../support/cli.js';
+import { folderForTest, serviceForTest } from '../../support/service.js';
+
+test('serve status of a stopped service shows how to start it with the given data folder', async () => {
+  const data = folderForTest();
+  const { stderr } = await regen(['serve', 'status', '--data', data]);
+  expect(stderr).toContain(`regen serve --data ${data} --detach`);
+});
+
+test('serve on a data folder in use shows how to stop the service there', async () => {
+  const data = join(folderForTest(), 'my data');
+  await serviceForTest({ data });
+  const { exit, stderr } = await regen(['serve', '--port', '0', '--data', data]);
+  expect(exit).toBe(5);
+  expect(stderr).toContain(`regen serve stop --data '${data}'`);
+});
+
+test('serve logs --json prints a list, even if the log has other lines', async () => {
+  const home = homeForTest();
+  expect((await regen(['serve', 'logs', '--json'], { home })).stdout).toBe('[]\n');
+  const log = join(home, '.local', 'state', 'regen', 'service.log');
+  mkdirSync(dirname(log), { recursive: true });
+  writeFileSync(log, '{"level":"warn"}\nnot JSON\n');
+  const { stdout } = await regen(['serve', 'logs', '--json'], { home });
+  expect(JSON.parse(stdout)).toEqual([{ level: 'warn' }, { message: 'not JSON' }]);
+  expect((await regen(['serve', 'logs'], { home })).stdout).toBe('{"level":"warn"}\nnot JSON\n');
+});
+
+test('serve on an address of another machine fails with a message', async () => {
+  const { exit, stderr } = await startRegen(['serve', '--host', '192.0.2.1', '--port', '0']).ended;
+  expect(exit).toBe(2);
+  expect(stderr).toContain('This machine does not have the address: 192.0.2.1.');
+});

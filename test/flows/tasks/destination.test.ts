@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { Destination } from '../../../src/flows/tasks/destination.js';
+
+function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'regen-ledger-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+it('only output paths that exist are looked up in the ledger', () => {
+  const folder = createFolder();
+  writeFileSync(join(folder, 'b.png'), '');
+  const asked: string[] = [];
+  const destination = new Destination(folder, '{name}.png', { force: false, receipt: false });
+  destination.check(['a', 'b', 'c'], (path) => asked.push(path) > 0);
+  expect(asked).toEqual([join(folder, 'b.png')]);
+});
