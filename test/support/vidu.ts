@@ -147,9 +147,9 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     refuse(404, 'NotFound', 'no such route');
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: a body of a stranger
   function start(
     route: string,
+    // biome-ignore lint/suspicious/noExplicitAny: a body of a stranger
     body: any,
     response: ServerResponse,
     refuse: (...given: [number, string, string]) => void,
