@@ -147,7 +147,7 @@ function describeEngines({ context }: RunningService): string[] {
   const made = (by: typeof image | typeof video) =>
     by.engine === 'local'
       ? 'previews made on this machine (engine: local-preview), not by a vendor'
-      : `made by the vendor at ${new URL(by.baseUrl).host}`;
+      : `made by the vendor ${by.vendor === 'regen' ? `at ${new URL(by.baseUrl as string).host}` : by.vendor}`;
   const [images, videos] = [made(image), made(video)];
   if (images === videos) return [`Images and videos are ${images}.`];
   return [`Images are ${images}.`, `Videos are ${videos}.`];

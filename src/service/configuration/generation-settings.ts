@@ -1,22 +1,36 @@
 import { z } from 'zod';
+import { listTaskOperations } from '../../contract/index.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { SecureUrl } from '../network/secure-url.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
+import { loadVendorProfile, vendorNames } from './vendor-profile.js';
 
 const vendorFields = {
   engine: z.literal('upstream').describe('upstream: a vendor'),
-  baseUrl: SecureUrl.describe(
-    'Replaces /proxy/imagevendor or /proxy/videovendor in the paths of the contract',
+  vendor: z
+    .string()
+    .min(1)
+    .default('regen')
+    .describe(
+      `Profile of the vendor: ${vendorNames.join(', ')}, or the path of a JSON file, such as ./mine.json; regen is a service with the same contract`,
+    ),
+  baseUrl: SecureUrl.optional().describe(
+    "Replaces the profile's; for regen it stands for /proxy/imagevendor or /proxy/videovendor in the paths of the contract",
   ),
-
   keyHeader: z
     .string()
     .regex(/^[A-Za-z0-9-]+$/, { error: 'must be a header name' })
-    .default('Authorization')
-    .describe('The header that carries the key; Authorization has it as a Bearer token'),
+    .optional()
+    .describe(
+      "The header that carries the key, in place of the profile's; Authorization has it as a Bearer token",
+    ),
   key: createSecretSource('the key of the vendor'),
-  atOnce: positiveInt(50, 'Tasks of a vendor that run in parallel (default 50)'),
+  atOnce: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Tasks of a vendor that run in parallel (default: the profile's, or 50)"),
   pollMs: positiveInt(
     2_000,
     'Milliseconds of the first polling interval of a task; it grows to 15 times as much',
@@ -41,13 +55,31 @@ export const VideoVendor = z.strictObject({
 export type VendorSettings = z.output<typeof ImageVendor> &
   Partial<Pick<z.output<typeof VideoVendor>, 'models'>>;
 
-/** Lists the vendors whose keys are missing or malformed. */
-export function checkVendorKeys({ image, video }: GenerationSettings, env: Environment): Problem[] {
-  return Object.entries({ image, video }).flatMap(([kind, settings]) =>
-    settings.engine === 'local'
-      ? []
-      : checkSecret(settings.key, env, { path: ['generation', kind, 'key'], what: 'key' }),
-  );
+/** Lists what is wrong with the profiles of vendors and their keys. */
+export function checkVendors({ image, video }: GenerationSettings, env: Environment): Problem[] {
+  return Object.entries({ image, video }).flatMap(([kind, settings]) => {
+    if (settings.engine === 'local') return [];
+    const path = ['generation', kind];
+    return [
+      ...checkProfile(settings, kind).map((problem) => ({ ...problem, path: [...path, ...problem.path] })),
+      ...checkSecret(settings.key, env, { path: [...path, 'key'], what: 'key' }),
+    ];
+  });
+}
+
+function checkProfile({ vendor, baseUrl }: VendorSettings, kind: string): Problem[] {
+  const loaded = loadVendorProfile(vendor);
+  if ('problems' in loaded)
+    return loaded.problems.map(({ path, message }) => ({ path: ['vendor', ...path], message }));
+  const { operations, baseUrl: standard } = loaded.profile;
+  const names = Object.keys(operations);
+  const known: readonly string[] = listTaskOperations();
+  const unknown = names.filter((name) => !known.includes(name));
+  const problem = (path: string, message: string) => [{ path: [path], message }];
+  if (unknown.length > 0) return problem('vendor', `has operations that do not exist: ${unknown.join(', ')}`);
+  if (!names.some((name) => name.startsWith(`${kind}.`)))
+    return problem('vendor', `is ${vendor}, which makes no ${kind}s`);
+  return (baseUrl ?? standard) === undefined ? problem('baseUrl', 'is required') : [];
 }
 
 const Local = z.strictObject({

@@ -2,6 +2,7 @@ import type { TaskOperation } from '../../contract/index.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { VendorSettings } from '../configuration/generation-settings.js';
 import { readSecret } from '../configuration/secret-source.js';
+import { loadVendorProfile } from '../configuration/vendor-profile.js';
 import { type Database, findRow, getRow } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import type { Engine, EngineJob, Engines, ImageOperation, VideoOperation } from '../operation/engine.js';
@@ -37,7 +38,9 @@ function createVendorEngine<Operation extends TaskOperation>(
   settings: VendorSettings,
   { env, database, ...shared }: EngineOptions,
 ): Engine<Operation> {
-  const vendor = new Vendor(settings, readSecret(settings.key, env));
+  const loaded = loadVendorProfile(settings.vendor);
+  if ('problems' in loaded) throw new Error(`The profile ${settings.vendor} is not valid.`);
+  const vendor = new Vendor(loaded.profile, settings, readSecret(settings.key, env));
   const readState = async (taskId: string, { id }: EngineJob) =>
     parseState(await readMemory(database, taskId, id));
   return createUpstreamEngine({ ...shared, settings, vendor, readState });

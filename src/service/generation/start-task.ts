@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { ImageTask } from '../../contract/image-task.js';
-import type { TaskOperation } from '../../contract/index.js';
+import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import { insertRow, type Tx } from '../database/database.js';
 import { AddressRefused, refuseLiteral } from '../network/guarded-agent.js';
-import type { Handlers, PreparedWrite, Write } from '../operation/call.js';
+import type { Handlers, PreparedWrite } from '../operation/call.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
+import type { Engine } from '../operation/engine.js';
 import { requireTaskQuota, reserveTask, type TaskDemand } from '../operation/quota.js';
 import { invalidField, Refused } from '../operation/refused.js';
+import { invalidRequest } from '../operation/validation.js';
+import { prepareCancel } from './cancel-task.js';
 import { chargeCredits, requireBudget, type Spending } from './credits.js';
 import { type NewTask, replaceImages, toNewTask } from './new-task.js';
 import { type StartCall, stageInputs } from './stage-inputs.js';
-import { getVisibleTask } from './task-access.js';
 import { getTaskKind } from './task-files.js';
 import { advanceTask, recordTaskStatus, TASK_STATUSES } from './task-states.js';
-import { viewAccount, viewImageTask, viewNewVideoTask } from './task-views.js';
+import { viewImageTask, viewNewVideoTask } from './task-views.js';
 import { removeUnusedFiles } from './unused-files.js';
 
 /** When the inputs of a task that was not created, because the process ended, are removed. */
@@ -26,7 +28,7 @@ function prepareTask<Answer>(
 ): (call: StartCall) => Promise<PreparedWrite<Answer>> {
   return async (call) => {
     const { context } = call;
-    await requireEngine(context, operation);
+    await requireEngine(context, operation, call.body);
     refuseWebhook(call);
     const id = randomUUID();
     const { credits } = toNewTask(call, id, operation);
@@ -81,9 +83,20 @@ function readSpender({ caller }: StartCall): Pick<Spending, 'userId' | 'keyId'> 
   };
 }
 
-async function requireEngine({ engines }: Context, operation: TaskOperation): Promise<void> {
-  const why = await engines[getTaskKind(operation)].unavailable?.();
+/** @throws Refused unavailable; invalid_request for options that the engine does not have */
+async function requireEngine(
+  { engines }: Context,
+  operation: TaskOperation,
+  body: StartCall['body'],
+): Promise<void> {
+  const engine: Engine = engines[getTaskKind(operation)];
+  const why = await engine.unavailable?.();
   if (why !== undefined) throw new Refused('unavailable', why);
+  const problems = engine.checkRequest ? engine.checkRequest(operation, body) : [];
+  const { noun } = getTaskFacts(operation);
+  if (problems === undefined)
+    throw new Refused('unavailable', `The vendor of this service does not have this operation (${noun}).`);
+  if (problems.length > 0) throw invalidRequest(problems, 'body');
 }
 
 /**
@@ -139,31 +152,6 @@ function viewNewImageTask({ id }: NewTask, context: Context): ImageTask {
 // service.md answers most image tasks as { data: task }, and those of style transfer unwrapped.
 const viewWrapped = (task: NewTask, context: Context) => ({ data: viewNewImageTask(task, context) });
 
-const CANCELLED = 'cancelled';
-
-/** Ends a task as failed. Repeating it changes nothing. */
-const cancelTask: Write<'task.cancel'> = async (call, tx) => {
-  const { caller, context } = call;
-  const task = await getVisibleTask(call, tx);
-  // Decided: an admin sees the tasks of others, but only cancels their own, and not with an admin token.
-  if (task.creator !== caller.userId || caller.kind === 'admin_token')
-    throw new Refused('forbidden', 'Only the user who started a task can cancel it.');
-  const kind = getTaskKind(task.operation);
-  const isRunning = task.status === TASK_STATUSES[kind].running;
-  const step = {
-    to: 'failed',
-    reason: 'The task was cancelled.',
-    code: CANCELLED,
-    cause: 'user',
-    actor: task.creator,
-    isAsked: task.asked_at !== null || (isRunning && !context.engines[kind].isRemote),
-  } as const;
-  const isCancelled = await advanceTask(tx, context, task, step);
-  if (!isCancelled && task.error_code !== CANCELLED)
-    throw new Refused('invalid_transition', `The task has already ended; its status is ${task.status}.`);
-  return viewAccount(tx, await getVisibleTask(call, tx));
-};
-
 export const taskHandlers = {
   'image.relight': { prepare: prepareTask('image.relight', viewWrapped) },
   'image.styleTransfer': { prepare: prepareTask('image.styleTransfer', viewNewImageTask) },
@@ -172,5 +160,5 @@ export const taskHandlers = {
   'video.text2video': { prepare: prepareTask('video.text2video', viewNewVideoTask) },
   'video.startEnd2video': { prepare: prepareTask('video.startEnd2video', viewNewVideoTask) },
   'video.extend': { prepare: prepareTask('video.extend', viewNewVideoTask) },
-  'task.cancel': { write: cancelTask },
+  'task.cancel': { prepare: prepareCancel },
 } satisfies Partial<Handlers>;

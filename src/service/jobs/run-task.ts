@@ -12,6 +12,7 @@ import {
   type EngineResult,
   type EngineWait,
   getWatchKind,
+  TaskEnded,
 } from '../operation/engine.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { type JobHandler, LeaseLost, RunAgain, type RunningJob } from '../queue/queue.js';
@@ -40,17 +41,18 @@ export function runTask(context: Context): JobHandler {
       return;
     }
     const isWatched = kind === getWatchKind(task.operation);
-    const { isRemote } = context.engines[getTaskKind(task.operation)];
+    const { isRemote, looksPerMinute }: Engine = context.engines[getTaskKind(task.operation)];
     // The configuration names another engine than the one that was started.
     if (isWatched && !isRemote) return enqueueTask(context, job, task, { kind: getRunKind(task) });
     const folder = createScratchFolder(context);
     try {
       const outcome = await runEngine(context, task, { job, folder: folder.path, isWatched }, signal);
       if ('files' in outcome) return await finishTask(context, job, task, outcome);
-      const again = context.now() + outcome.waitMs;
-      if (isWatched) throw new RunAgain(Math.max(again, context.now() + (await readPause(kind))));
-      if (!outcome.isStarted) throw new RunAgain(again);
-      await enqueueTask(context, job, task, { kind: getWatchKind(task.operation), runAt: again });
+      const watchKind = getWatchKind(task.operation);
+      const pauseMs = outcome.isStarted ? await readPause(watchKind, looksPerMinute) : 0;
+      const runAt = context.now() + Math.max(outcome.waitMs, pauseMs);
+      if (isWatched || !outcome.isStarted) throw new RunAgain(runAt);
+      await enqueueTask(context, job, task, { kind: watchKind, runAt });
     } catch (error) {
       // What ended it has enqueued the removal of its files.
       if (error instanceof TaskEnded) return;
@@ -63,18 +65,18 @@ export function runTask(context: Context): JobHandler {
 }
 
 /** Looks at the tasks of a kind at vendors, by all services together. With more tasks, each waits longer. */
-const LOOKS_PER_SECOND = 50;
+const LOOKS_PER_MINUTE = 3000;
 /** How long a count of the tasks is used. */
 const COUNTED_MS = 5_000;
 
 /** @returns reads how long a task of a kind waits for its next look at least, in milliseconds */
-function createPace({ database, now }: Context): (kind: string) => Promise<number> {
+function createPace({ database, now }: Context): (kind: string, looksPerMinute?: number) => Promise<number> {
   const pauses = new Map<string, { readonly at: number; readonly ms: number }>();
-  return async (kind) => {
+  return async (kind, looksPerMinute = LOOKS_PER_MINUTE) => {
     const known = pauses.get(kind);
     if (known && now() - known.at < COUNTED_MS) return known.ms;
     const waiting = await countRows(database.selectFrom('jobs').where('kind', '=', kind));
-    const ms = (waiting / LOOKS_PER_SECOND) * 1000;
+    const ms = (waiting / looksPerMinute) * 60_000;
     pauses.set(kind, { at: now(), ms });
     return ms;
   };
@@ -184,11 +186,6 @@ function createMemory(
         await updateRows(tx, 'tasks', { id }, { memory, asked_at });
       }),
   };
-}
-
-/** The task was ended while it ran: cancelled, or too late. */
-class TaskEnded extends Error {
-  override readonly name = 'TaskEnded';
 }
 
 /** How often a running task is looked at: another process may have ended it. */

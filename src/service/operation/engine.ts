@@ -1,4 +1,5 @@
 import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
+import type { Problem } from '../../contract/schema/schema-types.js';
 import type { PreviewJob, PreviewResult } from '../../preview/job.js';
 
 export type ImageOperation = TaskOperation<'image'>;
@@ -32,7 +33,7 @@ export interface EngineMemory {
   /**
    * Replaces the text; durable when it returns.
    * @param isAsked whether a vendor may have started the task, or may do so from now on
-   * @throws an error if the task has ended, so that no vendor is asked for it any more
+   * @throws TaskEnded if the task has ended, so that no vendor is asked for it any more
    */
   write(text: string, isAsked: boolean): Promise<void>;
 }
@@ -42,12 +43,25 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   readonly name: string;
   /** How many tasks run in parallel. */
   readonly atOnce: number;
+  /** How often its tasks may be looked at, by all services together. */
+  readonly looksPerMinute?: number | undefined;
   /** Tasks run elsewhere, so that `atOnce` holds for all services together. */
   readonly isRemote?: boolean;
   /** An interrupted attempt continues where it was, so a shutdown need not wait for it. */
   readonly resumes?: boolean;
   /** Why the engine cannot run, in a sentence that new tasks are refused with; undefined if it can run. */
   unavailable?(): Promise<string | undefined>;
+  /**
+   * Lists the options of a request that the engine does not have, so that they are refused before anything is charged.
+   * @returns undefined if it does not have the operation
+   */
+  checkRequest?(operation: Operation, request: Readonly<Record<string, unknown>>): Problem[] | undefined;
+  /**
+   * Asks the vendor to cancel a task.
+   * @param memory that of the task
+   * @returns whether it did, and charges nothing
+   */
+  cancel?(memory: string | undefined, signal: AbortSignal): Promise<boolean>;
   /**
    * @param signal aborted when the service stops; the promise settles soon after
    * @param job its `images` are empty once it was started elsewhere
@@ -68,6 +82,11 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
 export interface Engines {
   readonly image: Engine<ImageOperation>;
   readonly video: Engine<VideoOperation>;
+}
+
+/** The task was ended while it ran: cancelled, or too late. */
+export class TaskEnded extends Error {
+  override readonly name = 'TaskEnded';
 }
 
 /** Ends the task as failed and gives its credits back. */

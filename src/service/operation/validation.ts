@@ -121,7 +121,7 @@ function isClean(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-function invalidRequest(problems: readonly Problem[], root: string): Refused {
+export function invalidRequest(problems: readonly Problem[], root: string): Refused {
   const details = problems.map(({ path, message }) => ({
     path: shorten(path.length === 0 ? root : path.join('.')),
     message: shortenText(message),

@@ -3,17 +3,32 @@ import { getTaskFacts } from '../../../contract/index.js';
 import { type Engine, EngineFailure } from '../../operation/engine.js';
 import { lookAtTask } from './look.js';
 import type { UpstreamOptions, UpstreamTask } from './retry.js';
+import { checkOptions } from './route.js';
 import { startVendorTask } from './start.js';
 import { parseState } from './state.js';
+import { cancelVendorTask } from './vendor-task.js';
+
+/** The share of a vendor's requests that are looks. */
+const LOOKS_SHARE = 0.6;
 
 /**
- * Creates the engine that runs tasks at a vendor with the same contract: it starts each task once, looks at it
+ * Creates the engine that runs tasks at a vendor, as its profile describes it: it starts each task once, looks at it
  * from time to time across failures and restarts, and downloads its files.
  */
 export function createUpstreamEngine<Task extends TaskOperation>(options: UpstreamOptions): Engine<Task> {
+  const { vendor, settings } = options;
+  const { profile } = vendor;
   return {
     name: 'upstream',
-    atOnce: options.settings.atOnce,
+    atOnce: settings.atOnce ?? profile.limits.atOnce ?? 50,
+    checkRequest: (operation, request) =>
+      checkOptions({ profile, models: settings.models }, operation, request),
+    cancel: async (memory, signal) => {
+      const { taskId } = parseState(memory);
+      return taskId !== undefined && cancelVendorTask(vendor, taskId, signal);
+    },
+    // Starts are requests, too.
+    looksPerMinute: profile.limits.requestsPerMinute && profile.limits.requestsPerMinute * LOOKS_SHARE,
     isRemote: true,
     resumes: true,
     run: async (job, signal, _progress, memory) => {
@@ -25,7 +40,7 @@ export function createUpstreamEngine<Task extends TaskOperation>(options: Upstre
         const started = await startVendorTask(task, state);
         return 'waitMs' in started ? started : await lookAtTask(task, started);
       } catch (error) {
-        const { host } = new URL(options.vendor.baseUrl);
+        const { host } = new URL(vendor.baseUrl);
         if (error instanceof EngineFailure)
           options.count('vendor_errors', { vendor: host, outcome: 'failed' });
         throw error;

@@ -13,15 +13,17 @@ import {
   type EngineResult,
   type EngineWait,
 } from '../../operation/engine.js';
-import { parseStatus, type VendorFile, type VendorStatus } from './parse-answers.js';
-import { getReadPath } from './request.js';
+import type { VendorFile, VendorStatus } from './parse-answers.js';
 import { type RetryReason, type UpstreamTask, waitForLook, waitForRetry } from './retry.js';
 import { saveState, type UpstreamState } from './state.js';
-import { NoAnswer } from './vendor.js';
+import { NoAnswer, type Vendor } from './vendor.js';
+import { parseTaskStatus, readTask } from './vendor-task.js';
 
 // Decided: started tasks are not given up early: a vendor may be down for a day, its files for six hours.
 const ANSWER_TIMEOUT_MS = 24 * 60 * 60_000;
 const FILES_TIMEOUT_MS = 6 * 60 * 60_000;
+/** If it answers with something else than a status: waiting does not help. */
+const STRANGE_TIMEOUT_MS = 10 * 60_000;
 /** If only callbacks report the status: until off-peak tasks are due, and an hour more. */
 const CALLBACK_TIMEOUT_MS = 49 * 60 * 60_000;
 /** If the vendor does not know the task and cannot call; some vendors list a new task only after a while. */
@@ -43,18 +45,20 @@ export async function lookAtTask(
 }
 
 async function readStatus(task: UpstreamTask, vendorTaskId: string): Promise<VendorStatus | RetryReason> {
-  const { kind, job, vendor, callbacks, signal, now } = task;
+  const { job, callbacks, signal, now } = task;
+  // The URL of the callback is known to the vendor alone, and a task that has ended does not change any more.
+  const reported = parseTaskStatus(task, await callbacks.readLast(job.id));
+  if (reported && reported.state !== 'running') return reported;
   const timeoutMs = ANSWER_TIMEOUT_MS;
   try {
-    const path = getReadPath(job.operation, vendorTaskId);
-    const { status, headers, body } = await vendor.send({ method: 'GET', path, signal });
-    if (status === 404) {
-      const reported = parseStatus(kind, await callbacks.readLast(job.id));
+    const { status, headers, body } = await readTask(task, vendorTaskId, signal);
+    if (status === 404)
       return reported ?? { why: 'it does not know the task', timeoutMs: getLostTimeoutMs(task) };
-    }
     const askedMs = parseRetryAfter(headers['retry-after'], now());
     if (status !== 200) return { why: `it answered ${status}`, askedMs, timeoutMs };
-    return parseStatus(kind, body) ?? { why: 'its answer is not a task status', timeoutMs };
+    return (
+      parseTaskStatus(task, body) ?? { why: 'its answer is not a task status', timeoutMs: STRANGE_TIMEOUT_MS }
+    );
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     return { why: error.message, timeoutMs };
@@ -103,9 +107,17 @@ function toEngineFailure(
   { vendor }: UpstreamTask,
   { code, reason }: Extract<VendorStatus, { state: 'failed' }>,
 ): EngineFailure {
+  if (code !== undefined && vendor.profile.errors.moderated.includes(code))
+    return new EngineFailure(`The vendor refused the content${quote(vendor, reason ?? code)}.`, {
+      code: 'content_refused',
+    });
   const known = /^[\w.-]{1,100}$/.test(code ?? '') ? code : undefined;
-  const words = vendor.cleanText(reason ?? code ?? '');
-  return new EngineFailure(`The task failed at the vendor${words && `: ${words}`}.`, { code: known });
+  return new EngineFailure(`The task failed at the vendor${quote(vendor, reason ?? code)}.`, { code: known });
+}
+
+function quote(vendor: Vendor, words = ''): string {
+  const text = vendor.cleanText(words);
+  return text && `: ${text}`;
 }
 
 /** Decided: how long fetching one file of a vendor may take. */

@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { isRecord } from '../../../contract/json.js';
-import type { TaskKind } from '../../../contract/operation.js';
+import type { VendorErrorForm, VendorTaskForm } from '../../configuration/vendor-profile.js';
 
 /** A file that a vendor made. */
 export interface VendorFile {
@@ -14,72 +13,81 @@ export interface VendorFile {
 export type VendorStatus =
   | { readonly state: 'running' }
   | { readonly state: 'failed'; readonly code?: string | undefined; readonly reason?: string | undefined }
-  | { readonly state: 'done'; readonly files: readonly VendorFile[] };
+  | { readonly state: 'done'; readonly files: readonly VendorFile[]; readonly credits?: number | undefined };
 
-const text = z.string().nullish();
+/** Follows a JSON Pointer (RFC 6901). @returns undefined if it leads to nothing */
+export function readPointer(value: unknown, pointer: string): unknown {
+  const keys = pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return keys.reduce<unknown>((held, key) => {
+    const isHeld = typeof held === 'object' && held !== null && Object.hasOwn(held, key);
+    return isHeld ? (held as Readonly<Record<string, unknown>>)[key] : undefined;
+  }, value);
+}
 
-// Only the fields that are needed, because vendors differ in the others.
-const Image = z.looseObject({
-  task_id: text,
-  status: z.string(),
-  generated: z.array(z.string()).nullish(),
-});
-const ImageAnswer = z.union([z.object({ data: Image }).transform(({ data }) => data), Image]);
+/** The first text that one of the pointers leads to; numbers count as texts. */
+export function findText(value: unknown, pointers: readonly string[] = []): string | undefined {
+  const texts = pointers
+    .map((pointer) => readPointer(value, pointer))
+    .map((found) => (typeof found === 'number' ? String(found) : found));
+  return texts.find((text): text is string => typeof text === 'string' && text !== '');
+}
 
-const Video = z.looseObject({
-  task_id: text,
-  state: z.string(),
-  err_code: text,
-  creations: z.array(z.object({ id: text, url: z.string(), cover_url: text })).nullish(),
-});
+function findList(value: unknown, pointers: readonly string[]): readonly unknown[] {
+  return pointers.map((pointer) => readPointer(value, pointer)).find(Array.isArray) ?? [];
+}
 
+export interface StatusOptions {
+  readonly form: VendorTaskForm;
+  readonly errors: VendorErrorForm;
+  /** Whether its files are videos, with covers. */
+  readonly isVideo: boolean;
+  /** Whether the copies with a watermark are wanted. */
+  readonly isMarked: boolean;
+}
+
+// Decided: any state other than the known final ones means that the task is still running.
 /** @returns undefined if the body is not a task status */
-export function parseStatus(kind: TaskKind, body: unknown): VendorStatus | undefined {
-  return kind === 'image' ? parseImageStatus(body) : parseVideoStatus(body);
-}
-
-// Decided: any status other than the known final ones means that the task is still running.
-function parseImageStatus(body: unknown): VendorStatus | undefined {
-  const { data } = ImageAnswer.safeParse(body);
-  if (data?.status === 'COMPLETED') {
-    return { state: 'done', files: (data.generated ?? []).map((url) => ({ url })) };
-  }
-  // The contract has no field for the reason, so vendors use different ones.
-  if (data?.status === 'FAILED') return { state: 'failed', reason: findReason(data) };
-  return data && { state: 'running' };
-}
-
-function parseVideoStatus(body: unknown): VendorStatus | undefined {
-  const { data } = Video.safeParse(body);
-  if (data?.state === 'success') {
-    const files = (data.creations ?? []).flatMap(({ id, url, cover_url }): VendorFile[] => [
-      { url, role: 'video', id: id ?? undefined },
-      ...(cover_url ? [{ url: cover_url, role: 'cover' as const }] : []),
-    ]);
-    return { state: 'done', files };
-  }
-  if (data?.state === 'failed') {
-    return { state: 'failed', code: data.err_code ?? undefined, reason: findReason(data) };
-  }
-  return data && { state: 'running' };
+export function parseStatus(
+  body: unknown,
+  { form, errors, isVideo, isMarked }: StatusOptions,
+): VendorStatus | undefined {
+  const state = findText(body, form.state);
+  if (state === undefined || !isRecord(body)) return undefined;
+  if (form.failed.includes(state))
+    return { state: 'failed', code: findText(body, form.code), reason: findReason(body, errors) };
+  if (!form.done.includes(state)) return { state: 'running' };
+  const { each, url: plain, marked, cover: coverAt, id } = form.files;
+  const urls = [...(isMarked ? (marked ?? []) : []), ...plain];
+  const files = findList(body, each).flatMap((item): VendorFile[] => {
+    const url = findText(item, urls);
+    if (url === undefined) return [];
+    if (!isVideo) return [{ url }];
+    const cover = findText(item, coverAt);
+    return [
+      { url, role: 'video', id: findText(item, id) },
+      ...(cover ? [{ url: cover, role: 'cover' as const }] : []),
+    ];
+  });
+  const credits = form.credits === undefined ? undefined : readPointer(body, form.credits);
+  return { state: 'done', files, ...(typeof credits === 'number' && { credits }) };
 }
 
 /** @returns the id of a started task; undefined if there is none that is safe in a path */
-export function parseTaskId(body: unknown): string | undefined {
-  const outer = toFields(body);
-  const id = toFields(outer.data).task_id ?? outer.task_id;
-  return typeof id === 'string' && /^[^\p{C}/\\]{1,1024}$/u.test(id) && !/^\.{1,2}$/.test(id)
-    ? id
-    : undefined;
+export function parseTaskId(body: unknown, pointers: readonly string[]): string | undefined {
+  const id = findText(body, pointers);
+  return id !== undefined && /^[^\p{C}/\\]{1,1024}$/u.test(id) && !/^\.{1,2}$/.test(id) ? id : undefined;
 }
 
-/** Finds the error message in an answer, which may be in several places. */
-export function findReason(body: unknown): string | undefined {
-  const outer = toFields(body);
-  const places = [outer.message, toFields(outer.error).message, outer.detail, outer.reason, outer.error];
-  return places.find((place): place is string => typeof place === 'string' && place !== '');
-}
-
-function toFields(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {};
+/** Finds the message of an error, with the fields that it is about. */
+export function findReason(body: unknown, { message, fields }: VendorErrorForm): string | undefined {
+  const named = fields
+    ? findList(body, fields.each).flatMap((item) => {
+        const name = findText(item, [fields.name]);
+        return name ? [`${name}: ${findText(item, [fields.reason]) ?? 'is not valid'}`] : [];
+      })
+    : [];
+  return [findText(body, message), ...named].filter(Boolean).join('; ') || undefined;
 }

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { getOperation, getTaskFacts, type TaskOperation } from '../../../contract/index.js';
-import type { Operation } from '../../../contract/operation.js';
+import { getTaskFacts } from '../../../contract/index.js';
 import { readFileType } from '../../../disk/file-type.js';
-import type { EngineJob } from '../../operation/engine.js';
+import { EngineFailure, type EngineJob } from '../../operation/engine.js';
 import type { UpstreamTask } from './retry.js';
+import { chooseRoute, type Fields, toVendorFields } from './route.js';
+import { readFreshUrl } from './vendor-task.js';
 
 /** The body of a request, which can be opened again for each attempt. */
 export interface RequestBody {
@@ -15,23 +16,22 @@ export interface RequestBody {
   open(): Readable;
 }
 
-type Source = Pick<EngineJob, 'operation' | 'request' | 'images'>;
+interface Source extends Pick<EngineJob, 'images'> {
+  /** With each image replaced by its name. */
+  readonly fields: Fields;
+  /** Whether images are data URLs, not bare Base64. */
+  readonly isDataUrl: boolean;
+}
 
-// Decided: the vendor gets the validated request: all fields with defaults, so that a request means the same
-// with every engine, and images as Base64, so that a caller's URL is fetched only once and may be private.
-// Only fields that must be a URL are passed on as one.
-/**
- * Creates the body for the vendor. Images are streamed: fifty requests may have several of 50 MB each.
- * @param added fields that are added for the vendor
- */
-export async function createRequestBody(
-  given: Source,
-  added: Readonly<Record<string, unknown>>,
-): Promise<RequestBody> {
+// Decided: the vendor gets the validated request with defaults, so that a request means the same with every engine, and
+// images as Base64, so that a caller's URL is fetched only once and may be private. Only fields that must be a URL are
+// passed on as one.
+/** Creates the body for the vendor. Images are streamed: fifty requests may have several of 50 MB each. */
+export async function createRequestBody(given: Source): Promise<RequestBody> {
   const mark = randomUUID();
-  const fields = markImages(given, (name) => `${mark}/${name}`);
+  const marked = markImages(given, (name) => `${mark}/${name}`);
   // Texts and names of images alternate.
-  const pieces = JSON.stringify({ ...fields, ...added }).split(new RegExp(`"${mark}/([\\w.]+)"`));
+  const pieces = JSON.stringify(marked).split(new RegExp(`"${mark}/([\\w.]+)"`));
   const parts = await Promise.all(
     pieces.map((piece, at) => (at % 2 === 0 ? createTextPart(piece) : createFilePart(given, piece))),
   );
@@ -42,9 +42,9 @@ export async function createRequestBody(
 }
 
 /** Replaces each image of the request by a mark. */
-function markImages({ request, images }: Source, mark: (name: string) => string): Record<string, unknown> {
+function markImages({ fields, images }: Source, mark: (name: string) => string): Fields {
   const marked = (name: string, value: unknown) => (images[name] === undefined ? value : mark(name));
-  const entries = Object.entries(request).map(([field, value]) => {
+  const entries = Object.entries(fields).map(([field, value]) => {
     // Images are named after their fields.
     if (value === field) return [field, marked(field, value)];
     if (!Array.isArray(value)) return [field, value];
@@ -64,14 +64,10 @@ function createTextPart(text: string): BodyPart {
   return { length: bytes.length, chunks: () => [bytes] };
 }
 
-async function createFilePart({ operation, images }: Source, name: string): Promise<BodyPart> {
+async function createFilePart({ images, isDataUrl }: Source, name: string): Promise<BodyPart> {
   const path = images[name] as string;
   const { size } = await stat(path);
-  // Video vendors accept images only as data URLs.
-  const start =
-    getTaskFacts(operation).kind === 'video'
-      ? `data:${(await readFileType(path))?.mediaType ?? 'image/png'};base64,`
-      : '';
+  const start = isDataUrl ? `data:${(await readFileType(path))?.mediaType ?? 'image/png'};base64,` : '';
   const length = start.length + 4 * Math.ceil(size / 3) + 2;
   return { length, chunks: () => encodeBase64(path, start) };
 }
@@ -93,44 +89,50 @@ async function* concatChunks(parts: readonly BodyPart[]): AsyncGenerator<Buffer>
   for (const part of parts) yield* part.chunks();
 }
 
-/** The fields that are added to a request for the vendor and override the caller's. */
-export async function buildAddedFields(task: UpstreamTask): Promise<Record<string, unknown>> {
-  const { kind, job, vendor, settings, callbacks } = task;
-  const callback = callbacks.getUrl(job.id, vendor.baseUrl);
-  if (kind === 'image') return { ...(callback && { webhook_url: callback }) };
-  const model = settings.models?.[job.request.model as string];
+/** The fields that the service adds to a request, or that replace the caller's. A removed one is null. */
+export async function buildAddedFields(task: UpstreamTask): Promise<Fields> {
+  const { job, kind, vendor, callbacks } = task;
+  const isExtension = getTaskFacts(job.operation).videoFields !== undefined;
+  const own = isExtension ? await findExtendedVideo(task) : undefined;
   return {
-    ...(callback && { callback_url: callback }),
-    ...(model && { model }),
     // The seed of the answer; an extension has none.
-    ...(getTaskFacts(job.operation).videoFields ? await findExtendedVideo(task) : { seed: job.seed }),
+    ...(kind === 'video' && !isExtension && { seed: job.seed }),
+    ...(isExtension && vendor.profile.ownCreationsOnly && !own && { video_creation_id: null }),
+    ...own,
+    [CALLBACK]: callbacks.getUrl(job.id, vendor.baseUrl) ?? null,
   };
 }
 
-// Decided: to extend a video that this vendor made, the request has the vendor's own id and URL of it.
-async function findExtendedVideo({ job, readState }: UpstreamTask): Promise<Record<string, unknown>> {
+/** Stands for the field of the vendor's callback, which depends on the route. */
+const CALLBACK = '';
+
+/** Chooses the route of a task, and writes its request for the vendor. @throws EngineFailure if there is no route */
+export function buildRequest({ job, vendor, settings }: UpstreamTask, added: Fields) {
+  const { [CALLBACK]: callbackUrl, ...replaced } = added;
+  const given = Object.entries({ ...job.request, ...replaced }).filter(([, value]) => value !== null);
+  const request = Object.fromEntries(given);
+  const { profile } = vendor;
+  const route = chooseRoute(profile, job.operation, request);
+  if (!route) throw new EngineFailure('The vendor of this service does not have this operation.');
+  const { callback = profile.callback, images = profile.images } = route;
+  const fields = {
+    ...toVendorFields({ profile, models: settings.models }, route, request),
+    ...(callback && callbackUrl !== null && { [callback]: callbackUrl }),
+    ...(profile.marker && { [profile.marker.field]: job.id }),
+  };
+  return { path: route.post, fields, isDataUrl: images === 'dataUrl' };
+}
+
+// Decided: to extend a video that this vendor made, the request has the vendor's own id of it, and a URL that has not
+// expired.
+async function findExtendedVideo(task: UpstreamTask): Promise<Fields | undefined> {
+  const { job, readState } = task;
   // The id of a creation here: its task and its index in the results.
   const [, taskId, index] = /^([\da-f-]{36})-(\d+)$/.exec(String(job.request.video_creation_id)) ?? [];
-  if (taskId === undefined) return {};
-  const { videos } = await readState(taskId, job);
+  if (taskId === undefined) return undefined;
+  const { videos, taskId: vendorTaskId } = await readState(taskId, job);
   const video = videos?.find(({ at }) => at === Number(index));
-  return { ...(video?.id && { video_creation_id: video.id }), ...(video && { video_url: video.url }) };
-}
-
-/** The path that starts a task, below the vendor's base URL. */
-export function getStartPath(operation: TaskOperation): string {
-  return stripVendorPrefix(getOperation(operation));
-}
-
-/** The path that reads a vendor's task, below its base URL. */
-export function getReadPath(operation: TaskOperation, vendorTaskId: string): string {
-  return stripVendorPrefix(getOperation(getTaskFacts(operation).read)).replace(
-    '{task_id}',
-    encodeURIComponent(vendorTaskId),
-  );
-}
-
-/** The contract's path without the part that the base URL replaces. */
-function stripVendorPrefix({ path }: Operation): string {
-  return path.replace(/^\/proxy\/\w+/, '');
+  if (!video) return undefined;
+  const url = (vendorTaskId && (await readFreshUrl(task, vendorTaskId, video.id))) ?? video.url;
+  return { ...(video.id && { video_creation_id: video.id }), video_url: url };
 }

@@ -5,8 +5,8 @@ import type { EngineMemory } from '../../operation/engine.js';
 const UpstreamState = z.object({
   /** The fields added to the request: a repeated request must be identical. */
   added: z.record(z.string(), z.unknown()).optional(),
-  /** The vendor was asked and may have started the task; with whether it was known to honour keys. */
-  asked: z.object({ keyHonoured: z.boolean() }).optional(),
+  /** The vendor was asked and may have started the task: whether it was known to honour keys, and when. */
+  asked: z.object({ keyHonoured: z.boolean(), at: z.number().optional() }).optional(),
   /** How often the vendor refused the key. */
   refusedKeys: z.int().optional(),
   /** The vendor's id of the task. */

@@ -4,17 +4,18 @@ import { parseJson } from '../../../contract/json.js';
 import { notifyOnStart } from '../../../wire/notify-on-start.js';
 import { readBody } from '../../../wire/read-body.js';
 import type { VendorSettings } from '../../configuration/generation-settings.js';
+import type { VendorProfile } from '../../configuration/vendor-profile.js';
 import { runWithin, TimedOut } from '../../network/run-within.js';
 
 /** More than any answer needs, including the echoed payload. */
 const MAX_ANSWER_BYTES = 16 * 1024 ** 2;
 
 export interface VendorRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below the vendor's base URL. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Readable;
+  readonly body?: Readable | string;
   readonly signal: AbortSignal;
 }
 
@@ -38,20 +39,22 @@ export class NoAnswer extends Error {
   }
 }
 
-/** One vendor: its base URL, its key, and whether it honours Idempotency-Key. */
+/** One vendor: its profile, its base URL, its key, and whether it honours Idempotency-Key. */
 export class Vendor {
+  readonly profile: VendorProfile;
   readonly #settings: VendorSettings;
   readonly #key: string;
   #agent: Agent | undefined;
   #seenToHonourKeys = false;
 
-  constructor(settings: VendorSettings, key: string) {
+  constructor(profile: VendorProfile, settings: VendorSettings, key: string) {
+    this.profile = profile;
     this.#settings = settings;
     this.#key = key;
   }
 
   get baseUrl(): string {
-    return this.#settings.baseUrl.replace(/\/+$/, '');
+    return (this.#settings.baseUrl ?? (this.profile.baseUrl as string)).replace(/\/+$/, '');
   }
 
   /** Whether a repeated request to start a task is answered with the first task. */
@@ -83,7 +86,7 @@ export class Vendor {
           : ((error as NodeJS.ErrnoException).code ?? String(error));
       throw new NoAnswer(why, sent);
     } finally {
-      message.body?.destroy();
+      if (typeof message.body !== 'string') message.body?.destroy();
     }
   }
 
@@ -111,7 +114,13 @@ export class Vendor {
 
   #credential(): Record<string, string> {
     const { keyHeader } = this.#settings;
-    return { [keyHeader]: keyHeader.toLowerCase() === 'authorization' ? `Bearer ${this.#key}` : this.#key };
+    const bearer = keyHeader?.toLowerCase() === 'authorization' ? 'Bearer {key}' : '{key}';
+    const headers = keyHeader === undefined ? this.profile.headers : { [keyHeader]: bearer };
+    const filled = Object.entries(headers).map(([name, value]) => [
+      name,
+      value.replaceAll('{key}', this.#key),
+    ]);
+    return Object.fromEntries(filled);
   }
 
   /** Makes a text of the vendor fit for users: one short line without key, URLs and control characters. */

@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import { isRecord, parseJson } from '../../contract/json.js';
+import { checkValue } from '../../contract/schema/check.js';
+import type { Problem } from '../../contract/schema/schema-types.js';
+import { SecureUrl } from '../network/secure-url.js';
+import freepik from './vendors/freepik.json' with { type: 'json' };
+import magnific from './vendors/magnific.json' with { type: 'json' };
+import regen from './vendors/regen.json' with { type: 'json' };
+import vidu from './vendors/vidu.json' with { type: 'json' };
+
+/** The profiles that need no file. */
+const builtIn: Readonly<Record<string, object>> = { regen, magnific, freepik, vidu };
+
+export const vendorNames = Object.keys(builtIn);
+
+const Name = z.string().min(1).max(200);
+const Path = z.string().regex(/^\/[^\s{}]*(\{(id|since)\}[^\s{}]*)*$/, {
+  error: 'must be a path, in which only {id} and {since} stand for something',
+});
+const Pointer = z.string().regex(/^(\/[^/]*)*$/, { error: 'must be a JSON Pointer, such as /data/status' });
+/** The first that leads to something counts. */
+const Pointers = z.array(Pointer).min(1);
+const Values = z.record(Name, z.record(Name, z.string().min(1)));
+
+const TaskForm = z.strictObject({
+  id: Pointers.describe('The id of a task in the answer to its start'),
+  read: Path.optional().describe('The path of its status'),
+  state: Pointers.describe('Its state; one that is neither done nor failed means that it runs'),
+  done: z.array(Name).min(1),
+  failed: z.array(Name).min(1),
+  code: Pointers.optional().describe('Why it failed, for programs'),
+  credits: Pointer.optional().describe('What the vendor charged for it'),
+  files: z.strictObject({
+    each: Pointers.describe('The list of results'),
+    url: Pointers.describe('The URL of one'),
+    marked: Pointers.optional().describe('The URL of its copy with a watermark'),
+    cover: Pointers.optional().describe('The URL of the cover image of a video'),
+    id: Pointers.optional().describe("The vendor's id of a video"),
+  }),
+});
+
+const ErrorForm = z.strictObject({
+  code: Pointers.default([]).describe('What programs read in an error'),
+  message: Pointers.default(['/message', '/error/message', '/detail', '/reason', '/error']),
+  fields: z
+    .strictObject({ each: Pointers, name: Pointer, reason: Pointer })
+    .optional()
+    .describe('The fields that an error is about'),
+  later: z.array(Name).default([]).describe('Codes after which the same request may succeed'),
+  account: z.array(Name).default([]).describe("Codes of trouble with the operator's account"),
+  moderated: z.array(Name).default([]).describe('Codes of refused content'),
+});
+
+const Route = z.strictObject({
+  when: z
+    .array(Name)
+    .default([])
+    .describe('Fields that a request must have for this route; images.1 is the second'),
+  post: Path,
+  read: Path.optional(),
+  images: z.enum(['base64', 'dataUrl']).optional(),
+  fields: z.array(Name).optional().describe('The fields that are sent; absent: all'),
+  values: Values.optional(),
+  set: z.record(Name, z.json()).default({}).describe('Fields with a fixed value'),
+  callback: Name.optional(),
+});
+
+/** How a vendor is spoken to, as data: what a profile does not list is not sent. */
+export const VendorProfile = z.strictObject({
+  $schema: z.string().optional(),
+  baseUrl: SecureUrl.optional(),
+  headers: z.record(Name, z.string()).describe('Sent with each request; {key} is the key'),
+  start: z
+    .record(Name, z.string())
+    .default({})
+    .describe('Headers of a start; {id} is the id of the task here'),
+  images: z.enum(['base64', 'dataUrl']).default('base64').describe('The form of images'),
+  values: Values.default({}).describe("The vendor's names of the values of a field; others are refused"),
+  operations: z
+    .record(Name, z.array(Route).min(1))
+    .describe('The routes of each operation; the first that fits is taken'),
+  ownCreationsOnly: z
+    .boolean()
+    .default(false)
+    .describe('Videos that others made are extended by their URL only'),
+  callback: Name.optional().describe('The field for the URL at which the vendor may call'),
+  marker: z
+    .strictObject({ field: Name, list: Path, each: Pointer, value: Pointer, id: Pointer })
+    .optional()
+    .describe('A field that the vendor returns in its list of tasks, so that a lost start is found again'),
+  task: TaskForm,
+  cancel: z
+    .strictObject({
+      method: z.enum(['POST', 'PUT', 'DELETE']).default('POST'),
+      path: Path,
+      body: z.json().optional(),
+    })
+    .optional()
+    .describe('How a task is cancelled'),
+  errors: ErrorForm.prefault({}),
+  limits: z
+    .strictObject({
+      atOnce: z.int().min(1).optional(),
+      requestsPerMinute: z.int().min(1).optional().describe('Tasks are looked at as rarely as this needs'),
+    })
+    .default({}),
+});
+
+export type VendorProfile = z.output<typeof VendorProfile>;
+export type VendorRoute = z.output<typeof Route>;
+export type VendorTaskForm = z.output<typeof TaskForm>;
+export type VendorErrorForm = z.output<typeof ErrorForm>;
+
+type Loaded = { readonly profile: VendorProfile } | { readonly problems: readonly Problem[] };
+
+const loaded = new Map<string, Loaded>();
+
+/**
+ * Loads a profile by its name, or from a JSON file. One that `extends` another replaces the fields that it names.
+ * @param name a file if it has a slash
+ */
+export function loadVendorProfile(name: string): Loaded {
+  const known = loaded.get(name);
+  if (known) return known;
+  const value = readProfile(name, new Set());
+  const checked = 'problems' in value ? undefined : checkValue(VendorProfile, value.json);
+  const result: Loaded =
+    'problems' in value
+      ? value
+      : checked?.ok
+        ? { profile: checked.value }
+        : { problems: checked?.problems ?? [] };
+  if (!name.includes('/')) loaded.set(name, result);
+  return result;
+}
+
+function readProfile(
+  name: string,
+  seen: Set<string>,
+): { readonly json: unknown } | { readonly problems: readonly Problem[] } {
+  const fail = (message: string) => ({ problems: [{ path: [], message }] });
+  if (seen.has(name)) return fail(`extends itself through ${name}`);
+  seen.add(name);
+  const own = name.includes('/') ? readFile(name) : builtIn[name];
+  if (own === undefined)
+    return fail(
+      `${name} is not one of ${vendorNames.join(', ')}, and not the path of a JSON file, such as ./mine.json`,
+    );
+  if (!isRecord(own) || typeof own.extends !== 'string') return { json: own };
+  const { extends: base, ...fields } = own;
+  const inherited = readProfile(
+    String(base).startsWith('.') ? resolve(dirname(name), String(base)) : String(base),
+    seen,
+  );
+  return 'problems' in inherited ? inherited : { json: { ...(inherited.json as object), ...fields } };
+}
+
+/** @returns undefined if there is no such file, or it is not JSON */
+function readFile(path: string): unknown {
+  try {
+    return parseJson(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
