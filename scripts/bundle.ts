@@ -27,7 +27,11 @@ export async function bundle(): Promise<string[]> {
  * loads, what a command with one request loads, and what sends it. Each takes along what it imports.
  */
 const GROUPS = [
-  { name: 'start', test: /src\/cli\/(main|connect\/folders)\.ts$/, priority: 3 },
+  {
+    name: 'start',
+    test: /src\/cli\/(main|connect\/folders|command\/flags|completion\/safe-value)\.ts$/,
+    priority: 3,
+  },
   { name: 'connect', test: /src\/cli\/completion\/live\.ts$/, priority: 2 },
   { name: 'command', test: /src\/cli\/(run-command|commands\/operation)\.ts$/, priority: 1 },
   { name: 'http', test: /src\/wire\/undici\.ts$/ },

@@ -179,6 +179,6 @@ test('several images are processed in parallel, and a failed one does not affect
   expect(exit).toBe(9);
   expect(stdout).toBe(`${join(cwd, 'a-large.png')}\n${join(cwd, 'b-large.png')}\n`);
   expect(stderr).toContain('2 of 3 saved');
-  expect(stderr).toContain('broken.png failed: must be an image');
+  expect(stderr).toContain('broken.png failed: it must be an image');
   expect(existsSync(join(cwd, 'broken-large.png'))).toBe(false);
 });

@@ -7,8 +7,9 @@ import { listSubcommands } from '../command/help.js';
 import { findFolders } from '../connect/folders.js';
 import type { System } from '../terminal/system.js';
 import { BuiltTree } from '../views/tree.js';
-import { isSafeValue, type Line, listFlags, parseLine } from './line.js';
+import { type Line, listFlags, parseLine } from './line.js';
 import type { Asked, LiveKind } from './live.js';
+import { isSafeValue } from './safe-value.js';
 
 /**
  * Answers `regen __complete --current=<word> -- <words before it>`, which the scripts in completions/ run: one candidate

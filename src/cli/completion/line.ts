@@ -88,8 +88,3 @@ function nameArguments(expected: readonly Argument[], typed: readonly string[]):
   const names = expected.map(({ name }, index) => [name, typed[index]] as const);
   return Object.fromEntries(names.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
-
-/** Whether no shell takes a value for more than one word. */
-export function isSafeValue(value: string): boolean {
-  return /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,255}$/.test(value);
-}

@@ -14,7 +14,8 @@ import { findFolders } from '../connect/folders.js';
 import { findLocal } from '../connect/local.js';
 import { chooseTarget, Settings } from '../connect/settings.js';
 import type { System } from '../terminal/system.js';
-import { isSafeValue, type Line } from './line.js';
+import type { Line } from './line.js';
+import { isSafeValue } from './safe-value.js';
 
 // Decided: a shell waits for at most 300 ms, and starting may take two thirds of that.
 const LIVE_TIMEOUT_MS = 100;

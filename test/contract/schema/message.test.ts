@@ -34,7 +34,7 @@ describe('a message', () => {
     );
   });
 
-  it('leaves text as it is, whatever it looks like', () => {
+  it('leaves text as it is, even if it looks like a part', () => {
     const names = { field: () => 'wrong', command: () => 'wrong' };
     expect(render('node.icon: regen node get', names)).toBe('node.icon: regen node get');
     expect(render(say`${'node.icon'} ${3}${undefined}`, names)).toBe('node.icon 3');

@@ -30,7 +30,7 @@ async function serviceWith(
   return { service, asking: { url: service.url, token: service.ownerToken } };
 }
 
-async function refusalOf(asking: { url: string; token: string | undefined }, path: string, json: object) {
+async function readRefusal(asking: { url: string; token: string | undefined }, path: string, json: object) {
   const { status, body } = await ask(asking.url + path, { method: 'POST', token: asking.token, json });
   return {
     status,
@@ -133,7 +133,7 @@ describe('Vidu makes videos', () => {
     const vendor = await startVidu();
     const { asking, service } = await serviceWith('video', 'vidu', vendor);
     const json = { ...smallestVideos[operation], ...fields };
-    const { status, paths, message } = await refusalOf(asking, videoPaths[operation], json);
+    const { status, paths, message } = await readRefusal(asking, videoPaths[operation], json);
     expect({ status, paths }).toEqual({ status: 400, paths: [path] });
     expect(message).toContain('the vendor of this service');
     expect(await service.context.database.selectFrom('credits').selectAll().execute()).toEqual([]);
@@ -270,7 +270,7 @@ test('a vendor that does not have an operation refuses it before anything is cha
     JSON.stringify({ extends: 'magnific', operations: { 'image.upscaler': [{ post: '/up' }] } }),
   );
   const { asking } = await serviceWith('image', file, { url: 'http://127.0.0.1:9', key: 'k' });
-  const refused = await refusalOf(asking, startPaths['image.relight'], createSmallestBody('image.relight'));
+  const refused = await readRefusal(asking, startPaths['image.relight'], createSmallestBody('image.relight'));
   expect(refused).toMatchObject({
     status: 503,
     message: expect.stringContaining('does not have this operation'),
