@@ -6,16 +6,17 @@ import { type OutputOptions, type RolldownOptions, rolldown } from 'rolldown';
 import { minifySync } from 'rolldown/experimental';
 import { GRAMMAR_MODULE } from '../src/python/definitions/grammar.js';
 import { breakLines } from './break-lines.js';
-import { writeCommands } from './commands.js';
 import { writeLibraryTypes } from './library-api.js';
 import { writeManifestOutlines, writeOperations } from './operations.js';
 
 /** Bundles src into dist, split so that a command loads only what it runs. Returns the modules in it. */
 export async function bundle(): Promise<string[]> {
-  writeCommands();
   writeOperations();
   writeManifestOutlines();
   writeLibraryTypes();
+  // The commands import what was just written.
+  const { writeCommands } = await import('./commands.js');
+  writeCommands();
   const modules = await Promise.all([bundleCommandLine(), bundleService(), bundleWorkers(), bundleReader()]);
   const require = createRequire(import.meta.url);
   await copyFile(require.resolve(GRAMMAR_MODULE), join('dist', basename(GRAMMAR_MODULE)));

@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import type { CommandTree } from '../src/cli/command/command.js';
 import { commandTree, listAnswers } from '../src/cli/command-tree.js';
 import { topics } from '../src/cli/views/topics.js';
 import { toJsonSchema } from '../src/contract/schema/json-schema.js';
 import { writeManualPages } from './man.js';
+import { writeIfChanged } from './write-if-changed.js';
 
 const FOLDER = 'dist/commands';
 
@@ -31,17 +32,4 @@ export function writeCommands(): void {
   const first = tree.commands.filter(({ words }) => words.length === 1);
   const commands = first.map((command) => ({ ...command, flags: [], examples: [], notes: [] }));
   writeIfChanged(`${FOLDER}/index.json`, { ...tree, commands } satisfies CommandTree);
-}
-
-function writeIfChanged(path: string, value: unknown): void {
-  const text = JSON.stringify(value);
-  if (text !== readIfPresent(path)) writeFileSync(path, text);
-}
-
-export function readIfPresent(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

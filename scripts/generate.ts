@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import { commandTree } from '../src/cli/command-tree.js';
 import { contract } from '../src/contract/index.js';
 import { createOpenApiDocument } from '../src/contract/openapi.js';
-import { readIfPresent } from './commands.js';
 import { formatConfigurationPage } from './configuration-page.js';
 import { formatErrorsPage } from './errors-page.js';
 import { formatApiPage } from './library-api.js';
 import { formatReference } from './reference.js';
+import { readIfPresent } from './write-if-changed.js';
 
 /** Every file in the repository that is generated from the contract and the views. */
 const files: Record<string, () => string> = {

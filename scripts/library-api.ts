@@ -3,7 +3,7 @@ import { contract } from '../src/contract/index.js';
 import { createOpenApiDocument } from '../src/contract/openapi.js';
 import { listOperations, type Operation } from '../src/contract/operation.js';
 import { findImageFields } from '../src/contract/schema/image-rules.js';
-import { readIfPresent } from './commands.js';
+import { readIfPresent } from './write-if-changed.js';
 
 const PATH = 'src/library/api.generated.ts';
 

@@ -1,10 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { contract } from '../src/contract/index.js';
 import { listOperations, type Operation } from '../src/contract/operation.js';
 import { createOutline } from '../src/contract/schema/create-outline.js';
 import type { Outline } from '../src/contract/schema/outline.js';
 import { MANIFEST_SCHEMAS } from '../src/pack/manifest-schemas.js';
-import { readIfPresent } from './commands.js';
+import { writeIfChanged } from './write-if-changed.js';
 
 const PATH = 'src/client/operations.generated.json';
 
@@ -23,11 +22,6 @@ export function writeManifestOutlines(): void {
     createOutline(schema, 'input'),
   ]);
   writeIfChanged('src/pack/manifest.generated.json', Object.fromEntries(outlines));
-}
-
-function writeIfChanged(path: string, value: unknown): void {
-  const text = JSON.stringify(value);
-  if (text !== readIfPresent(path)) writeFileSync(path, text);
 }
 
 function outlineOperation({ method, path, safe, secret, query, body, response }: Operation) {
