@@ -57,22 +57,25 @@ const OWN_KEYS = ['command', 'id'];
 /** Longer keys get no suggestion. */
 const MAX_KEY_CHARACTERS = 100;
 
-const COMMANDS = new Map(
-  new BuiltTree()
-    .readWhole()
-    .commands.filter(({ module }) => module === 'generate')
-    .map((command) => [command.words.join(' '), command]),
-);
+let starting: ReadonlyMap<string, Command> | undefined;
+
+/** The commands that start tasks, by their words. */
+function listStarting(): ReadonlyMap<string, Command> {
+  const { commands } = new BuiltTree().readWhole();
+  const found = commands.filter(({ module }) => module === 'generate');
+  return new Map(found.map((command) => [command.words.join(' '), command]));
+}
 
 /**
  * Parses a line as its command would parse its arguments and flags.
  * @throws Failure with all keys and values that the command does not take
  */
 function parseRecord(record: Readonly<Record<string, unknown>>): ParsedCommand {
-  const command = COMMANDS.get(String(record.command ?? '').trim());
+  starting ??= listStarting();
+  const command = starting.get(String(record.command ?? '').trim());
   if (!command) {
     throw toInvalidFailure([
-      { path: 'command', message: `must be one of ${[...COMMANDS.keys()].join(', ')}` },
+      { path: 'command', message: `must be one of ${[...starting.keys()].join(', ')}` },
     ]);
   }
   const args: Record<string, string | string[]> = {};
