@@ -17,19 +17,26 @@ export async function readConfiguration(path: string): Promise<Readonly<Record<s
   return resolvePaths(value, dirname(path));
 }
 
-/** Resolves the data folder and the naming files of settings, which are not validated yet. */
+/** Resolves the data folder, the naming files and the profiles of vendors in settings, which are not validated yet. */
 export function resolvePaths(
   settings: Readonly<Record<string, unknown>>,
   folder: string,
 ): Record<string, unknown> {
-  const { data, naming, uplink } = settings;
+  const { data, naming, uplink, generation } = settings;
   const toPath = (value: unknown) =>
     typeof value === 'string' && value !== '' ? resolve(folder, value) : value;
   const toNaming = (value: unknown) => (NAMINGS.includes(value as string) ? value : toPath(value));
+  // A name has no slash.
+  const toVendor = (vendor: unknown) => (String(vendor).includes('/') ? toPath(vendor) : vendor);
+  const toEngine = ([kind, engine]: [string, unknown]) => [
+    kind,
+    isRecord(engine) && 'vendor' in engine ? { ...engine, vendor: toVendor(engine.vendor) } : engine,
+  ];
   return {
     ...settings,
     ...(data !== undefined && { data: toPath(data) }),
     ...(naming !== undefined && { naming: toNaming(naming) }),
+    ...(isRecord(generation) && { generation: Object.fromEntries(Object.entries(generation).map(toEngine)) }),
     ...(isRecord(uplink) && 'naming' in uplink && { uplink: { ...uplink, naming: toNaming(uplink.naming) } }),
   };
 }

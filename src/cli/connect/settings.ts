@@ -1,4 +1,4 @@
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { regen, say } from '../../contract/schema/message.js';
@@ -14,6 +14,15 @@ import { Store, type Warn } from './store.js';
 
 const FIXED_KEYS = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
 const PROFILE_KEY = /^profiles\.([a-z0-9][a-z0-9_-]*)\.(base_url|allow_http|naming)$/i;
+
+/** Namings that are not files. */
+const NAMINGS = ['regen', 'comfy'];
+
+/** Completes the path in a setting: a relative one would lead to files of any folder that a command runs in. */
+function toPath(key: string, value: string, folder: string): string {
+  const isPath = key === 'ca_file' || (key.endsWith('.naming') && !NAMINGS.includes(value));
+  return isPath && value !== '' ? resolve(folder, value) : value;
+}
 
 /** The environment variables that take precedence over settings. */
 const VARIABLES: Record<string, string> = {
@@ -44,6 +53,7 @@ const DEFAULTS: Record<string, string> = {
 export class Settings {
   readonly store: Store;
   readonly #env: System['env'];
+  readonly #cwd: string;
 
   /** @param project whose defaults take precedence over the settings file */
   constructor(
@@ -56,6 +66,7 @@ export class Settings {
     warnOfOtherWriter(folder, warn);
     this.store = new Store(join(folder, 'config.json'), warn, false);
     this.#env = system.env;
+    this.#cwd = system.cwd;
   }
 
   get(key: string): Setting | undefined {
@@ -65,7 +76,8 @@ export class Settings {
     const { path = '', profile } = this.project ?? {};
     if (key === 'profile' && profile !== undefined) return { key, value: profile, source: path };
     const stored = this.store.read()[key];
-    if (typeof stored === 'string') return { key, value: stored, source: this.store.path };
+    const { path: source } = this.store;
+    if (typeof stored === 'string') return { key, value: toPath(key, stored, dirname(source)), source };
     const standard = DEFAULTS[key];
     return standard === undefined ? undefined : { key, value: standard, source: 'default' };
   }
@@ -130,7 +142,8 @@ export class Settings {
 
   async set(key: string, value: string): Promise<void> {
     this.check(key, value);
-    await this.store.change((values) => ({ ...values, [key]: value }));
+    const kept = toPath(key, value, this.#cwd);
+    await this.store.change((values) => ({ ...values, [key]: kept }));
   }
 
   async unset(key: string): Promise<void> {

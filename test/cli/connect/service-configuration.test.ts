@@ -148,12 +148,14 @@ it.each(['5', '""', '[]', '{}'])('a data folder of %s is refused, and the settin
 it('the paths of a configuration are relative to its file, and those of variables to the current folder', async () => {
   const config = writeConfiguration(
     'regen.json',
-    '{"naming":"a.json","uplink":{"url":"https://x.test","naming":"b.json"}}',
+    `{"naming":"a.json","uplink":{"url":"https://x.test","naming":"b.json"},
+      "generation":{"image":{"engine":"upstream","vendor":"./mine.json"},"video":{"vendor":"vidu"}}}`,
   );
   const folder = join(config, '..');
   expect(await readConfiguration(config)).toMatchObject({
     naming: join(folder, 'a.json'),
     uplink: { naming: join(folder, 'b.json') },
+    generation: { image: { vendor: join(folder, 'mine.json') }, video: { vendor: 'vidu' } },
   });
   const cwd = folderForTest();
   writeFileSync(join(cwd, 'port'), '5');

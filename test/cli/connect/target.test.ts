@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { homeForTest, regen } from '../../support/cli.js';
 import { packForTest } from '../../support/packs.js';
-import { serviceForTest } from '../../support/service.js';
+import { folderForTest, serviceForTest } from '../../support/service.js';
 
 test('an address without a scheme is completed in the hint', async () => {
   const { exit, stderr } = await regen(['node', 'get', 'x', '--base-url', '127.0.0.1:9']);
@@ -136,4 +136,35 @@ test('--dry-run shows the address of the embedded service as it runs', async () 
   writeFileSync(join(folder, 'service.json'), JSON.stringify(record), { mode: 0o600 });
   const { stdout } = await regen(['node', 'delete', 'acme', 'x', '--dry-run'], { home });
   expect(stdout).toBe('DELETE http://127.0.0.1:40404/publishers/acme/nodes/x\n');
+});
+
+test('a file in a setting is found from any folder, and none of that folder is read in its place', async () => {
+  const home = homeForTest();
+  const [own, other] = [folderForTest(), folderForTest()];
+  writeFileSync(join(own, 'names.json'), '{"fields":{"description":"text"}}');
+  writeFileSync(join(other, 'names.json'), 'of someone else');
+  const run = (cwd: string, ...argv: string[]) => regen(argv, { home, cwd });
+  for (const [key, value] of [
+    ['profiles.team.base_url', 'http://127.0.0.1:9'],
+    ['profiles.team.naming', 'names.json'],
+    ['ca_file', 'ca.pem'],
+  ] as const)
+    expect((await run(own, 'config', 'set', key, value)).exit).toBe(0);
+  const { stdout } = await run(other, 'config', 'list', '--json');
+  const values = Object.fromEntries(
+    JSON.parse(stdout).map((one: { key: string; value: string }) => [one.key, one.value]),
+  );
+  expect(values).toMatchObject({
+    'profiles.team.naming': join(own, 'names.json'),
+    ca_file: join(own, 'ca.pem'),
+  });
+});
+
+test('a relative file in a settings file that was edited by hand is beside that file', async () => {
+  const home = homeForTest();
+  const folder = join(home, '.config', 'regen');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'config.json'), '{"ca_file":"ca.pem"}');
+  const { stdout } = await regen(['config', 'get', 'ca_file'], { home, cwd: folderForTest() });
+  expect(stdout.trim()).toBe(join(folder, 'ca.pem'));
 });
