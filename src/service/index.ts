@@ -20,6 +20,8 @@ export {
   ResourceExhausted,
   type ServiceFile,
 } from './configuration/start-errors.js';
+/** @internal */
+export { vendorProfiles } from './configuration/vendor-profile.js';
 export { DataUnusable } from './database/data-unusable.js';
 /** @internal */
 export { maskPassword } from './database/postgres.js';

@@ -11,9 +11,9 @@ import regen from './vendors/regen.json' with { type: 'json' };
 import vidu from './vendors/vidu.json' with { type: 'json' };
 
 /** The profiles that need no file. */
-const builtIn: Readonly<Record<string, object>> = { regen, magnific, freepik, vidu };
+export const vendorProfiles: Readonly<Record<string, object>> = { regen, magnific, freepik, vidu };
 
-export const vendorNames = Object.keys(builtIn);
+export const vendorNames = Object.keys(vendorProfiles);
 
 const Name = z.string().min(1).max(200);
 const Path = z.string().regex(/^\/[^\s{}]*(\{(id|since)\}[^\s{}]*)*$/, {
@@ -143,7 +143,11 @@ function readProfile(
   const fail = (message: string) => ({ problems: [{ path: [], message }] });
   if (seen.has(name)) return fail(`extends itself through ${name}`);
   seen.add(name);
-  const own = name.includes('/') ? readFile(name) : builtIn[name];
+  const own = name.includes('/')
+    ? readFile(name)
+    : Object.hasOwn(vendorProfiles, name)
+      ? vendorProfiles[name]
+      : undefined;
   if (own === undefined)
     return fail(
       `${name} is not one of ${vendorNames.join(', ')}, and not the path of a JSON file, such as ./mine.json`,

@@ -34,3 +34,44 @@ test('serve on an address of another machine fails with a message', async () => 
   expect(exit).toBe(2);
   expect(stderr).toContain('This machine does not have the address: 192.0.2.1.');
 });
+
+test.each(['regen', 'magnific', 'freepik', 'vidu'])(
+  'serve vendor prints the profile of %s, which a configuration takes as a file',
+  async (name) => {
+    const { exit, stdout } = await regen(['serve', 'vendor', name]);
+    expect(exit).toBe(0);
+    const folder = folderForTest();
+    writeFileSync(join(folder, 'mine.json'), stdout);
+    writeFileSync(join(folder, 'vendor.key'), 'secret');
+    const kind = name === 'vidu' ? 'video' : 'image';
+    writeFileSync(
+      join(folder, 'regen.toml'),
+      `[generation.${kind}]\nengine = "upstream"\nvendor = "./mine.json"\nbaseUrl = "https://vendor.example"\nkey = { file = "${folder}/vendor.key" }\n`,
+    );
+    const checked = await regen(['serve', '--check', '--config', join(folder, 'regen.toml')]);
+    expect(checked.exit, checked.stderr).toBe(0);
+  },
+);
+
+test('serve vendor lists the profiles if there is none of a name', async () => {
+  const { exit, stderr } = await regen(['serve', 'vendor', 'constructor']);
+  expect(exit).toBe(2);
+  expect(stderr).toContain('Use one of regen, magnific, freepik, vidu.');
+});
+
+test('serve --check names each fault of a profile', async () => {
+  const folder = folderForTest();
+  const config = join(folder, 'regen.toml');
+  writeFileSync(
+    join(folder, 'mine.json'),
+    '{"extends":"vidu","tasks":{},"operations":{"video.extend":[{"post":"x"}]}}',
+  );
+  writeFileSync(
+    config,
+    '[generation.video]\nengine = "upstream"\nvendor = "./mine.json"\nkey = { env = "VIDU_KEY" }\n',
+  );
+  const { exit, stdout, stderr } = await regen(['serve', '--check', '--config', config, '--json']);
+  expect(exit, stdout).toBe(2);
+  for (const path of ['generation.video.vendor', 'operations.video.extend.0.post', 'generation.video.key'])
+    expect(stderr).toContain(path);
+});

@@ -1,0 +1,22 @@
+import type { Needs } from '../connect/context.js';
+import { usage } from '../terminal/failure.js';
+import { toJson } from '../terminal/text.js';
+import type { View } from '../views/view.js';
+import { loadService } from './serve.js';
+
+export const view = (): View => ({
+  usage: 'serve vendor <name>',
+  local: true,
+  summary: 'Print the profile of a vendor as JSON, as a start for your own',
+  explain: { name: 'Name of the profile: regen, magnific, freepik or vidu' },
+  notes: ['docs/vendors.md explains its fields. `regen serve --check` says what is wrong with one.'],
+  examples: ['regen serve vendor vidu > mine.json'],
+});
+
+export async function run({ args, folders, output }: Needs<'args' | 'folders' | 'output'>): Promise<void> {
+  const { vendorProfiles } = await loadService(folders);
+  const name = args.name as string;
+  if (!Object.hasOwn(vendorProfiles, name))
+    throw usage(`There is no profile of ${name}.`, `Use one of ${Object.keys(vendorProfiles).join(', ')}.`);
+  await output.line(toJson(vendorProfiles[name], 2));
+}
