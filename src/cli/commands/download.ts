@@ -5,7 +5,9 @@ import { regen, say } from '../../contract/schema/message.js';
 import { checkDigest, checkSha256, computeSha256 } from '../../flows/digest.js';
 import { toVerdictError } from '../../flows/publish/next-step.js';
 import {
+  describeDeprecation,
   findArchiveDigest,
+  LATEST,
   type NodeVersion,
   readVersion,
   requireVersion,
@@ -15,7 +17,7 @@ import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
-import { Failure } from '../terminal/failure.js';
+import { Failure, findExit } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
 import { Count, Sha256, Text } from '../views/answers.js';
@@ -26,7 +28,7 @@ type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'servic
 export const view = (): View => ({
   usage: 'version download <nodeId> [version]',
   summary: 'Save the archive of a version, and print its path',
-  explain: { version: 'Version number (default: the latest version)' },
+  explain: { version: 'Version number, or latest (the default)' },
   flags: {
     '-o, --output <path>': 'File or folder/ to save to (default <node>-<version>.zip)',
     '--force': 'Overwrite an existing file',
@@ -46,7 +48,9 @@ export async function run(context: Context): Promise<void> {
   const { args, flags, output, system, signal } = context;
   const nodeId = args.nodeId as string;
   const service = await context.services.reach();
-  const version = await findVersion(context, service, nodeId, args.version as string | undefined);
+  const asked = args.version === LATEST ? undefined : (args.version as string | undefined);
+  const version = await findVersion(context, service, nodeId, asked);
+  if (version.deprecated) await output.warn(describeDeprecation(nodeId, version));
   const { downloadUrl } = version;
   if (!downloadUrl) throw toNothingToDownloadFailure(nodeId, version.version);
   const digest = await findArchiveDigest(service.client, version, signal);
@@ -118,8 +122,14 @@ async function readWithoutCounting(
 function requireDownloadable(nodeId: string, version: NodeVersion): NodeVersion {
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
-    case 'NodeVersionStatusBanned':
-      throw toVerdictError({ nodeId }, version);
+    case 'NodeVersionStatusBanned': {
+      const { code, message, facts } = toVerdictError({ nodeId }, version);
+      throw new Failure(message, {
+        code: facts.serviceCode ?? code,
+        exit: findExit(code),
+        hint: say`Choose another version: ${regen('version list', nodeId)}`,
+      });
+    }
     case 'NodeVersionStatusDeleted':
       throw toNothingToDownloadFailure(nodeId, version.version, ', because it was deleted');
     case 'NodeVersionStatusPending':

@@ -8,7 +8,7 @@ import { readInput } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
-import { publishFolder, readFolder } from '../publish/publish-folder.js';
+import { publishFolder, readAllowances, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
@@ -34,6 +34,7 @@ export const view = (): View => ({
     '--changelog-file <path>': 'File with the changelog, or - for standard input',
     ...allowSecretsFlag,
     '--allow-findings': 'Publish even if a finding would flag the version',
+    '--allow-empty': 'Publish even if the pack has no node definition, such as one with only a web extension',
     '--skip-existing': 'Succeed if this exact version is already published',
     '--no-wait': 'Exit once the archive is uploaded',
     '--wait': { description: 'Wait for the verdict (the default)', hidden: true },
@@ -77,7 +78,7 @@ async function publishOne(
 ): Promise<void> {
   const { output } = context;
   const progress = new Progress(output);
-  await checkCode(pack, output, progress, context.flags['allow-findings'] === true);
+  await checkCode(pack, output, progress, readAllowances(context.flags));
   context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
   try {
     const version = await publishFolder(context, pack, { changelog, timeoutMs, progress });

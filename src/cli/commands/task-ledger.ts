@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
-import { findEntry, isKind } from '../../flows/tasks/task.js';
+import { findEntry, isKind, requireKind } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readNumber, readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction } from '../command/confirm.js';
@@ -101,6 +101,7 @@ function readFilter(flags: FlagValues, now: number): (entry: Entry) => boolean {
   const wrong = states.find((state) => !STATES.includes(state));
   if (wrong !== undefined) throw usage(`--state must be one of ${STATES.join(', ')}, not '${wrong}'.`);
   const kind = readText(flags, 'kind');
+  requireKind(kind, `--kind ${kind}`);
   const service = readText(flags, 'service');
   const since = readSince(readText(flags, 'since'), now);
   return (entry) =>

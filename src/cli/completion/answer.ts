@@ -5,6 +5,7 @@ import type { Argument, Command, Flag, Mode } from '../command/command.js';
 import { toKebabCase } from '../command/flags.js';
 import { listSubcommands } from '../command/help.js';
 import { findFolders } from '../connect/folders.js';
+import { shortenStatus } from '../terminal/status-names.js';
 import type { System } from '../terminal/system.js';
 import { BuiltTree } from '../views/tree.js';
 import { type Line, listFlags, parseLine } from './line.js';
@@ -117,9 +118,11 @@ function mayHaveNaming(system: System): boolean {
 
 function listChoices(input: Flag | Argument, naming: Naming | undefined): readonly string[] {
   const choices = ('choices' in input && input.choices) || [];
-  if (!naming) return choices;
-  const renamed = choices.map((choice) => naming.renameWord(input.target?.at(-1) ?? '', choice, 'theirs'));
-  return renamed.filter((choice) => choices.includes(choice) || isSafeValue(choice));
+  const names = choices.map((choice) => {
+    const short = shortenStatus(choice);
+    return short ?? naming?.renameWord(input.target?.at(-1) ?? '', choice, 'theirs') ?? choice;
+  });
+  return names.filter((name) => choices.includes(name) || isSafeValue(name));
 }
 
 function useContractModel(line: Line, naming: Naming | undefined): Line {

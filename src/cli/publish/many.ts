@@ -11,7 +11,7 @@ import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { formatCount } from '../terminal/text.js';
 import type { PublishRow } from '../views/answers.js';
-import { publishFolder, readFolder } from './publish-folder.js';
+import { publishFolder, readAllowances, readFolder } from './publish-folder.js';
 import { findPublishToken, type PublishContext, type PublishToken } from './token.js';
 
 type Context = Needs<
@@ -65,7 +65,7 @@ export async function publishMany(
   try {
     await runEach('Checking', async (folder, part) => {
       folder.pack = await readFolder(part, folder.dir);
-      await checkCode(folder.pack, part.output, SILENT, flags['allow-findings'] === true);
+      await checkCode(folder.pack, part.output, SILENT, readAllowances(flags));
     });
     if (preview) {
       const passed = folders.filter(({ failure }) => !failure);

@@ -1,4 +1,5 @@
 import { formatCell, listFields } from './rows.js';
+import { shortenStatus } from './status-names.js';
 import { oneLine } from './text.js';
 
 /** What a state means to the reader: its colour. */
@@ -11,7 +12,6 @@ export interface Cell {
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
-const STATUS_NAME = /^(?:NodeVersion|Node|Publisher|HostNode)(?:Status|Policy)([A-Z]\w*)$/;
 const STATE_FIELD = /(?:^|\.|_)(?:status|state|verdict|severity|kind)$/;
 
 const TONES: Readonly<Record<Tone, readonly string[]>> = {
@@ -35,8 +35,8 @@ export function presentField(field: string, text: string, now: number): Cell {
 }
 
 function presentState(field: string, text: string): Cell {
-  const word = STATUS_NAME.exec(text)?.[1];
-  const short = word ? splitWords(word) : text;
+  const word = shortenStatus(text);
+  const short = word ?? text;
   return { text: short, tone: word || STATE_FIELD.test(field) ? findTone(short) : undefined };
 }
 

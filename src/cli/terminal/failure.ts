@@ -21,7 +21,15 @@ export const exitCodes = {
 export const failureCodes = {
   1: ['unexpected'],
   2: [
-    ...(['usage', 'invalid_pack', 'archive_limit', 'secrets_found', 'file_exists', 'declined'] as const),
+    ...([
+      'usage',
+      'invalid_pack',
+      'empty_pack',
+      'archive_limit',
+      'secrets_found',
+      'file_exists',
+      'declined',
+    ] as const),
     ...(['over_budget', 'price_unknown', 'data_unusable', 'webhook_not_verified'] as const),
     ...(['sign_in_unavailable'] as const),
   ],
@@ -44,6 +52,7 @@ export const failureCodes = {
   8: ['still_running', 'status_unreadable', 'version_pending'],
   126: ['not_started'],
   127: ['not_started'],
+  130: ['interrupted'],
 } as const;
 
 export type FailureCode = (typeof failureCodes)[keyof typeof failureCodes][number];

@@ -4,6 +4,7 @@ import type { FailureCode } from '../terminal/failure.js';
 export const failureMeanings: Readonly<Record<FailureCode, string>> = {
   usage: 'The command line is wrong; nothing was sent.',
   invalid_pack: 'The manifest or the files of the node pack are not valid.',
+  empty_pack: 'The node pack has no node definition; --allow-empty publishes it anyway.',
   archive_limit: 'The archive of the node pack would exceed a limit.',
   secrets_found: 'Files of the node pack look like secrets.',
   file_exists: 'A file is in the way; --force overwrites it.',
@@ -58,5 +59,6 @@ export const failureMeanings: Readonly<Record<FailureCode, string>> = {
   still_running: 'The command stopped waiting; the work continues.',
   status_unreadable: 'The service cannot report the status of the task.',
   version_pending: 'The registry has not finished checking the version.',
+  interrupted: 'Ctrl-C or another signal ended the command; the hint says how to continue.',
   unexpected: 'A bug, or a response that is not part of the contract: please report it.',
 };

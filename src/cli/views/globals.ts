@@ -51,7 +51,7 @@ export const groups: Readonly<Record<string, string>> = {
   'admin publisher member': 'Members of any publisher',
   'admin host-node': 'Policies of node definitions',
   'admin token': 'Admin tokens',
-  'admin user': 'Budgets of users',
+  'admin user': 'Users and their budgets',
   auth: 'Sign in, sign out and show the current credential',
   config: 'Settings',
   completion: 'Shell completion of commands, flags and values',

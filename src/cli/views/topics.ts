@@ -1,9 +1,10 @@
 import { errorCodes } from '../../contract/error-codes.js';
+import type { CommandTree } from '../command/command.js';
 import { toFlags } from '../command/flags.js';
-import { formatFlag, type Topic } from '../command/help.js';
+import { formatFlag, listSubcommands, type Topic } from '../command/help.js';
 import { listExits } from '../terminal/failure.js';
 import { failureMeanings } from './failure-codes.js';
-import { globals, groups } from './globals.js';
+import { globals } from './globals.js';
 
 const EXIT_CODES = [
   ['0', 'Done'],
@@ -43,19 +44,27 @@ const ENVIRONMENT = [
 const EMPTY_VARIABLES =
   'An empty variable counts as unset, except REGEN_PAGER, PAGER and REGEN_SERVE_*. Without --base-url or a profile, a command that changes something refuses an empty REGEN_BASE_URL, REGEN_TOKEN or REGEN_PUBLISH_TOKEN: in a CI job, a secret is probably missing.';
 
-/** The pages of `regen help <topic>`. */
+/** Adds what only the whole tree knows: its first words. */
+export function completeTopics(tree: CommandTree): Readonly<Record<string, Topic>> {
+  const items = listSubcommands(tree, '').map(({ name, summary }) => [name, summary] as const);
+  return { ...topics, commands: { ...(topics.commands as Topic), blocks: [{ items }] } };
+}
+
+/** The pages of `regen help <topic>`; the list of commands is added by `completeTopics`. */
 export const topics: Readonly<Record<string, Topic>> = {
   commands: {
-    summary: 'All groups of commands',
-    blocks: [{ items: Object.entries(groups).filter(([name]) => !name.includes(' ')) }],
+    summary: 'All commands and groups of commands',
+    blocks: [],
   },
   options: {
-    summary: 'Options that every command accepts',
+    summary: 'Options that most commands accept',
     blocks: [
       {
         items: toFlags(globals).map((flag) => [formatFlag(flag), flag.description]),
       },
-      { text: 'Options that name a service are accepted by commands that use one.' },
+      {
+        text: 'Options that name a service belong to commands that use one, and --columns and --ndjson to lists.',
+      },
     ],
   },
   output: {

@@ -37,13 +37,18 @@ function toProblems(issue: z.core.$ZodIssue): Problem[] {
   if (issue.code === 'invalid_value') {
     const choices = describeChoices(issue);
     // zod has messages as strings only.
-    return [{ path, message: issue.message === String(choices) ? choices : issue.message }];
+    return [{ path, message: issue.message === String(choices) ? choices : issue.message, isOfValue: true }];
   }
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+  if (issue.code !== 'unrecognized_keys') {
+    const isOfValue = OF_VALUE.includes(issue.code);
+    return [{ path, message: issue.message, ...(isOfValue && { isOfValue }) }];
+  }
   return issue.keys
     .slice(0, MAX_PROBLEMS)
     .map((key) => ({ path: [...path, key], message: 'is not a known field' }));
 }
+
+const OF_VALUE: readonly string[] = ['invalid_type', 'invalid_format', 'too_small', 'too_big'];
 
 const TYPE_NAMES: Record<string, string> = {
   int: 'a whole number',
