@@ -22,16 +22,33 @@ export async function answerCompletion(argv: readonly string[], system: System):
   const own = argv.slice(0, end);
   const current = own.find((word) => word.startsWith(CURRENT))?.slice(CURRENT.length) ?? '';
   try {
-    const line = parseLine(new BuiltTree(), argv.slice(end + 1), current);
+    const typed = argv.slice(end + 1);
+    // For bash, the @ of @last is a word of its own.
+    const isAfterAt = typed.at(-1) === '@';
+    const words = isAfterAt ? typed.slice(0, -1) : typed;
+    const built = new BuiltTree();
+    const isHelp = words[0] === 'help';
+    const line = parseLine(built, isHelp ? words.slice(1) : words, isAfterAt ? `@${current}` : current);
+    if (isHelp)
+      return formatLines([...listCommandNames(line), ...(words.length === 1 ? listTopics(line) : [])]);
     const candidates = await listCandidates(line, {
       system,
       argv,
       inBackground: own.includes('--background'),
     });
-    return candidates.map((candidate) => `${candidate}\n`).join('');
+    if (isAfterAt) return formatLines(candidates.flatMap((one) => (one.startsWith('@') ? one.slice(1) : [])));
+    return formatLines(candidates);
   } catch {
     return '';
   }
+}
+
+function formatLines(candidates: readonly string[]): string {
+  return candidates.map((candidate) => `${candidate}\n`).join('');
+}
+
+function listTopics({ tree: { topics } }: Line): string[] {
+  return Object.entries(topics).map(([name, summary]) => formatSuggestion(name, summary));
 }
 
 const CURRENT = '--current=';
@@ -179,6 +196,7 @@ const HINTS: Readonly<Record<string, Hint>> = {
   to: 'version',
   profile: 'profile',
   task_id: 'task',
+  key: 'setting',
   deliveryId: 'delivery',
 };
 

@@ -61,7 +61,7 @@ export const groups: Readonly<Record<string, string>> = {
 /** The order of help: first words, and the commands that begin each group. The others follow as they are declared. */
 export const order: Readonly<Record<string, readonly string[]>> = {
   publisher: 'create, get, list, update, delete, audit, token create, token list, token check'.split(', '),
-  node: ['init'],
+  node: ['scaffold', 'init'],
   version: 'publish, pack, check, bump, deprecate, diff, update, get, list, delete, history, download'.split(
     ', ',
   ),

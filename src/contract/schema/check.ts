@@ -8,6 +8,9 @@ export type CheckResult<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problems: Problem[] };
 
+/** What is wrong with a field that a schema does not have. */
+export const UNKNOWN_FIELD = 'is not a known field';
+
 /** Decided: at most a hundred problems are reported. */
 const MAX_PROBLEMS = 100;
 
@@ -43,9 +46,7 @@ function toProblems(issue: z.core.$ZodIssue): Problem[] {
     const isOfValue = OF_VALUE.includes(issue.code);
     return [{ path, message: issue.message, ...(isOfValue && { isOfValue }) }];
   }
-  return issue.keys
-    .slice(0, MAX_PROBLEMS)
-    .map((key) => ({ path: [...path, key], message: 'is not a known field' }));
+  return issue.keys.slice(0, MAX_PROBLEMS).map((key) => ({ path: [...path, key], message: UNKNOWN_FIELD }));
 }
 
 const OF_VALUE: readonly string[] = ['invalid_type', 'invalid_format', 'too_small', 'too_big'];

@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { checkValue } from '../../contract/schema/check.js';
+import { checkValue, UNKNOWN_FIELD } from '../../contract/schema/check.js';
+import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { MAX_TIMER_MS } from '../../wire/backoff.js';
+import { findNearest } from '../../wire/nearest.js';
 import { SecureUrl, ServerUrl } from '../network/secure-url.js';
 import { checkVendors, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
@@ -269,6 +272,16 @@ export function getLogLevel(configuration: Configuration): LogLevel {
   return configuration.logLevel ?? (isExposed(configuration) ? 'info' : 'warn');
 }
 
+/** Adds the setting that an unknown one probably means. */
+function nameNearest(problem: Problem): Problem {
+  if (problem.message !== UNKNOWN_FIELD) return problem;
+  const path = problem.path.map(String);
+  let fields: Readonly<Record<string, FieldDescription>> = describeFields(Configuration);
+  for (const name of path.slice(0, -1)) fields = fields[name]?.fields ?? {};
+  const near = findNearest(path.at(-1) as string, Object.keys(fields));
+  return { path, message: `is not a setting${near ? ` (did you mean ${near}?)` : ''}` };
+}
+
 const WORK_ALONE =
   'needs a database that other services share, because nothing else would run the other jobs';
 
@@ -278,7 +291,7 @@ const WORK_ALONE =
  */
 export function parseConfiguration(input: ConfigurationInput, env: Environment): Configuration {
   const checked = checkValue(Configuration, input);
-  if (!checked.ok) throw new InvalidConfiguration(checked.problems);
+  if (!checked.ok) throw new InvalidConfiguration(checked.problems.map(nameNearest));
   const { generation, metrics } = checked.value;
   const isAlone = checked.value.database === undefined;
   const problems = [
