@@ -43,7 +43,7 @@ export function findRequestProblems(
     const schema = operation[part];
     const checked = schema && checkValue(schema, values[part], service ? { service } : {});
     if (!checked || checked.ok) return [];
-    return checked.problems.map(({ path, message }) => ({ path: [part, ...path], message }));
+    return checked.problems.map((problem) => ({ ...problem, path: [part, ...problem.path] }));
   });
   return problems.map(toDetail);
 }

@@ -154,7 +154,7 @@ export class Output {
 
   /** Whether stderr is for a program, which reads one JSON object there if the command fails. */
   get isForProgram(): boolean {
-    return Boolean(this.mode.json || this.mode.ndjson) && !this.system.stderr.isTTY;
+    return this.mode.json === true && !this.mode.ndjson && !this.system.stderr.isTTY;
   }
 
   /** Whether nothing but errors is printed for people. */

@@ -64,7 +64,7 @@ const TYPE_NAMES: Record<string, string> = {
 const FORMAT_NAMES: Record<string, string> = {
   datetime: 'a date-time such as 2026-01-31T12:00:00Z',
   url: 'a URL',
-  email: 'an e-mail address',
+  email: 'an email address',
 };
 
 const UNITS: Record<string, [one: string, many: string]> = {

@@ -64,7 +64,8 @@ const networks = (description: string) =>
     })
     .prefault({});
 const port = () => z.int().min(0).max(65_535);
-const milliseconds = () => measure('milliseconds', z.int().min(0).max(MAX_TIMER_MS));
+const milliseconds = (example?: string) =>
+  measure('milliseconds', z.int().min(0).max(MAX_TIMER_MS), { example });
 
 /** The settings of a service. Every default suits a single machine. */
 export const Configuration = z.strictObject({
@@ -224,9 +225,8 @@ export const Configuration = z.strictObject({
     ),
   /** Stops after being idle for this long; absent: runs until stopped. Milliseconds. */
   idleMs: z.int().positive().optional(),
-  drainMs: milliseconds()
+  drainMs: milliseconds('5s')
     .optional()
-    .meta({ examples: ['5s'] })
     .describe(
       'How long requests are still served once stopping has begun and /ready answers 503, so that a load balancer notices. Default: 5s if the service listens beyond loopback or behind a proxy, otherwise 0s',
     ),
@@ -277,7 +277,11 @@ function nameNearest(problem: Problem): Problem {
   if (problem.message !== UNKNOWN_FIELD) return problem;
   const path = problem.path.map(String);
   let fields: Readonly<Record<string, FieldDescription>> = describeFields(Configuration);
-  for (const name of path.slice(0, -1)) fields = fields[name]?.fields ?? {};
+  for (const name of path.slice(0, -1)) {
+    const { fields: own, items } = fields[name] ?? {};
+    // An index leads to the same fields as its list.
+    if (!/^\d+$/.test(name)) fields = own ?? items?.fields ?? {};
+  }
   const near = findNearest(path.at(-1) as string, Object.keys(fields));
   return { path, message: `is not a setting${near ? ` (did you mean ${near}?)` : ''}` };
 }

@@ -7,6 +7,9 @@ import { measure } from './measure.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
 import { loadVendorProfile, vendorNames } from './vendor-profile.js';
 
+const POLL_MS = 2_000;
+const ANSWER_MS = 60_000;
+
 const vendorFields = {
   engine: z
     .literal('upstream')
@@ -39,17 +42,17 @@ const vendorFields = {
     .optional()
     .meta({ examples: [10] })
     .describe("Tasks of a vendor that run in parallel. Default: the profile's, or 50"),
-  pollMs: measure('milliseconds', z.int().positive())
-    .default(2_000)
+  pollMs: measure('milliseconds', z.int().positive(), { default: POLL_MS })
+    .default(POLL_MS)
     .describe('The first polling interval of a task; it grows to 15 times as much'),
-  answerMs: measure('milliseconds', z.int().positive())
-    .default(60_000)
+  answerMs: measure('milliseconds', z.int().positive(), { default: ANSWER_MS })
+    .default(ANSWER_MS)
     .describe('How long one request to the vendor may take'),
   honoursKeys: z
     .boolean()
     .optional()
     .meta({ examples: [true] })
-    .describe('Whether the vendor honours Idempotency-Key; by default detected from its answers'),
+    .describe('Whether the vendor supports Idempotency-Key; by default detected from its answers'),
 };
 
 const ImageVendor = z.strictObject(vendorFields);
