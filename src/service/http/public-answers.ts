@@ -38,9 +38,9 @@ class PublicAnswers {
   #now: number | undefined | null = null;
   #characters = 0;
 
-  constructor({ database, naming }: Pick<Context, 'database' | 'naming'>) {
+  constructor({ database, compatibility }: Pick<Context, 'database' | 'compatibility'>) {
     this.#database = database;
-    this.#vary = ['Authorization', naming?.behaviors.apiKeyHeader ?? []].flat().join(', ');
+    this.#vary = ['Authorization', compatibility.apiKeyHeader ?? []].flat().join(', ');
   }
 
   /** @returns undefined if it has to be read */
@@ -116,7 +116,9 @@ function sendPublicAnswer(
 }
 
 /** Answers reads of anyone with what was sent before, until anything in the database changes. */
-export function createPublicCache(context: Pick<Context, 'configuration' | 'database' | 'naming'>): Concern {
+export function createPublicCache(
+  context: Pick<Context, 'configuration' | 'database' | 'compatibility'>,
+): Concern {
   const answers = new PublicAnswers(context);
   const isClosed = context.configuration.registry.read === 'authenticated';
   return {
