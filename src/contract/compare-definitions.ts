@@ -206,7 +206,8 @@ function toNumber(value: unknown): number | undefined {
 }
 
 /** Parses the JSON text of a list of names; undefined if it is not a list. */
-function readList(text: string | undefined): string[] | undefined {
+/** Parses a JSON text with a list of names; undefined if it is not one. */
+export function readList(text: string | undefined): string[] | undefined {
   const list = parseJson(text ?? 'null');
   return Array.isArray(list)
     ? list.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
