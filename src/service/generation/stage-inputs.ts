@@ -1,7 +1,7 @@
 import { getTaskFacts } from '../../contract/index.js';
 import type { TaskFacts } from '../../contract/operation.js';
 import { describeProblems } from '../../contract/schema/message.js';
-import { SharpMissing } from '../../preview/sharp.js';
+import { PackageMissing } from '../../preview/packages.js';
 import type { Caller } from '../operation/caller.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
 import { invalidField, Refused } from '../operation/refused.js';
@@ -46,7 +46,7 @@ async function storeInputs(call: StartCall, task: TaskRef): Promise<readonly str
         await store();
         names.push(name);
       } catch (error) {
-        if (error instanceof SharpMissing) throw new Refused('unavailable', error.message);
+        if (error instanceof PackageMissing) throw new Refused('unavailable', error.message);
         if (!(error instanceof Refused) || error.details === undefined) throw error;
         problems.push(error);
       }
