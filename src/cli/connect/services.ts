@@ -3,6 +3,7 @@ import type { WireFormat } from '../../client/wire-format.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { regen, say } from '../../contract/schema/message.js';
 import type { Target } from '../../flows/tasks/task.js';
+import { STANDARD_PORT } from '../../wire/standard-port.js';
 import { type FlagValues, readText } from '../command/command.js';
 import { version } from '../command/version.js';
 import { Failure, usage } from '../terminal/failure.js';
@@ -208,9 +209,6 @@ export class ServiceConnector {
     return service;
   }
 }
-
-/** The default port of the embedded service. */
-export const STANDARD_PORT = 7717;
 
 // Decided: a service that was started automatically exits after 10 minutes without work.
 const IDLE_TIME = '10m';

@@ -9,11 +9,11 @@ import { regen, say, type Text } from '../../contract/schema/message.js';
 import { isShellPipe, MAX_GIVEN_BYTES } from '../../disk/folder-file.js';
 import type { ImageSource, Images, Job } from '../../flows/tasks/start-task.js';
 import { findEntry } from '../../flows/tasks/task.js';
+import { STANDARD_PORT } from '../../wire/standard-port.js';
 import { buildRequest, readBodyFlag } from '../command/build-request.js';
 import type { ArgumentValues, Command, Flag, FlagValues, ParsedCommand } from '../command/command.js';
 import { findRequestProblems, formatFieldName, toInvalidFailure } from '../command/request.js';
 import type { Needs } from '../connect/context.js';
-import { STANDARD_PORT } from '../connect/services.js';
 import { type FailureDetail, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
 

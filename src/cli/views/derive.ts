@@ -41,6 +41,7 @@ const WITHOUT_COMMAND: readonly OperationName[] = [
   'node.install',
   'version.publish',
   'hostNodes.list',
+  'hostNodes.bulk',
   'hostNodes.define',
   'user.me',
   'image.relightStatus',
