@@ -22,7 +22,7 @@ import { createEngines, listPreviews } from './engines/create-engines.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
 import { createApp } from './http/app.js';
 import { createStop } from './http/end-service.js';
-import { formatUrl, listenOn, listenOnSocket } from './http/listen.js';
+import { listenOn, listenOnSocket } from './http/listen.js';
 import { loadScenario } from './http/load-scenario.js';
 import { routeOwner } from './http/owner-routes.js';
 import type { Scenario, ScenarioInput } from './http/scenario.js';
@@ -153,8 +153,8 @@ async function startInFolder(
     };
     routeOwner(app, { keys, instance, version, stop: () => endSoon(), rotateKey });
     const kinds = createJobKinds(context);
-    const { token, host } = configuration.metrics;
-    const metricsServer = await metrics?.route(app, {
+    const { token } = configuration.metrics;
+    const metricsAddress = await metrics?.route(app, {
       store: { database, now, scratch, instance, kinds: Object.keys(kinds) },
       configuration,
       token: token && readSecret(token, process.env),
@@ -185,7 +185,7 @@ async function startInFolder(
     return {
       url: baseUrl(),
       localUrl: listening.url,
-      metricsUrl: metricsServer && `${formatUrl(metricsServer, host)}/metrics`,
+      metricsUrl: metricsAddress && `${metricsAddress}/metrics`,
       ownerToken: folder.ownerToken,
       instance,
       context,
