@@ -3,20 +3,31 @@ import { getTaskFacts, listTaskOperations, type TaskOperation } from '../../cont
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { EngineUrl } from '../network/secure-url.js';
+import { measure } from './measure.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
 import { loadVendorProfile, vendorNames } from './vendor-profile.js';
 import { loadWorkflows } from './workflows.js';
 
+const pollMs = measure('milliseconds', z.int().positive());
+const POLLING =
+  'The first polling interval of a task, which grows to 15 times as much. Default: 2s, and 500ms for comfyui';
+
 const requestFields = {
-  pollMs: positiveInt(
-    2_000,
-    'Milliseconds of the first polling interval of a task (default 2000; comfyui: 500); it grows to 15 times as much',
-  ),
-  answerMs: positiveInt(60_000, 'Milliseconds that one request to the vendor or to ComfyUI may take'),
+  pollMs: pollMs
+    .default(2_000)
+    .meta({ examples: ['2s'] })
+    .describe(POLLING),
+  answerMs: measure('milliseconds', z.int().positive())
+    .default(60_000)
+    .meta({ examples: ['1m'] })
+    .describe('How long one request to the vendor or to ComfyUI may take. Default: 1m'),
 };
 
 const vendorFields = {
-  engine: z.literal('upstream').describe('upstream: a vendor'),
+  engine: z
+    .literal('upstream')
+    .meta({ examples: ['upstream'] })
+    .describe('upstream: a vendor'),
   vendor: z
     .string()
     .min(1)
@@ -24,33 +35,42 @@ const vendorFields = {
     .describe(
       `Profile of the vendor: ${vendorNames.join(', ')}, or the path of a JSON file, such as ./mine.json; regen is a service with the same contract`,
     ),
-  baseUrl: EngineUrl.optional().describe(
-    "Replaces the profile's; for regen it stands for /proxy/imagevendor or /proxy/videovendor in the paths of the contract",
-  ),
+  baseUrl: EngineUrl.optional()
+    .meta({ examples: ['https://api.example.com'] })
+    .describe(
+      "Replaces the profile's; for regen it stands for /proxy/imagevendor or /proxy/videovendor in the paths of the contract",
+    ),
   keyHeader: z
     .string()
     .regex(/^[A-Za-z0-9-]+$/, { error: 'must be a header name' })
     .optional()
+    .meta({ examples: ['x-api-key'] })
     .describe(
       "The header that carries the key, in place of the profile's; Authorization has it as a Bearer token",
     ),
-  key: createSecretSource('the key of the vendor'),
+  key: createSecretSource('the key of the vendor', 'VENDOR_KEY'),
   atOnce: z
     .int()
     .min(1)
     .optional()
-    .describe("Tasks of a vendor that run in parallel (default: the profile's, or 50)"),
+    .meta({ examples: [10] })
+    .describe("Tasks of a vendor that run in parallel. Default: the profile's, or 50"),
   ...requestFields,
   honoursKeys: z
     .boolean()
     .optional()
+    .meta({ examples: [true] })
     .describe('Whether the vendor honours Idempotency-Key; by default detected from its answers'),
 };
 
 const ImageVendor = z.strictObject(vendorFields);
 
+const VIDEOS_AT_ONCE =
+  "How many videos run in parallel. On this machine: 2 by default, with up to 300 MB of memory each. Of a vendor: by default the profile's number, or 50";
+
 export const VideoVendor = z.strictObject({
   ...vendorFields,
+  atOnce: vendorFields.atOnce.describe(VIDEOS_AT_ONCE),
   models: z
     .record(z.string(), z.string().min(1))
     .default({})
@@ -61,17 +81,26 @@ export type VendorSettings = z.output<typeof ImageVendor> &
   Partial<Pick<z.output<typeof VideoVendor>, 'models'>>;
 
 const ComfyUi = z.strictObject({
-  engine: z.literal('comfyui').describe('comfyui: a ComfyUI server'),
-  baseUrl: EngineUrl.describe('for comfyui, where it listens, such as http://127.0.0.1:8188'),
+  engine: z
+    .literal('comfyui')
+    .meta({ examples: ['comfyui'] })
+    .describe('comfyui: a ComfyUI server'),
+  baseUrl: EngineUrl.meta({ examples: ['http://127.0.0.1:8188'] }).describe(
+    'for comfyui, where it listens, such as http://127.0.0.1:8188',
+  ),
   workflows: z
     .string()
     .min(1)
+    .meta({ examples: ['./workflows'] })
     .describe(
       'For comfyui, the folder of its workflows in the API format, one per operation, such as image.upscaler.json; relative to the configuration file',
     ),
-  atOnce: positiveInt(2, 'Tasks that wait or run at ComfyUI at the same time (default 2)'),
+  atOnce: positiveInt(2, 'Tasks that wait or run at ComfyUI at the same time (2 by default)'),
   ...requestFields,
-  pollMs: requestFields.pollMs.unwrap().default(500),
+  pollMs: pollMs
+    .default(500)
+    .meta({ examples: ['2s'] })
+    .describe(POLLING),
 });
 
 export type ComfyUiSettings = z.output<typeof ComfyUi>;
@@ -129,15 +158,15 @@ function checkProfile({ vendor, baseUrl }: VendorSettings, makes: readonly TaskO
 }
 
 const Local = z.strictObject({
-  engine: z.literal('local').describe('local: previews made on this machine'),
+  engine: z
+    .literal('local')
+    .meta({ examples: ['local'] })
+    .describe('local: previews made on this machine'),
 });
 
 const LocalVideo = z.strictObject({
   ...Local.shape,
-  atOnce: positiveInt(
-    2,
-    'Videos that this machine makes in parallel (default 2): one is drawn while another is compressed; each takes up to 300 MB',
-  ),
+  atOnce: positiveInt(2, VIDEOS_AT_ONCE),
 });
 
 const describeUnionError = (issue: { readonly code?: string | undefined }) =>
