@@ -28,7 +28,7 @@ import { routeOwner } from './http/owner-routes.js';
 import type { Scenario, ScenarioInput } from './http/scenario.js';
 import { routeCallbacks, routeResults } from './http/task-routes.js';
 import { routeUploads } from './http/uploads.js';
-import { createJobKinds } from './jobs/job-kinds.js';
+import { createJobKinds, moveTasks } from './jobs/job-kinds.js';
 import { schedulePruning } from './jobs/prune.js';
 import type { Context } from './operation/context.js';
 import { DiskSpace } from './operation/disk-space.js';
@@ -170,6 +170,7 @@ async function startInFolder(
     const stopWatch = configuration.idleMs
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
+    await moveTasks(context);
     queue.start(kinds);
     await schedulePruning(context);
 
