@@ -67,6 +67,33 @@ const Route = z.strictObject({
   callback: Name.optional(),
 });
 
+const Limits = z.strictObject({
+  atOnce: z.int().min(1).optional().describe('Tasks that run in parallel'),
+  requestsPerMinute: z.int().min(1).optional().describe('Tasks are looked at as rarely as this needs'),
+  imageTypes: z
+    .array(z.enum(['png', 'jpeg', 'webp', 'gif', 'avif', 'tiff']))
+    .min(1)
+    .optional()
+    .describe('The types of images that it reads; absent: all'),
+  imageBytes: z.int().min(1).optional().describe('Of one image within a request, before it is Base64'),
+  requestBytes: z.int().min(1).optional().describe('Of a request with its images'),
+  urlBytes: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Of an image that it fetches from a URL; absent: it fetches none'),
+  sideRatio: z
+    .number()
+    .gt(1)
+    .optional()
+    .describe('The longer side of an image is less than this times the other'),
+  likeness: z
+    .number()
+    .gt(1)
+    .optional()
+    .describe('The ratios of the sides of two images differ by this factor at most'),
+});
+
 /** How a vendor is spoken to, as data: what a profile does not list is not sent. */
 export const VendorProfile = z.strictObject({
   $schema: z.string().optional(),
@@ -100,18 +127,14 @@ export const VendorProfile = z.strictObject({
     .optional()
     .describe('How a task is cancelled'),
   errors: ErrorForm.prefault({}),
-  limits: z
-    .strictObject({
-      atOnce: z.int().min(1).optional(),
-      requestsPerMinute: z.int().min(1).optional().describe('Tasks are looked at as rarely as this needs'),
-    })
-    .default({}),
+  limits: Limits.prefault({}),
 });
 
 export type VendorProfile = z.output<typeof VendorProfile>;
 export type VendorRoute = z.output<typeof Route>;
 export type VendorTaskForm = z.output<typeof TaskForm>;
 export type VendorErrorForm = z.output<typeof ErrorForm>;
+export type VendorLimits = z.output<typeof Limits>;
 
 type Loaded = { readonly profile: VendorProfile } | { readonly problems: readonly Problem[] };
 
