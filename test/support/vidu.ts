@@ -79,6 +79,8 @@ interface ViduOptions {
   readonly loses?: (count: number) => 'before' | 'after' | undefined;
   /** The refusal of the n-th start. */
   readonly refuse?: (count: number) => Refusal | undefined;
+  /** Called once a task is made, before its start is answered. */
+  readonly onMade?: (task: ViduTask) => void | Promise<void>;
   /** How many requests it takes in a minute; more are answered with 429. */
   readonly perMinute?: number;
   /** After how many milliseconds a task ends, and is reported to its callback. */
@@ -97,7 +99,7 @@ export interface Vidu {
   /** Requests to read a task. */
   readonly looks: string[];
   /** Calls the callback of a task with its present state. */
-  call(task: ViduTask): Promise<number>;
+  call(task: ViduTask, state?: string): Promise<number>;
 }
 
 const CREDITS = 20;
@@ -204,6 +206,7 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     if (lost === 'before') return void response.destroy();
     const task: ViduTask = { id: randomUUID(), route, body, state: 'created', looks: 0 };
     tasks.set(task.id, task);
+    await options.onMade?.(task);
     if (options.takesMs !== undefined) {
       const timer = setTimeout(() => {
         task.state = 'success';
@@ -234,11 +237,11 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     };
   }
 
-  async function call(task: ViduTask): Promise<number> {
+  async function call(task: ViduTask, state = task.state): Promise<number> {
     const { status } = await fetch(task.body.callback_url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-hmac-signature': 'unused' },
-      body: JSON.stringify(view(task)),
+      body: JSON.stringify(view({ ...task, state })),
     });
     return status;
   }
