@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { listTaskOperations } from '../../contract/index.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { SecureUrl } from '../network/secure-url.js';
@@ -87,10 +86,7 @@ function checkProfile({ vendor, baseUrl }: VendorSettings, kind: string): Proble
     return loaded.problems.map(({ path, message }) => ({ path: ['vendor', ...path], message }));
   const { operations, baseUrl: standard } = loaded.profile;
   const names = Object.keys(operations);
-  const known: readonly string[] = listTaskOperations();
-  const unknown = names.filter((name) => !known.includes(name));
   const problem = (path: string, message: string) => [{ path: [path], message }];
-  if (unknown.length > 0) return problem('vendor', `has operations that do not exist: ${unknown.join(', ')}`);
   if (!names.some((name) => name.startsWith(`${kind}.`)))
     return problem('vendor', `is ${vendor}, which makes no ${kind}s`);
   return (baseUrl ?? standard) === undefined ? problem('baseUrl', 'is required') : [];

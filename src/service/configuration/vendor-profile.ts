@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { getOperation, listTaskOperations } from '../../contract/index.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { checkValue } from '../../contract/schema/check.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
@@ -94,8 +95,7 @@ const Limits = z.strictObject({
     .describe('The ratios of the sides of two images differ by this factor at most'),
 });
 
-/** How a vendor is spoken to, as data: what a profile does not list is not sent. */
-export const VendorProfile = z.strictObject({
+const ProfileFields = z.strictObject({
   $schema: z.string().optional(),
   baseUrl: SecureUrl.optional(),
   headers: z.record(Name, z.string()).describe('Sent with each request; {key} is the key'),
@@ -129,6 +129,38 @@ export const VendorProfile = z.strictObject({
   errors: ErrorForm.prefault({}),
   limits: Limits.prefault({}),
 });
+
+/** How a vendor is spoken to, as data: what a profile does not list is not sent. */
+export const VendorProfile = ProfileFields.superRefine(({ operations }, { addIssue }) => {
+  for (const [name, routes] of Object.entries(operations)) {
+    const options = listOptions(name);
+    const report = (path: readonly (string | number)[], message: string) =>
+      addIssue({ code: 'custom', path: ['operations', name, ...path], message });
+    if (!options) {
+      report([], `is not an operation; they are ${listTaskOperations().join(', ')}`);
+      continue;
+    }
+    for (const [at, { when, fields = [], values = {} }] of routes.entries()) {
+      const named = {
+        when: when.map((field) => field.split('.')[0] as string),
+        fields,
+        values: Object.keys(values),
+      };
+      for (const [field, names] of Object.entries(named)) {
+        const unknown = names.filter((option) => !options.includes(option));
+        if (unknown.length > 0)
+          report([at, field], `must not name what is no option of ${name}: ${unknown.join(', ')}`);
+      }
+    }
+  }
+});
+
+/** @returns undefined if there is no such operation */
+function listOptions(name: string): string[] | undefined {
+  const operation = listTaskOperations().find((known) => known === name);
+  const body = operation && getOperation(operation).body;
+  return body instanceof z.ZodObject ? Object.keys(body.shape) : undefined;
+}
 
 export type VendorProfile = z.output<typeof VendorProfile>;
 export type VendorRoute = z.output<typeof Route>;
