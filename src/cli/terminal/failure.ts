@@ -28,7 +28,7 @@ export const failureCodes = {
   3: ['no_webhook_secret', 'unanswered', 'not_set'],
   4: [
     ...(['publish_token_missing', 'sign_in_ended', 'sign_in_timeout', 'wrong_audience'] as const),
-    ...(['keychain_unavailable', 'provider_unconfirmed'] as const),
+    ...(['keychain_unavailable', 'provider_unconfirmed', 'identity_unavailable'] as const),
   ],
   5: ['file_exists', 'batch_running', 'folder_in_use'],
   6: [

@@ -13,6 +13,7 @@ export const failureMeanings: Readonly<Record<FailureCode, string>> = {
   data_unusable: 'The data folder cannot be used as it is.',
   migration_needed: 'The data is from an earlier release and must be upgraded.',
   publish_token_missing: 'No personal access token was given for publishing.',
+  identity_unavailable: 'The CI job has no identity to publish with.',
   webhook_not_verified: 'The signature of a webhook is missing, wrong or too old.',
   no_webhook_secret: 'The signing secret of webhooks is not known.',
   unanswered: 'A request got no response, so its task is not known.',
