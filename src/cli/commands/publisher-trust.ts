@@ -29,7 +29,7 @@ export const view = (): View[] => [
     usage: 'publisher trust check <publisherId>',
     summary: 'Compare the identity of this CI job with the nearest trust of a publisher, claim by claim',
     flags: { ...identityFlags, '--node <nodeId>': 'Check it for this node, too' },
-    shape: { columns: ['claim', 'ok', 'wanted', 'got'] },
+    shape: { items: 'claims', columns: ['claim', 'ok', 'wanted', 'got'] },
     examples: [
       'regen publisher trust check my-team',
       'regen publisher trust check my-team --id-token-file token.txt --node light-tools',
