@@ -78,7 +78,7 @@ async function checkTrust(context: CheckContext): Promise<number> {
   const answer = await service.client.publisher.trust.check({ publisherId, body }, { signal });
   await output.answer(answer, command.shape);
   const { accepted, trust_id } = answer;
-  const trust = trust_id === undefined ? publisherId : `the trust ${trust_id} of ${publisherId}`;
+  const trust = trust_id === undefined ? publisherId : `The trust ${trust_id} of ${publisherId}`;
   await output.note(`${trust} ${accepted ? 'accepts' : 'does not accept'} ${identity.source}.`);
   return accepted ? exitCodes.done : exitCodes.notAllowed;
 }
