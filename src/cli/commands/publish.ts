@@ -34,6 +34,8 @@ export const view = (): View => ({
     '--changelog-file <path>': 'File with the changelog, or - for standard input',
     ...allowSecretsFlag,
     '--allow-findings': 'Publish even if a finding would flag the version',
+    '--allow-breaking':
+      'Publish a patch or minor release even if workflows that were saved with the latest version break',
     '--skip-existing': 'Succeed if this exact version is already published',
     '--no-wait': 'Exit once the archive is uploaded',
     '--wait': { description: 'Wait for the verdict (the default)', hidden: true },
@@ -77,10 +79,10 @@ async function publishOne(
 ): Promise<void> {
   const { output } = context;
   const progress = new Progress(output);
-  await checkCode(pack, output, progress, context.flags['allow-findings'] === true);
+  const code = await checkCode(pack, output, progress, context.flags['allow-findings'] === true);
   context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
   try {
-    const version = await publishFolder(context, pack, { changelog, timeoutMs, progress });
+    const version = await publishFolder(context, pack, { changelog, timeoutMs, progress, code });
     progress.end();
     await output.answer(await presentAnswer(context, 'version.get', version));
     await context.services.announce();

@@ -4,6 +4,7 @@ import { type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
 import { publishPack } from '../../flows/publish/publish-pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
 import type { Registry } from '../../flows/publish/upload.js';
+import type { CodeReport } from '../../python/code-report.js';
 import { readText } from '../command/command.js';
 import type { Service } from '../connect/services.js';
 import { tuneEngine } from '../terminal/engine.js';
@@ -32,6 +33,7 @@ export interface PublishOptions {
   /** How long to wait for the verdict. */
   readonly timeoutMs: number;
   readonly progress: Stages;
+  readonly code: CodeReport | undefined;
   readonly findToken?: (service: Service, publisherId: string) => Promise<PublishToken>;
 }
 
@@ -43,6 +45,7 @@ export function publishFolder(
     changelog,
     timeoutMs,
     progress,
+    code,
     findToken = (service, publisherId) => findPublishToken(context, service, publisherId),
   }: PublishOptions,
 ): Promise<NodeVersion> {
@@ -68,6 +71,7 @@ export function publishFolder(
         ...{ openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
         timeoutMs: flags.wait === false ? undefined : timeoutMs,
         skipExisting: flags['skip-existing'] === true,
+        code: flags['allow-breaking'] === true ? undefined : code,
       },
       pack,
     ),

@@ -32,7 +32,13 @@ export const failureCodes = {
   ],
   5: ['file_exists', 'batch_running', 'folder_in_use'],
   6: [
-    ...(['migration_needed', 'findings', 'version_flagged', 'version_unreadable'] as const),
+    ...([
+      'migration_needed',
+      'findings',
+      'breaking_changes',
+      'version_flagged',
+      'version_unreadable',
+    ] as const),
     ...(['webhook_not_accepted', 'task_failed', 'nothing_to_extend', 'data_damaged'] as const),
   ],
   7: [

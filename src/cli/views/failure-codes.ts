@@ -27,6 +27,7 @@ export const failureMeanings: Readonly<Record<FailureCode, string>> = {
   batch_running: 'Another process is running the same batch.',
   folder_in_use: 'Another service uses the data folder.',
   findings: 'A finding would flag the version; nothing was published.',
+  breaking_changes: 'A release breaks saved workflows, which its version number does not say.',
   version_flagged: 'The registry flagged or banned the version.',
   version_unreadable: 'The registry does not show the version.',
   webhook_not_accepted: 'The receiver of a webhook did not answer with 2xx.',
