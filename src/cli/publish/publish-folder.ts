@@ -1,4 +1,3 @@
-import { loadNaming } from '../../contract/naming/load-naming.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
 import { publishPack } from '../../flows/publish/publish-pack.js';
@@ -6,6 +5,7 @@ import type { NodeVersion } from '../../flows/publish/published.js';
 import type { Registry } from '../../flows/publish/upload.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { readText } from '../command/command.js';
+import { loadFormat } from '../connect/naming.js';
 import type { Service } from '../connect/services.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { withScratch } from '../terminal/scratch.js';
@@ -20,11 +20,11 @@ export async function readFolder(
   dir: string | undefined,
 ): Promise<Pack> {
   tuneEngine(PACKING_MODULES);
-  const named = flags.for === 'comfy' ? loadNaming('comfy', () => '') : services.findNaming();
+  const { packRules } = await (flags.for === 'comfy' ? loadFormat('comfy') : services.findFormat());
   return readPack(system.cwd, dir, output, {
     publisher: readText(flags, 'publisher'),
     allowSecrets: flags['allow-secrets'] === true,
-    ...(await named)?.packRules,
+    ...packRules,
   });
 }
 
