@@ -1,4 +1,6 @@
 import { isRecord, parseJson } from './json.js';
+import { createTypeCheck, type PackTypes, type TypeCheck } from './link-types.js';
+
 /** A node definition as listed by the service; every field may be missing. */
 export interface ListedDefinition {
   readonly host_node_name?: string | undefined;
@@ -27,11 +29,12 @@ export function compareDefinitions(
 ): Change[] {
   const old = groupByName(before);
   const now = groupByName(after);
+  const accepts = createTypeCheck(collectTypes(before), collectTypes(after));
   const names = [...new Set([...old.keys(), ...now.keys()])].sort();
   return names.flatMap((host_node_name) => {
     const was = old.get(host_node_name);
     const is = now.get(host_node_name);
-    const changes = was && is ? compareOne(was, is) : [was ? NODE_REMOVED : NODE_ADDED];
+    const changes = was && is ? compareOne(was, is, accepts) : [was ? NODE_REMOVED : NODE_ADDED];
     return changes.map((change) => ({ host_node_name, ...change }));
   });
 }
@@ -49,24 +52,32 @@ function groupByName(list: readonly ListedDefinition[]): Map<string, ListedDefin
   return new Map(list.map((definition) => [definition.host_node_name ?? '', definition]));
 }
 
-function compareOne(was: ListedDefinition, is: ListedDefinition): Difference[] {
-  return [...compareInputs(was, is), ...compareOutputs(was, is), ...compareRest(was, is)];
+function compareOne(was: ListedDefinition, is: ListedDefinition, accepts: TypeCheck): Difference[] {
+  const differences = [
+    ...compareInputs(was, is, accepts),
+    ...compareOutputs(was, is, accepts),
+    ...compareRest(was, is),
+  ];
+  // No workflow has run with it.
+  return isUnusable(was) ? differences.map((one) => ({ ...one, breaks: false })) : differences;
 }
 
-function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[] {
+function compareInputs(was: ListedDefinition, is: ListedDefinition, accepts: TypeCheck): Difference[] {
   const old = readInputs(was.input_types);
   const now = readInputs(is.input_types);
   // Inputs that are computed at run time cannot be compared.
   if (!old || !now) return [];
   const wasOpen = hasComputedNames(was.input_types);
   const isOpen = hasComputedNames(is.input_types);
+  // The host fills in hidden inputs, and links cannot lead to them.
+  const hidden = new Set(Object.keys(readGroups(is.input_types).hidden ?? {}));
   const differences: Difference[] = [];
   for (const [name, input] of old) {
     const same = now.get(name);
     const add = (change: string, breaks: boolean, what: string) =>
       differences.push({ change, detail: `${name}: ${what}`, breaks });
-    if (same) compareInput(input, same, add);
-    else if (!isOpen) add('input removed', true, input.type);
+    if (same) compareInput(input, same, accepts, add);
+    else if (!isOpen) add('input removed', input.isWidget || !hidden.has(name), input.type);
   }
   const order = wasOpen || isOpen ? undefined : compareOrder(old, now);
   if (order) differences.push(order);
@@ -82,10 +93,11 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
 function compareInput(
   was: Input,
   is: Input,
+  accepts: TypeCheck,
   add: (change: string, breaks: boolean, what: string) => void,
 ): void {
   if (is.type !== was.type && ![is.type, was.type].includes(COMPUTED))
-    add('input type', !acceptsValue(is.type, was.type), `${was.type} -> ${is.type}`);
+    add('input type', !accepts(is.type, was.type), `${was.type} -> ${is.type}`);
   const gone = was.choices.filter((choice) => !is.choices.includes(choice));
   if (is.choices.length > 0 && !is.hasMoreChoices && gone.length > 0)
     add('choices removed', true, gone.join(', '));
@@ -131,23 +143,19 @@ function formatValue(initial: unknown): string {
   return initial === undefined ? 'none' : JSON.stringify(initial);
 }
 
-/** Types that match any other type. */
-const ANY_TYPES = ['*', 'COMFY_MATCHTYPE_V3'];
-
-/** Whether an output of type `offered` can be connected to an input of type `wanted`; both may list several types. */
-function acceptsValue(wanted: string, offered: string): boolean {
-  if (ANY_TYPES.includes(wanted) || ANY_TYPES.includes(offered)) return true;
-  const types = wanted.split(',');
-  return offered.split(',').every((type) => types.includes(type));
+function collectTypes(definitions: readonly ListedDefinition[]): PackTypes {
+  const outputs = definitions.flatMap(({ return_types }) => readList(return_types) ?? []);
+  const inputs = definitions.flatMap(({ input_types }) => [...(readInputs(input_types)?.values() ?? [])]);
+  return { outputs: new Set(outputs), all: new Set([...outputs, ...inputs.map(({ type }) => type)]) };
 }
 
-function compareOutputs(was: ListedDefinition, is: ListedDefinition): Difference[] {
+function compareOutputs(was: ListedDefinition, is: ListedDefinition, accepts: TypeCheck): Difference[] {
   const old = readList(was.return_types);
   const now = readList(is.return_types);
   if (!old || !now || old.join() === now.join()) return [];
   if ([...old, ...now].includes(COMPUTED)) return [];
   // Workflows refer to outputs by position, so only additions at the end are compatible.
-  const breaks = old.some((type, index) => now[index] === undefined || !acceptsValue(type, now[index]));
+  const breaks = old.some((type, index) => now[index] === undefined || !accepts(type, now[index]));
   return [
     { change: 'outputs', detail: `${old.join(', ') || 'none'} -> ${now.join(', ') || 'none'}`, breaks },
   ];
@@ -189,10 +197,22 @@ function isComputed(value: unknown): boolean {
   return isRecord(value) && COMPUTED_KEY in value;
 }
 
+function readGroups(text: string | undefined): Readonly<Record<string, unknown>> {
+  const whole = parseJson(text ?? 'null');
+  return isRecord(whole) ? whole : {};
+}
+
 /** Whether inputs may have names that are known only at run time. */
 function hasComputedNames(text: string | undefined): boolean {
-  const whole = parseJson(text ?? 'null');
-  return isRecord(whole) && [whole, whole.required, whole.optional].some(isComputed);
+  const groups = readGroups(text);
+  return [groups, groups.required, groups.optional].some(isComputed);
+}
+
+/** Whether a definition requires what is not an input, as if a tooltip stood beside the inputs. */
+function isUnusable({ input_types }: ListedDefinition): boolean {
+  return Object.values(readGroups(input_types).required ?? {}).some(
+    (declared) => typeof declared === 'string',
+  );
 }
 
 /** Types that are edited in the node, so they always have a value. */
@@ -207,9 +227,15 @@ export function readInputs(text: string | undefined): Map<string, Input> | undef
     const group = whole[part];
     if (!isRecord(group)) continue;
     for (const [name, declared] of Object.entries(group))
-      if (name !== COMPUTED_KEY) inputs.set(name, toInput(declared, part === 'required'));
+      if (name !== COMPUTED_KEY && isDeclaration(declared))
+        inputs.set(name, toInput(declared, part === 'required'));
   }
   return inputs;
+}
+
+/** Groups within groups and texts are not inputs, but there are packs with them. */
+function isDeclaration(declared: unknown): boolean {
+  return Array.isArray(declared) || isComputed(declared);
 }
 
 function toInput(declared: unknown, required: boolean): Input {

@@ -198,3 +198,32 @@ test('bounds that the host has anyway narrow nothing', () => {
     { change: 'range narrowed' },
   ]);
 });
+
+describe('what real packs do without breaking workflows', () => {
+  const one = (inputs: object, outputs: string[] = []) => createDefinition('A', inputs, outputs);
+  const other = (inputs: object, outputs: string[] = []) => createDefinition('B', inputs, outputs);
+  const breaking = (before: object[], after: object[]) =>
+    compareDefinitions(before, after).filter(({ breaks }) => breaks);
+
+  test('another name of a type of their own, everywhere', () => {
+    const before = [one({}, ['CONTEXT_A']), other({ required: { c: ['CONTEXT_A'] } })];
+    const after = [one({}, ['CONTEXT_B']), other({ required: { c: ['CONTEXT_B'] } })];
+    expect(breaking(before, after)).toEqual([]);
+    expect(breaking(before, [after[0] as object, before[1] as object])).toHaveLength(1);
+    const host = [one({}, ['VAE']), other({ required: { c: ['VAE'] } })];
+    expect(breaking(host, after)).toHaveLength(2);
+  });
+
+  test('a connection that the host fills in from now on', () => {
+    const before = [one({ optional: { size: ['AUTOSIZE'], n: ['INT'] } })];
+    expect(breaking(before, [one({ optional: { n: ['INT'] }, hidden: { size: ['AUTOSIZE'] } })])).toEqual([]);
+    expect(
+      breaking(before, [one({ optional: { size: ['AUTOSIZE'] }, hidden: { n: 'UNIQUE_ID' } })]),
+    ).toMatchObject([{ change: 'input removed', detail: 'n: INT' }]);
+  });
+
+  test('a repair of a definition that could not be used', () => {
+    const before = [one({ required: { tooltip: 'A number' }, optional: { optional: { a: ['INT'] } } })];
+    expect(breaking(before, [one({ required: { text: ['STRING'] }, optional: { a: ['INT'] } })])).toEqual([]);
+  });
+});
