@@ -8,6 +8,7 @@ export type FlowErrorCode =
   | 'archive_limit'
   | 'secrets_found'
   | 'findings'
+  | 'breaking_changes'
   | 'version_exists'
   | 'same_version_exists'
   | 'version_flagged'

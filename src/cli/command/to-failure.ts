@@ -200,6 +200,9 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   },
   secrets_found: { hint: 'Add them to .regenignore, or pass --allow-secrets to publish them anyway.' },
   findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
+  breaking_changes: {
+    hint: say`Choose a number that says so with \`${regen('version bump', 'auto')}\`, or pass --allow-breaking.`,
+  },
   version_exists: {
     hint: (next) =>
       say`Publish it with an unused version number, such as ${next}: ${regen('version bump', next)}`,
