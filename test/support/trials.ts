@@ -87,6 +87,9 @@ const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
   'version.update': [{ body: () => ({ deprecated: true }) }],
   'version.get': [{}, onDraft],
   'version.list': [{}, onBanned],
+  'hostNodes.bulk': [
+    { body: ({ node }) => ({ names: ['Hello'], node_versions: [{ node_id: node, version: '2.0.0' }] }) },
+  ],
   'version.bulk': [{ body: ({ node }) => ({ node_versions: [{ node_id: node, version: '2.0.0' }] }) }],
   'hostNodes.get': [{}, onDraft],
   'hostNodes.list': [{}, onDraft],

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { BulkItem } from '../../contract/version.js';
 import { type Database, updateRows } from '../database/database.js';
 import type { Schema, VersionRow } from '../database/schema.js';
-import type { Handlers, Read, Write } from '../operation/call.js';
+import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
@@ -185,6 +185,20 @@ const getVersionsInBulk: Read<'version.bulk'> = async (call, database) => {
   }
   return { node_versions: items };
 };
+
+/** Finds the versions of pairs that the caller may see; one pair may be found under its full spelling. */
+export async function findVisibleVersions(
+  { database, viewer }: ReadAccess,
+  context: OperationCall<'version.bulk'>['context'],
+  pairs: readonly VersionPair[],
+): Promise<FoundVersion[]> {
+  const found = new Map<string, FoundVersion>();
+  const spelled = pairs.map((pair) => ({ ...pair, version: completeSpelling(context, pair.version) }));
+  const all = [...pairs, ...spelled];
+  for (let start = 0; start < all.length; start += PAIRS_PER_QUERY)
+    await findVersions(database, all.slice(start, start + PAIRS_PER_QUERY), found);
+  return [...found.values()].filter((row) => findHiddenReason(viewer, row) === undefined);
+}
 
 type BulkItemView = z.output<typeof BulkItem>;
 
