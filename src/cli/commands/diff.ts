@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import { items } from '../../client/pages.js';
+import { compareDefinitions, type ListedDefinition } from '../../contract/compare-definitions.js';
 import type { Needs } from '../connect/context.js';
-import { compareDefinitions, type ListedDefinition } from '../diff/compare.js';
 import { formatCount } from '../terminal/text.js';
 import { Row, Text } from '../views/answers.js';
 import type { View } from '../views/view.js';

@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from '../../contract/json.js';
+import { isRecord, parseJson } from './json.js';
 /** A node definition as listed by the service; every field may be missing. */
 export interface ListedDefinition {
   readonly host_node_name?: string | undefined;
