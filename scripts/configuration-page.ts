@@ -1,4 +1,9 @@
-import { describeSetting, listSettings, type Setting } from '../src/service/configuration/settings.js';
+import {
+  describeSetting,
+  formatStandard,
+  listSettings,
+  type Setting,
+} from '../src/service/configuration/settings.js';
 
 /** Formats every setting of the service for docs/configuration.md. */
 export function formatConfigurationPage(): string {
@@ -8,9 +13,11 @@ export function formatConfigurationPage(): string {
     const chapter = setting.path.length > 1 ? (setting.path[0] as string) : '';
     chapters.set(chapter, [...(chapters.get(chapter) ?? []), setting]);
   }
-  return `# Configuration of the service
+  return `# Settings of the service
 
-Generated from the schema of the configuration by \`npm run generate\`.
+<!-- Generated from the schema of the configuration by \`npm run generate\`. -->
+
+Every setting of \`regen serve\`: what it does, its environment variable and its default. You need none of them on a laptop.
 
 \`regen serve\` takes a setting from the first of these that has it:
 
@@ -21,6 +28,9 @@ Generated from the schema of the configuration by \`npm run generate\`.
 An environment variable whose name ends in \`_FILE\` names a file that holds the value, for secrets that are
 mounted. Values of lists and maps are JSON in the environment. Names that are not listed here are refused.
 
+Sizes and times are numbers with a unit: \`"500MB"\`, \`"10GiB"\`, \`"90s"\`, \`"15m"\`, \`"30d"\`. A number without a unit counts
+bytes, the milliseconds or seconds in the name of a setting, or days of \`retention\`.
+
 - \`regen serve init\` writes a file with every setting as a comment.
 - \`regen serve --check\` checks the configuration and starts nothing.
 - \`regen serve --print-config\` prints the settings that would be used, with their defaults.
@@ -29,8 +39,9 @@ ${[...chapters].map(([name, own]) => formatChapter(name, own)).join('\n')}`;
 }
 
 function formatChapter(name: string, settings: readonly Setting[]): string {
-  const rows = settings.map(({ path, variable, field }) => {
-    const standard = field.default === undefined ? '' : `\`${JSON.stringify(field.default)}\``;
+  const rows = settings.map((setting) => {
+    const { path, variable, field } = setting;
+    const standard = setting.standard === undefined ? '' : `\`${formatStandard(setting)}\``;
     return `| \`${path.join('.')}\`<br>\`${variable}\` | ${escapePipes(describeSetting(field).join(' '))} | ${standard} |`;
   });
   const title = name === '' ? 'General' : name;

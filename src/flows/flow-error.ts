@@ -15,6 +15,8 @@ export type FlowErrorCode =
   | 'still_checking'
   | 'digest_missing'
   | 'digest_mismatch'
+  | 'lock_invalid'
+  | 'other_registry'
   | 'file_exists'
   | 'folder_exists'
   | 'unknown_placeholder'

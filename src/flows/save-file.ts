@@ -47,7 +47,7 @@ export async function saveFile(
 ): Promise<void> {
   const existing = statSync(path, { throwIfNoEntry: false });
   if (!force && existing) throw toExistsError(path);
-  // Renaming would replace a device such as /dev/null.
+  // A rename would replace a device such as /dev/null.
   if (existing) requireRegular(path, existing);
   mkdirSync(dirname(path), { recursive: true });
   const temporary = createPartPath(dirname(path));

@@ -44,7 +44,7 @@ export async function publish(folder: string, options: PublishOptions): Promise<
   const { allowSecrets = false, allowFindings = false, skipExisting = false } = options;
   // Every client of the library is one of the contract with other types.
   const client = options.client as unknown as ContractClient;
-  const pack = await readPack('.', folder, report, { publisher, allowSecrets, ...client.naming?.packRules });
+  const pack = await readPack('.', folder, report, { publisher, allowSecrets, ...client.packRules });
   await checkCode(pack, report, progress, allowFindings);
   // The client has a credential, so no other one is needed.
   const registry = { token, connect: async () => client };

@@ -5,6 +5,7 @@ import type { Lookup } from '../wire/checked-lookup.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
 import { getSigningKey, signToken, verifyOwnToken } from './auth/tokens.js';
+import { type Compatibility, loadCompatibility } from './configuration/compatibility.js';
 import {
   type Configuration,
   type ConfigurationInput,
@@ -13,7 +14,6 @@ import {
   parseConfiguration,
 } from './configuration/configuration.js';
 import { createLineLog, type Log, limitLog } from './configuration/log.js';
-import { loadNames, type Names } from './configuration/names.js';
 import { readSecret } from './configuration/secret-source.js';
 import { explainStartError } from './configuration/start-errors.js';
 import { openDatabase } from './database/open-database.js';
@@ -91,11 +91,11 @@ export async function startService(
   parts: ServiceParts = {},
 ): Promise<RunningService> {
   const configuration = parseConfiguration(input, process.env);
-  const names = await loadNames(configuration);
+  const compatibility = await loadCompatibility(configuration);
   let folder: DataFolder | undefined;
   try {
     folder = openDataFolder(configuration.data, configuration.database === undefined);
-    return await startInFolder(folder, { configuration, names }, parts);
+    return await startInFolder(folder, { configuration, compatibility }, parts);
   } catch (error) {
     folder?.release();
     throw explainStartError(error);
@@ -117,7 +117,7 @@ async function createMetrics({ metrics: { port, token } }: Configuration) {
  */
 async function startInFolder(
   folder: DataFolder,
-  { configuration, names }: { readonly configuration: Configuration; readonly names: Names },
+  { configuration, compatibility }: Pick<StartedParts, 'configuration' | 'compatibility'>,
   parts: ServiceParts,
 ): Promise<RunningService> {
   const { now: givenNow = Date.now, scenario: played } = parts;
@@ -137,7 +137,7 @@ async function startInFolder(
   try {
     const listening = { url: '' };
     const count = metrics?.count ?? (() => {});
-    const given = { ...{ folder, configuration, names, opened, instance, listening }, log, count };
+    const given = { ...{ folder, configuration, compatibility, opened, instance, listening }, log, count };
     const { context, callbacks } = await createContext(given, parts, scenario);
 
     const state = { ready: false };
@@ -201,7 +201,7 @@ async function startInFolder(
 
 interface StartedParts extends Pick<Context, 'configuration' | 'log' | 'count'> {
   readonly folder: DataFolder;
-  readonly names: Names;
+  readonly compatibility: Compatibility;
   readonly opened: Awaited<ReturnType<typeof openDatabase>>;
   readonly instance: string;
   /** Where the service listens, once it does. */
@@ -210,7 +210,7 @@ interface StartedParts extends Pick<Context, 'configuration' | 'log' | 'count'> 
 
 /** Creates what requests and jobs use. */
 async function createContext(
-  { folder, configuration, names, opened, instance, listening, log, count }: StartedParts,
+  { folder, configuration, compatibility, opened, instance, listening, log, count }: StartedParts,
   { lookup, engines: given }: ServiceParts,
   scenario: Scenario | undefined,
 ) {
@@ -236,7 +236,7 @@ async function createContext(
   // No other service uses the database, so they are those of one that was killed.
   if (alone) await reservations.removeAll();
   const context: Context = {
-    ...{ configuration, ...names, database, storage, queue, keys, reservations, scratch },
+    ...{ configuration, compatibility, database, storage, queue, keys, reservations, scratch },
     ...{ now, baseUrl, lookup, log, count },
     engines: scenario?.disturbEngines(engines) ?? engines,
     verifiers: [verifyOwnToken, ...issuers],

@@ -214,6 +214,10 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   },
   digest_missing: { hint: 'Try again. If this persists, contact the operator of the registry.' },
   digest_mismatch: { hint: 'Try again. If this persists, contact the service operator.' },
+  lock_invalid: { hint: 'Restore it from version control, or remove it and install again.' },
+  other_registry: {
+    hint: 'Use its registry with --profile or --base-url, or another lock file with --lock-file.',
+  },
   file_exists: { hint: 'Choose another path, or pass --force to overwrite it.' },
   folder_exists: { code: 'usage', hint: 'Add a / to the end to save into the folder.' },
   unknown_placeholder: { code: 'usage', hint: (known) => `Use ${known}.` },

@@ -15,7 +15,6 @@ import { Progress } from '../terminal/progress.js';
 import { PublishRow } from '../views/answers.js';
 import { allowSecretsFlag, publisherFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
-import { presentAnswer } from './operation.js';
 
 type Context = Needs<
   'args' | 'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'connect' | 'services' | 'mayAsk'
@@ -82,7 +81,8 @@ async function publishOne(
   try {
     const version = await publishFolder(context, pack, { changelog, timeoutMs, progress });
     progress.end();
-    await output.answer(await presentAnswer(context, 'version.get', version));
+    const format = await context.services.findFormat();
+    await output.answer(format.writeAnswer(getOutline('version.get'), version));
     await context.services.announce();
   } finally {
     progress.end();

@@ -1,8 +1,9 @@
 import type { Client } from '../../client/client.js';
-import type { Naming } from '../../contract/naming/naming.js';
+import type { WireFormat } from '../../client/wire-format.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { regen, say } from '../../contract/schema/message.js';
 import type { Target } from '../../flows/tasks/task.js';
+import { STANDARD_PORT } from '../../wire/standard-port.js';
 import { type FlagValues, readText } from '../command/command.js';
 import { version } from '../command/version.js';
 import { Failure, usage } from '../terminal/failure.js';
@@ -34,7 +35,7 @@ export interface ServicesContext {
   readonly settings: Settings;
   readonly flags: FlagValues;
   readonly connect: Connect;
-  findNaming(service: ProfileOrAddress): Promise<Naming | undefined>;
+  findFormat(service: ProfileOrAddress): Promise<WireFormat>;
   /** Whether the command changes something on the service. */
   readonly isChanging: boolean;
   readonly signal: AbortSignal;
@@ -66,9 +67,9 @@ export class ServiceConnector {
     this.#used = target;
   }
 
-  /** The names of a service (default: that of this command); undefined if they are those of the contract. */
-  async findNaming(target: Target = this.target): Promise<Naming | undefined> {
-    return this.#context.findNaming(target);
+  /** How the service of this command writes requests and answers. */
+  async findFormat(): Promise<WireFormat> {
+    return this.#context.findFormat(this.target);
   }
 
   /** Whether the service was named on the command line. */
@@ -208,9 +209,6 @@ export class ServiceConnector {
     return service;
   }
 }
-
-/** The default port of the embedded service. */
-export const STANDARD_PORT = 7717;
 
 // Decided: a service that was started automatically exits after 10 minutes without work.
 const IDLE_TIME = '10m';

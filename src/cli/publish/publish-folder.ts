@@ -1,10 +1,10 @@
-import { loadNaming } from '../../contract/naming/load-naming.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
 import { publishPack } from '../../flows/publish/publish-pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
 import type { Registry } from '../../flows/publish/upload.js';
 import { readText } from '../command/command.js';
+import { loadFormat } from '../connect/naming.js';
 import type { Service } from '../connect/services.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { withScratch } from '../terminal/scratch.js';
@@ -19,11 +19,11 @@ export async function readFolder(
   dir: string | undefined,
 ): Promise<Pack> {
   tuneEngine(PACKING_MODULES);
-  const named = flags.for === 'comfy' ? loadNaming('comfy', () => '') : services.findNaming();
+  const { packRules } = await (flags.for === 'comfy' ? loadFormat('comfy') : services.findFormat());
   return readPack(system.cwd, dir, output, {
     publisher: readText(flags, 'publisher'),
     allowSecrets: flags['allow-secrets'] === true,
-    ...(await named)?.packRules,
+    ...packRules,
   });
 }
 

@@ -23,7 +23,7 @@ export const failureCodes = {
   2: [
     ...(['usage', 'invalid_pack', 'archive_limit', 'secrets_found', 'file_exists', 'declined'] as const),
     ...(['over_budget', 'price_unknown', 'data_unusable', 'webhook_not_verified'] as const),
-    ...(['sign_in_unavailable'] as const),
+    ...(['sign_in_unavailable', 'lock_invalid', 'other_registry'] as const),
   ],
   3: ['no_webhook_secret', 'unanswered', 'not_set'],
   4: [

@@ -6,6 +6,8 @@ export const failureMeanings: Readonly<Record<FailureCode, string>> = {
   invalid_pack: 'The manifest or the files of the node pack are not valid.',
   archive_limit: 'The archive of the node pack would exceed a limit.',
   secrets_found: 'Files of the node pack look like secrets.',
+  lock_invalid: 'The lock file cannot be read, such as after a bad merge.',
+  other_registry: 'The lock file names another registry than the one in use.',
   file_exists: 'A file is in the way; --force overwrites it.',
   declined: 'The answer to a confirmation was no.',
   over_budget: 'The price is above --max-credits; nothing was started.',

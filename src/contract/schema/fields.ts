@@ -21,6 +21,8 @@ export interface FieldDescription {
   /** What the service assumes if the field is absent. Shown, never sent. */
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
+  /** What its number counts, if a text with another unit is accepted too. */
+  readonly unit?: string;
   readonly deprecated?: boolean;
   /** Set by the service, and ignored in requests. */
   readonly readOnly?: boolean;
@@ -34,7 +36,7 @@ export interface FieldDescription {
 
 const COPIED_KEYWORDS = [
   ...['description', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern'],
-  ...['format', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly'],
+  ...['format', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly', 'unit'],
 ];
 
 /**

@@ -9,40 +9,41 @@ import { checkVendors, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
 import { JOB_KINDS } from './job-kinds.js';
 import { LOG_LEVELS, type LogLevel } from './log.js';
+import { type MeasureUnit, measure } from './measure.js';
 import { PriceTable } from './price-table.js';
 import { RetentionSettings } from './retention-settings.js';
 import { checkS3, S3Settings } from './s3-settings.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
 import { InvalidConfiguration } from './start-errors.js';
 
-const LIMITS_DESCRIBED: Readonly<Record<LimitName, string>> = {
-  generationBody: 'Bytes of the body of a generation request',
-  imageBytes: 'Bytes of one image of a generation request, as a file',
-  imagePixels: 'Pixels of one image, decoded',
-  videoBytes: 'Bytes of the video to extend, as a file',
-  videoSeconds: 'Seconds that fetching the video to extend may take',
-  offPeakSeconds: 'Seconds after which an off-peak task is given up',
-  jsonBody: 'Bytes of any other JSON body',
-  anonymousBody: 'Bytes of the body of a request without a credential',
-  resultFiles: 'Files that a vendor may return for one task',
-  resultBytes: 'Bytes of these files together',
-  archive: 'Bytes of an archive',
-  archiveEntries: 'Files in an archive',
-  archiveUnpacked: 'Bytes of an archive, unpacked',
-  archiveRatio: 'Unpacked bytes per packed byte of an archive that unpacks to more than 16 MB',
-  bulkPairs: 'Pairs in one bulk request',
-  uploadBeginSeconds: 'Seconds in which an upload must begin',
-  uploadAbandonedSeconds: 'Seconds after which a version without an upload is given up',
+const LIMITS_DESCRIBED: Readonly<Record<LimitName, readonly [description: string, unit?: MeasureUnit]>> = {
+  generationBody: ['Size of the body of a generation request', 'bytes'],
+  imageBytes: ['Size of one image of a generation request, as a file', 'bytes'],
+  imagePixels: ['Pixels of one image, decoded'],
+  videoBytes: ['Size of the video to extend, as a file', 'bytes'],
+  videoSeconds: ['Time that fetching the video to extend may take', 'seconds'],
+  offPeakSeconds: ['Time after which an off-peak task is given up', 'seconds'],
+  jsonBody: ['Size of any other JSON body', 'bytes'],
+  anonymousBody: ['Size of the body of a request without a credential', 'bytes'],
+  resultFiles: ['Files that a vendor may return for one task'],
+  resultBytes: ['Size of these files together', 'bytes'],
+  archive: ['Size of an archive', 'bytes'],
+  archiveEntries: ['Files in an archive'],
+  archiveUnpacked: ['Size of an archive, unpacked', 'bytes'],
+  archiveRatio: ['Unpacked bytes per packed byte of an archive that unpacks to more than 16 MB'],
+  bulkPairs: ['Pairs in one bulk request'],
+  uploadBeginSeconds: ['Time within which an upload must begin', 'seconds'],
+  uploadAbandonedSeconds: ['Time after which a version without an upload is given up', 'seconds'],
 };
 
 type LimitName = keyof typeof DEFAULT_LIMITS;
-const limitFields = Object.entries(LIMITS_DESCRIBED).map(([name, description]) => {
-  const standard = DEFAULT_LIMITS[name as LimitName];
-  return [name, z.number().positive().default(standard).describe(description)];
+const limitFields = Object.entries(LIMITS_DESCRIBED).map(([name, [description, unit]]) => {
+  const number = z.number().positive();
+  const field: z.ZodType<number, number | string> = unit ? measure(unit, number) : number;
+  return [name, field.default(DEFAULT_LIMITS[name as LimitName]).describe(description)];
 });
-const Limits = z.strictObject(
-  Object.fromEntries(limitFields) as { [Name in LimitName]: z.ZodDefault<z.ZodNumber> },
-);
+type Limit = z.ZodDefault<z.ZodType<number, number | string>>;
+const Limits = z.strictObject(Object.fromEntries(limitFields) as { [Name in LimitName]: Limit });
 
 const networks = (description: string) =>
   z
@@ -60,7 +61,7 @@ const networks = (description: string) =>
     })
     .prefault({});
 const port = () => z.int().min(0).max(65_535);
-const milliseconds = () => z.int().min(0).max(MAX_TIMER_MS);
+const milliseconds = () => measure('milliseconds', z.int().min(0).max(MAX_TIMER_MS));
 
 /** The settings of a service. Every default suits a single machine. */
 export const Configuration = z.strictObject({
@@ -68,13 +69,15 @@ export const Configuration = z.strictObject({
     .string()
     .min(1)
     .optional()
+    .meta({ examples: ['/var/lib/regen'] })
     .describe(
-      'The folder of the database, archives and keys, relative to the configuration file; `regen serve` has $XDG_DATA_HOME/regen as its default',
+      'The folder of the database, archives and keys, relative to the configuration file. Default: $XDG_DATA_HOME/regen',
     ),
   database: z
     .string()
     .regex(/^postgres(ql)?:\/\/./, { error: 'must be a URL such as postgres://regen@db.example.com/regen' })
     .optional()
+    .meta({ examples: ['postgres://regen@db.example.com/regen'] })
     .describe(
       'A PostgreSQL database, which several services may share: postgres://user@host/name. Keep a password out of files that people share: set the variable, or a PGPASSFILE. Default: a file in the data folder',
     ),
@@ -84,17 +87,16 @@ export const Configuration = z.strictObject({
       error: 'must be a bucket such as s3://name or s3://name/prefix, or the absolute path of a folder',
     })
     .optional()
+    .meta({ examples: ['s3://name/prefix'] })
     .describe(
       'Where archives and files of tasks are: an S3 bucket, s3://name/prefix, or a folder as an absolute path. Services that share a database need one that they share too. Default: a folder in the data folder',
     ),
   s3: S3Settings.prefault({}),
   host: z.string().min(1).default('127.0.0.1').describe('The address to listen on'),
-  port: port()
-    .default(0)
-    .describe('The port to listen on; 0 for any free one; `regen serve` has 7717 as its default'),
-  publicUrl: ServerUrl.optional().describe(
-    'Where clients reach the service, if not at its host and port: https://registry.example.com',
-  ),
+  port: port().default(0).describe('The port to listen on; 0 for any free one'),
+  publicUrl: ServerUrl.optional()
+    .meta({ examples: ['https://registry.example.com'] })
+    .describe('Where clients reach the service, if not at its host and port'),
   /** The version of the software, for `service.json` and the OpenAPI document. */
   version: z.string().default('0.0.0'),
   issuers: z
@@ -107,7 +109,9 @@ export const Configuration = z.strictObject({
       }
     })
     .default([])
-    .describe('Identity providers whose tokens are accepted; users sign in at the first'),
+    .describe(
+      'Identity providers whose tokens are accepted, such as [{ issuer = "https://login.example.com", clientId = "regen" }]; users sign in at the first',
+    ),
   naming: z
     .string()
     .min(1)
@@ -127,7 +131,9 @@ export const Configuration = z.strictObject({
     .prefault({}),
   uplink: z
     .strictObject({
-      url: SecureUrl.describe('The registry that is asked about nodes that are not held here'),
+      url: SecureUrl.meta({ examples: ['https://api.comfy.org'] }).describe(
+        'The registry that is asked about nodes that are not held here',
+      ),
       naming: z
         .string()
         .min(1)
@@ -170,15 +176,15 @@ export const Configuration = z.strictObject({
         .int()
         .min(0)
         .optional()
+        .meta({ examples: [500] })
         .describe(
           'Credits that the tasks of a user may cost per month, in UTC; `regen admin user set` changes it for one user. Default: no limit',
         ),
       publishers: positiveInt(20, 'Publishers that a user owns'),
       versionsPerDay: positiveInt(200, 'New versions of a publisher per day, in UTC'),
-      bytesPerDay: positiveInt(
-        10 * 1024 ** 3,
-        'Bytes that a publisher uploads per day, with those of its node definitions, in UTC',
-      ),
+      bytesPerDay: measure('bytes', z.int().positive())
+        .default(10 * 1024 ** 3)
+        .describe('What a publisher uploads per day, with its node definitions, in UTC'),
       nodes: positiveInt(1_000, 'Nodes of a publisher, deleted ones too'),
       members: positiveInt(200, 'Members and invitations of a publisher'),
       invitationsPerDay: positiveInt(200, 'Invitations that a user sends within a day'),
@@ -194,6 +200,7 @@ export const Configuration = z.strictObject({
   rateLimit: z
     .union([z.int().positive(), z.literal(false)], { error: 'must be a whole number above 0, or false' })
     .optional()
+    .meta({ examples: [600] })
     .describe(
       'Requests per minute and user, or address without a credential; false for no limit. Default: 600 if the service listens beyond loopback or behind a proxy, otherwise no limit. The embedded owner has none',
     ),
@@ -208,6 +215,7 @@ export const Configuration = z.strictObject({
   work: z
     .array(z.enum(JOB_KINDS))
     .optional()
+    .meta({ examples: [['check-archive', 'deliver-webhook']] })
     .describe(
       'The kinds of jobs that this service runs, [] for none, if it shares its database with others that run the rest. Default: all',
     ),
@@ -215,38 +223,37 @@ export const Configuration = z.strictObject({
   idleMs: z.int().positive().optional(),
   drainMs: milliseconds()
     .optional()
+    .meta({ examples: ['5s'] })
     .describe(
-      'Milliseconds that requests are still served once stopping has begun and /ready answers 503, so that a load balancer notices. Default: 5000 if the service listens beyond loopback or behind a proxy, otherwise 0',
+      'How long requests are still served once stopping has begun and /ready answers 503, so that a load balancer notices. Default: 5s if the service listens beyond loopback or behind a proxy, otherwise 0s',
     ),
   logLevel: z
     .enum(LOG_LEVELS)
     .optional()
+    .meta({ examples: ['info'] })
     .describe(
-      'The least important lines of the log on stderr; info has a line for each request, publish, verdict and act of an admin. Default: info if the service listens beyond loopback or behind a proxy, otherwise warn',
+      'The least important lines of the log on stderr; info has a line for each request, publish, verdict and action of an admin. Default: info if the service listens beyond loopback or behind a proxy, otherwise warn',
     ),
-  minFreeDiskBytes: z
-    .int()
-    .min(0)
+  minFreeDiskBytes: measure('bytes', z.int().min(0))
     .default(100 * 1024 ** 2)
     .describe(
-      'Free bytes on the disk of the data folder below which /ready answers 503 and no archive is taken',
+      'Free space on the disk of the data folder below which /ready answers 503 and no archive is taken',
     ),
   metrics: z
     .strictObject({
       port: port()
         .optional()
+        .meta({ examples: [9464] })
         .describe(
           'A port for GET /metrics alone, 0 for any free one. Without it, /metrics is on the port of the service if there is a token, and otherwise off',
         ),
       host: z.string().min(1).default('127.0.0.1').describe('The address to listen on with that port'),
-      token: createSecretSource('the token that Prometheus sends as a Bearer token')
+      token: createSecretSource('the token that Prometheus sends as a Bearer token', 'METRICS_TOKEN')
         .optional()
         .describe('Where the token that /metrics requires is read from'),
     })
     .prefault({}),
-  graceMs: milliseconds()
-    .default(10_000)
-    .describe('Milliseconds that stopping waits for requests and jobs to end'),
+  graceMs: milliseconds().default(10_000).describe('How long stopping waits for requests and jobs to end'),
 });
 
 export type Configuration = z.output<typeof Configuration>;

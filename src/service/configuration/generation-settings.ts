@@ -3,11 +3,15 @@ import { listTaskOperations } from '../../contract/index.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { SecureUrl } from '../network/secure-url.js';
+import { measure } from './measure.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
 import { loadVendorProfile, vendorNames } from './vendor-profile.js';
 
 const vendorFields = {
-  engine: z.literal('upstream').describe('upstream: a vendor'),
+  engine: z
+    .literal('upstream')
+    .meta({ examples: ['upstream'] })
+    .describe('upstream: a vendor'),
   vendor: z
     .string()
     .min(1)
@@ -15,37 +19,47 @@ const vendorFields = {
     .describe(
       `Profile of the vendor: ${vendorNames.join(', ')}, or the path of a JSON file, such as ./mine.json; regen is a service with the same contract`,
     ),
-  baseUrl: SecureUrl.optional().describe(
-    "Replaces the profile's; for regen it stands for /proxy/imagevendor or /proxy/videovendor in the paths of the contract",
-  ),
+  baseUrl: SecureUrl.optional()
+    .meta({ examples: ['https://api.example.com'] })
+    .describe(
+      "Replaces the profile's; for regen it stands for /proxy/imagevendor or /proxy/videovendor in the paths of the contract",
+    ),
   keyHeader: z
     .string()
     .regex(/^[A-Za-z0-9-]+$/, { error: 'must be a header name' })
     .optional()
+    .meta({ examples: ['x-api-key'] })
     .describe(
       "The header that carries the key, in place of the profile's; Authorization has it as a Bearer token",
     ),
-  key: createSecretSource('the key of the vendor'),
+  key: createSecretSource('the key of the vendor', 'VENDOR_KEY'),
   atOnce: z
     .int()
     .min(1)
     .optional()
-    .describe("Tasks of a vendor that run in parallel (default: the profile's, or 50)"),
-  pollMs: positiveInt(
-    2_000,
-    'Milliseconds of the first polling interval of a task; it grows to 15 times as much',
-  ),
-  answerMs: positiveInt(60_000, 'Milliseconds that one request to the vendor may take'),
+    .meta({ examples: [10] })
+    .describe("Tasks of a vendor that run in parallel. Default: the profile's, or 50"),
+  pollMs: measure('milliseconds', z.int().positive())
+    .default(2_000)
+    .describe('The first polling interval of a task; it grows to 15 times as much'),
+  answerMs: measure('milliseconds', z.int().positive())
+    .default(60_000)
+    .describe('How long one request to the vendor may take'),
   honoursKeys: z
     .boolean()
     .optional()
+    .meta({ examples: [true] })
     .describe('Whether the vendor honours Idempotency-Key; by default detected from its answers'),
 };
 
 const ImageVendor = z.strictObject(vendorFields);
 
+const VIDEOS_AT_ONCE =
+  "How many videos run in parallel. On this machine: 2 by default, with up to 300 MB of memory each. Of a vendor: by default the profile's number, or 50";
+
 export const VideoVendor = z.strictObject({
   ...vendorFields,
+  atOnce: vendorFields.atOnce.describe(VIDEOS_AT_ONCE),
   models: z
     .record(z.string(), z.string().min(1))
     .default({})
@@ -83,15 +97,15 @@ function checkProfile({ vendor, baseUrl }: VendorSettings, kind: string): Proble
 }
 
 const Local = z.strictObject({
-  engine: z.literal('local').describe('local: previews made on this machine'),
+  engine: z
+    .literal('local')
+    .meta({ examples: ['local'] })
+    .describe('local: previews made on this machine'),
 });
 
 const LocalVideo = z.strictObject({
   ...Local.shape,
-  atOnce: positiveInt(
-    2,
-    'Videos that this machine makes in parallel (default 2): one is drawn while another is compressed; each takes up to 300 MB',
-  ),
+  atOnce: positiveInt(2, VIDEOS_AT_ONCE),
 });
 
 const describeUnionError = (issue: { readonly code?: string | undefined }) =>

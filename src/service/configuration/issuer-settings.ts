@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SecureUrl } from '../network/secure-url.js';
+import { measure } from './measure.js';
 
 /** Asymmetric algorithms only: neither `none` nor a secret shared with the issuer (HS256 …). */
 const algorithms = [
@@ -12,7 +13,9 @@ export const REST_DAYS = 90;
 
 /** One identity provider (OpenID Connect) whose access tokens the service accepts. */
 export const IssuerSettings = z.strictObject({
-  issuer: SecureUrl.describe('Its exact `iss`; its discovery document is below it'),
+  issuer: SecureUrl.meta({ examples: ['https://login.example.com'] }).describe(
+    'Its exact `iss`; its discovery document is below it',
+  ),
   // Decided: `aud` must contain the service's own URL unless this names another audience.
   audience: z.string().min(1).optional().describe("What `aud` must contain; default: the service's own URL"),
   clientId: z.string().min(1).optional().describe('The public client that `regen auth login` signs in with'),
@@ -24,13 +27,15 @@ export const IssuerSettings = z.strictObject({
     .describe("The claim that holds a user's roles; dots lead into objects: `realm_access.roles`"),
   adminRole: z.string().min(1).default('admin').describe('The role of admins'),
   // Decided: without it, keys would outlast their person's account at the identity provider by up to a year.
-  restDays: z
-    .union([z.int().min(1).max(3650), z.literal(false)], {
-      error: 'must be a whole number from 1 to 3650, or false',
-    })
+  restDays: measure(
+    'days',
+    z.union([z.int().min(1).max(3650), z.literal(false)], {
+      error: 'must be a whole number of days from 1 to 3650, or false',
+    }),
+  )
     .default(REST_DAYS)
     .describe(
-      'Days without a sign-in after which the API keys and personal access tokens of a person are refused until the next sign-in; false for never',
+      'Time without a sign-in after which the API keys and personal access tokens of a person are refused until the next sign-in; false for never',
     ),
   // Decided: the access tokens of Dex have the claims of ID tokens.
   idTokens: z

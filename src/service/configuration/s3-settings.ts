@@ -5,16 +5,19 @@ import { checkSecret, createSecretSource, type Environment, readSecret } from '.
 
 export const S3Settings = z
   .strictObject({
-    endpoint: ServerUrl.optional().describe(
-      'Where the buckets are, if not at Amazon: https://s3.example.com',
-    ),
+    endpoint: ServerUrl.optional()
+      .meta({ examples: ['https://s3.example.com'] })
+      .describe('Where the buckets are, if not at Amazon'),
     region: z.string().min(1).default('us-east-1').describe('The region of the bucket'),
     accessKeyId: z
       .string()
       .min(1)
       .optional()
+      .meta({ examples: ['AKIA…'] })
       .describe('The id of the key that the service uses. Default: the variable AWS_ACCESS_KEY_ID'),
-    secretAccessKey: createSecretSource('the secret of that key').prefault({ env: 'AWS_SECRET_ACCESS_KEY' }),
+    secretAccessKey: createSecretSource('the secret of that key', 'AWS_SECRET_ACCESS_KEY').prefault({
+      env: 'AWS_SECRET_ACCESS_KEY',
+    }),
     redirect: z
       .boolean()
       .default(false)

@@ -6,15 +6,25 @@ import type { Problem } from '../../contract/schema/schema-types.js';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 // Decided: the secret itself is never in the configuration, which people share and commit.
-/** Declares where a secret is read from. @param what what it is: `the key of the vendor` */
-export function createSecretSource(what: string) {
+/**
+ * Declares where a secret is read from.
+ * @param what what it is: `the key of the vendor`
+ * @param variable a variable that may hold it
+ */
+export function createSecretSource(what: string, variable: string) {
   return z
     .strictObject({
-      env: z.string().min(1).optional().describe(`The environment variable with ${what}`),
+      env: z
+        .string()
+        .min(1)
+        .optional()
+        .meta({ examples: [variable] })
+        .describe(`The environment variable with ${what}`),
       file: z
         .string()
         .refine(isAbsolute, { error: 'must be an absolute path' })
         .optional()
+        .meta({ examples: [`/run/secrets/${variable.toLowerCase()}`] })
         .describe(`The file with ${what}, as an absolute path`),
     })
     .refine(({ env, file }) => (env === undefined) !== (file === undefined), {

@@ -2,7 +2,9 @@ import { isRecord } from '../../contract/json.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
 import { parseText } from '../../contract/schema/parse-text.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
+import { STANDARD_PORT } from '../../wire/standard-port.js';
 import { Configuration } from './configuration.js';
+import { formatMeasure, type MeasureUnit } from './measure.js';
 
 /** One setting of the service, as a configuration file, the environment and the documentation name it. */
 export interface Setting {
@@ -11,24 +13,32 @@ export interface Setting {
   /** Its environment variable; with `_FILE` appended, the variable names a file that holds the value. */
   readonly variable: string;
   readonly field: FieldDescription;
+  /** What holds if nothing sets it; undefined if it is not set then. */
+  readonly standard: unknown;
 }
 
 const PREFIX = 'REGEN_SERVE_';
 
+/** The defaults of `regen serve` that differ from those of the library. */
+const SERVE_DEFAULTS = { port: STANDARD_PORT };
+
 /** Lists the settings in the order of their declaration; a list of objects is one setting. */
 export function listSettings(): Setting[] {
   const { version: _, idleMs: __, ...fields } = describeFields(Configuration);
-  return listWithin(fields, []);
+  return listWithin(fields, { ...Configuration.parse({}), ...SERVE_DEFAULTS }, []);
 }
 
+/** @param standards what holds if nothing is set */
 function listWithin(
   fields: Readonly<Record<string, FieldDescription>>,
+  standards: Readonly<Record<string, unknown>>,
   within: readonly string[],
 ): Setting[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const path = [...within, name];
-    if (field.fields) return listWithin(field.fields, path);
-    return [{ path, variable: toVariable(path), field }];
+    const standard = standards[name] ?? field.default;
+    if (field.fields) return listWithin(field.fields, (standards[name] ?? {}) as typeof standards, path);
+    return [{ path, variable: toVariable(path), field, standard }];
   });
 }
 
@@ -108,15 +118,29 @@ export function mergeSettings(
   return merged;
 }
 
-/** Writes a configuration file (TOML) in which every setting stands as a comment with its default. */
+/** Writes a configuration file (TOML) in which every setting stands as a comment with its default, or an example. */
 export function writeConfigurationFile(): string {
-  const lines = ['# Settings of `regen serve`. A setting applies once its line has no # in front.'];
-  for (const { path, field } of listSettings()) {
+  const lines = [
+    '# Settings of `regen serve`. A line such as #host = "127.0.0.1" shows a default; remove its # to change it.',
+    '# Where the line above says "Not set", the value is an example.',
+    '# Sizes may have units ("500MB", "10GiB"), and so may times ("90s", "15m", "30d").',
+  ];
+  for (const setting of listSettings()) {
+    const { path, field, standard } = setting;
     const sentences = describeSetting(field).map((line) => `# ${line}`);
     if (sentences.length > 0) lines.push('', ...sentences);
-    lines.push(`#${path.map(quoteKey).join('.')} = ${writeExample(field)}`);
+    if (standard === undefined) lines.push('# Not set. Example:');
+    lines.push(`#${path.map(quoteKey).join('.')} = ${formatStandard(setting) ?? writeExample(field)}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** Writes what holds if nothing sets a setting, with its unit; undefined if it is not set then. */
+export function formatStandard({ standard, field: { unit } }: Setting): string | undefined {
+  if (standard === undefined) return undefined;
+  const measured =
+    unit && typeof standard === 'number' ? formatMeasure(unit as MeasureUnit, standard) : standard;
+  return JSON.stringify(measured);
 }
 
 /** Explains a setting in sentences, the fields of a list's items included. */
@@ -135,15 +159,7 @@ function quoteKey(name: string): string {
   return /^[A-Za-z0-9_-]+$/.test(name) ? name : JSON.stringify(name);
 }
 
-function writeExample({ default: standard, type, enum: choices, items }: FieldDescription): string {
-  if (items?.fields) {
-    const required = Object.entries(items.fields).filter(([, field]) => field.required);
-    return `[{ ${required.map(([name]) => `${name} = "…"`).join(', ')} }]`;
-  }
-  if (typeof standard === 'object' && !Array.isArray(standard)) return '{}';
-  if (standard !== undefined) return JSON.stringify(standard);
-  if (choices) return JSON.stringify(choices[0]);
-  const [first] = [type].flat();
-  if (first === 'array') return '[]';
-  return first === 'string' ? '""' : first === 'boolean' ? 'true' : '600';
+/** Writes the example of a setting that is not set. */
+function writeExample({ examples = [] }: FieldDescription): string {
+  return JSON.stringify(examples[0]);
 }

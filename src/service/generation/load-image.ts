@@ -40,7 +40,7 @@ const MAX_SENT_BYTES = 64 * 1024;
 /**
  * Loads an image of a request, which is Base64, a data URL or a URL, and decodes it completely, so that a task never
  * starts with an unusable image.
- * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
+ * @throws Refused invalid_request with the field; the signal's reason if the caller aborted
  */
 export async function loadImage(value: string, options: LoadImageOptions): Promise<LoadedImage> {
   const isUrl = /^https?:/i.test(value);

@@ -25,7 +25,7 @@ export interface StartCall {
 /**
  * Fetches, checks and stores every image and video of a request, before its task is created.
  * @returns the names of the inputs
- * @throws Refused naming every field with a problem; unavailable
+ * @throws Refused with every field that has a problem; unavailable
  */
 export function stageInputs(call: StartCall, task: TaskRef): Promise<readonly string[]> {
   const { caller, context, signal } = call;
@@ -120,7 +120,7 @@ function mergeProblems(problems: readonly Refused[]): Refused {
 }
 
 // Decided: a result has at most as many pixels as an input may have.
-/** @throws Refused invalid_request if the result would be too large, naming the largest factor that fits */
+/** @throws Refused invalid_request if the result would be too large, with the largest factor that fits */
 function requireUpscalable(
   { width, height }: ImageSize,
   factor: number,

@@ -66,7 +66,7 @@ function toRefused(error: unknown, log: (error: unknown) => void): Refused {
 const RETRY_AFTER_SECONDS = 1;
 
 export async function sendError(
-  context: Pick<Context, 'configuration' | 'baseUrl' | 'naming' | 'log'>,
+  context: Pick<Context, 'configuration' | 'baseUrl' | 'log'>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -32,23 +32,26 @@ class PublicAnswers {
   readonly #database: Context['database'];
   readonly #vary: string;
   readonly #answers = new Map<string, PublicAnswer>();
+  /** Of the answers. */
   #revision: number | undefined;
+  /** Of the database in this turn of the event loop; null until it is asked. */
+  #now: number | undefined | null = null;
   #characters = 0;
 
-  constructor({ database, naming }: Pick<Context, 'database' | 'naming'>) {
+  constructor({ database, compatibility }: Pick<Context, 'database' | 'compatibility'>) {
     this.#database = database;
-    this.#vary = ['Authorization', naming?.behaviors.apiKeyHeader ?? []].flat().join(', ');
+    this.#vary = ['Authorization', compatibility.apiKeyHeader ?? []].flat().join(', ');
   }
 
   /** @returns undefined if it has to be read */
   find(url: string): PublicAnswer | undefined {
     const answer = this.#answers.get(url);
-    return answer && readRevision(this.#database) === this.#revision ? answer : undefined;
+    return answer && this.#readRevision() === this.#revision ? answer : undefined;
   }
 
   /** Creates an answer; call it before the read, so that what is kept is never newer than the read. */
   begin({ url }: FastifyRequest): (text: string) => PublicAnswer {
-    const revision = readRevision(this.#database);
+    const revision = this.#readRevision();
     return (text) => {
       const hash = createHash('sha256').update(text).digest('base64url');
       const answer = {
@@ -66,6 +69,17 @@ class PublicAnswers {
       this.#keep(url, answer);
       return answer;
     };
+  }
+
+  /** Requests that arrived together ask once: none of them was sent after the answer to a write that came later. */
+  #readRevision(): number | undefined {
+    if (this.#now === null) {
+      this.#now = readRevision(this.#database);
+      setImmediate(() => {
+        this.#now = null;
+      });
+    }
+    return this.#now;
   }
 
   #clear(revision: number | undefined): void {
@@ -102,7 +116,9 @@ function sendPublicAnswer(
 }
 
 /** Answers reads of anyone with what was sent before, until anything in the database changes. */
-export function createPublicCache(context: Pick<Context, 'configuration' | 'database' | 'naming'>): Concern {
+export function createPublicCache(
+  context: Pick<Context, 'configuration' | 'database' | 'compatibility'>,
+): Concern {
   const answers = new PublicAnswers(context);
   const isClosed = context.configuration.registry.read === 'authenticated';
   return {

@@ -50,7 +50,7 @@ export interface RouteOptions {
   readonly budget: AnswerBudget;
 }
 
-const naming: Concern = {
+const routeNames: Concern = {
   applies: ({ names }) => names !== undefined,
   onRequest: (request, _reply, { names }) => {
     request.names = names;
@@ -66,7 +66,7 @@ function listConcerns({ context, takeRequest, budget }: RouteOptions): readonly 
   const { generationBody, jsonBody, anonymousBody } = context.configuration.limits;
   const takeMemory = createBodyBudget(Math.max(generationBody, jsonBody, anonymousBody));
   return [
-    naming,
+    routeNames,
     createAuthentication(context, takeRequest),
     createPublicCache(context),
     pathParameters,
@@ -93,7 +93,11 @@ export function routeOperations(app: FastifyInstance, options: RouteOptions): vo
     const bodyLimit = operation.task ? generationBody : operation.who === 'anyone' ? anonymousBody : jsonBody;
     // The types of a request and its handler match by name only; here the name is not known until run time.
     const handler = handlers[name as OperationName] as Handler<OperationName>;
-    for (const { method, path, operation: adapted, names } of listRoutes(context.naming, name, operation)) {
+    for (const { method, path, operation: adapted, names } of listRoutes(
+      context.compatibility.requests,
+      name,
+      operation,
+    )) {
       const route = { name: name as OperationName, operation: adapted, handler, path, names, bodyLimit };
       const applying = concerns.filter(({ applies }) => applies?.(route) ?? true);
       routeOperation(app, { context, running, concerns: applying }, method, route);
