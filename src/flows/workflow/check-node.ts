@@ -80,24 +80,36 @@ function checkInputs(
   before: ReadDefinition | undefined,
 ): NodeProblem[] {
   const problems: NodeProblem[] = [];
-  const isApi = node.list === undefined && node.values !== undefined;
-  for (const [name, { required, type, isWidget }] of inputs) {
-    if (!required || node.links.has(name) || values.has(name) || !isSocket(name, type)) continue;
-    // The editor gives widgets their defaults. What leads to no result is not run, but a new input was connected nowhere.
+  for (const [name, input] of inputs) {
+    const { required, type } = input;
+    if (!required || node.links.has(name) || values.has(name) || isPlaceholder(name, type)) continue;
+    // What leads to no result is not run, but a new input was connected nowhere.
     const isNew = before?.inputs !== undefined && !before.inputs.has(name);
-    if (isApi || (!isWidget && (node.isUsed || isNew)))
+    if (!node.sockets || (isSocket(node, name, input) && (node.isUsed || isNew)))
       problems.push({ problem: 'input missing', detail: `${name}: ${type} is required and not given` });
   }
   // Packs add inputs in the editor, so one is lost only if the version that the workflow was saved with had it.
   const lost = (name: string) => !isOpen && !inputs.has(name) && before?.inputs?.has(name);
   for (const name of new Set([...node.links.keys(), ...values.keys()]))
-    if (lost(name)) problems.push({ problem: 'input unknown', detail: `${name}: this version has no such input` });
+    if (lost(name))
+      problems.push({ problem: 'input unknown', detail: `${name}: this version has no such input` });
   return problems;
 }
 
-/** Whether an input is one by itself; the others stand for inputs that the editor adds, or that are computed. */
-function isSocket(name: string, type: string): boolean {
-  return type !== COMPUTED && name !== '$computed' && !DYNAMIC.test(type);
+/** Whether an input stands for others that the editor adds, or that are computed. */
+function isPlaceholder(name: string, type: string): boolean {
+  return name === '$computed' || DYNAMIC.test(type);
+}
+
+/** Types of the host that no pack edits in the node. */
+const CONNECTED = new Set(
+  `AUDIO CLIP CLIP_VISION CLIP_VISION_OUTPUT CONDITIONING CONTROL_NET GUIDER IMAGE LATENT MASK MODEL NOISE SAMPLER
+  SIGMAS STYLE_MODEL UPSCALE_MODEL VAE VIDEO`.split(/\s+/),
+);
+
+/** Whether an input can only be connected. Packs edit types of their own in the node, which the file then has no socket for. */
+function isSocket({ sockets }: WorkflowNode, name: string, { type, isWidget }: Input): boolean {
+  return !isWidget && (sockets?.has(name) || CONNECTED.has(type));
 }
 
 interface LinkSource {
@@ -106,7 +118,11 @@ interface LinkSource {
   readonly type: string | undefined;
 }
 
-function checkLink(name: string, input: Input | undefined, { source, slot, type }: LinkSource): NodeProblem[] {
+function checkLink(
+  name: string,
+  input: Input | undefined,
+  { source, slot, type }: LinkSource,
+): NodeProblem[] {
   const outputs = source?.outputs;
   const offered = outputs ? outputs[slot] : type;
   if (outputs && outputs.length > 0 && offered === undefined) {
@@ -137,11 +153,10 @@ function nameValues(node: WorkflowNode, saved: ReadDefinition): ReadonlyMap<stri
 }
 
 /** The inputs whose values the file has, in order. The file names them all, or only those that were made sockets. */
-function listSavedWidgets(
-  { widgets, list = [] }: WorkflowNode,
-  { inputs }: ReadDefinition,
-): readonly string[] | undefined {
-  const declared = inputs && listWidgets(inputs);
+function listSavedWidgets(node: WorkflowNode, { inputs }: ReadDefinition): readonly string[] | undefined {
+  const { widgets, list = [] } = node;
+  const declared =
+    inputs && [...inputs].filter(([name, input]) => !isSocket(node, name, input)).map(([name]) => name);
   if (widgets && widgets.length >= list.filter((value) => !isControl(value)).length) return widgets;
   return declared;
 }
@@ -163,7 +178,7 @@ function alignValues(
     if (input && !fits(input, list[at])) return undefined;
     values.set(name, list[at]);
     at += 1;
-    const takesControl = input?.type === 'INT' || input?.type === 'COMBO' || input === undefined;
+    const takesControl = !input || ['INT', 'COMBO', COMPUTED].includes(input.type);
     if (takesControl && isControl(list[at])) at += 1;
   }
   // More values than widgets: the pack adds widgets in the editor, and they may stand anywhere.
@@ -178,8 +193,10 @@ const UPLOADS = new Set<unknown>(['image', 'video', 'audio', 'upload', 'file']);
 function fits({ type, choices, isOpen }: Input, value: unknown): boolean {
   if (value === null || value === undefined) return true;
   if (type === 'INT' || type === 'FLOAT') return typeof value === 'number' || Number.isFinite(Number(value));
-  if (type === 'BOOLEAN') return typeof value !== 'object' && (typeof value !== 'string' || isBooleanText(value));
-  if (type === 'COMBO' && !isOpen && choices.length > 0) return typeof value !== 'object' || Array.isArray(value);
+  if (type === 'BOOLEAN')
+    return typeof value !== 'object' && (typeof value !== 'string' || isBooleanText(value));
+  if (type === 'COMBO' && !isOpen && choices.length > 0)
+    return typeof value !== 'object' || Array.isArray(value);
   return true;
 }
 
@@ -214,8 +231,10 @@ function checkValue(name: string, input: Input, value: unknown): NodeProblem[] {
   if (value === null || value === undefined) return [];
   const { type, choices, isOpen, min, max } = input;
   const shown = JSON.stringify(value)?.slice(0, 60);
-  if (!fits(input, value)) return [{ problem: 'value', detail: `${name}: ${shown} is not a value of ${type}` }];
-  if (type === 'COMBO' && !isOpen && choices.length > 0) {
+  if (!fits(input, value))
+    return [{ problem: 'value', detail: `${name}: ${shown} is not a value of ${type}` }];
+  // A single choice is often a placeholder for those that the editor adds.
+  if (type === 'COMBO' && !isOpen && choices.length > 1) {
     const gone = [value].flat().filter((one) => !choices.includes(String(one)));
     if (gone.length === 0) return [];
     const list = choices.length > 6 ? `${choices.slice(0, 6).join(', ')} …` : choices.join(', ');
@@ -223,7 +242,9 @@ function checkValue(name: string, input: Input, value: unknown): NodeProblem[] {
   }
   if (type !== 'INT' && type !== 'FLOAT') return [];
   const number = Number(value);
-  if (min !== undefined && number < min) return [{ problem: 'range', detail: `${name}: ${shown} is below ${min}` }];
-  if (max !== undefined && number > max) return [{ problem: 'range', detail: `${name}: ${shown} is above ${max}` }];
+  if (min !== undefined && number < min)
+    return [{ problem: 'range', detail: `${name}: ${shown} is below ${min}` }];
+  if (max !== undefined && number > max)
+    return [{ problem: 'range', detail: `${name}: ${shown} is above ${max}` }];
   return [];
 }

@@ -133,12 +133,16 @@ function chooseVersions(
     const key = node_id.toLowerCase();
     const known = chosen.get(key)?.version;
     const own = use.get(key) ?? version;
-    if (own !== undefined && (known === undefined || lt(known, own))) chosen.set(key, { node_id, version: own });
+    if (own !== undefined && (known === undefined || lt(known, own)))
+      chosen.set(key, { node_id, version: own });
   }
   for (const { pack } of nodes) {
     const latest = pack && catalog.getLatest(pack.node_id);
     if (latest !== undefined && !chosen.has(pack?.node_id.toLowerCase() as string))
-      chosen.set((pack as RecordedPack).node_id.toLowerCase(), { ...(pack as RecordedPack), version: latest });
+      chosen.set((pack as RecordedPack).node_id.toLowerCase(), {
+        ...(pack as RecordedPack),
+        version: latest,
+      });
   }
   return chosen;
 }

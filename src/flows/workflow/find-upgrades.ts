@@ -92,6 +92,8 @@ async function findUpgrade(
 
 /** A finding in any version: the input that its detail begins with, without what the version has for it. */
 function toKey({ file, node, problem, detail }: WorkflowFinding): string {
-  const subject = ['node missing', 'version missing', 'not checked'].includes(problem) ? '' : detail.split(':')[0];
+  const subject = ['node missing', 'version missing', 'not checked'].includes(problem)
+    ? ''
+    : detail.split(':')[0];
   return [file, node, problem, subject].join('\n');
 }

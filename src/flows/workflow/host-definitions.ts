@@ -36,7 +36,9 @@ export interface HostDefinition extends ListedDefinition {
 export function parseObjectInfo(whole: unknown): HostDefinition[] | undefined {
   if (!isRecord(whole)) return undefined;
   const entries = Object.entries(whole);
-  const found = entries.flatMap(([name, one]) => (isRecord(one) && isRecord(one.input) ? [toListed(name, one)] : []));
+  const found = entries.flatMap(([name, one]) =>
+    isRecord(one) && isRecord(one.input) ? [toListed(name, one)] : [],
+  );
   return found.length > 0 && found.length === entries.length ? found : undefined;
 }
 

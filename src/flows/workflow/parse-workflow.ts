@@ -29,6 +29,8 @@ export interface WorkflowNode {
   readonly isActive: boolean;
   /** False if nothing says that it is more than a widget of the editor. */
   readonly isFromPack: boolean;
+  /** The inputs that the editor shows as sockets; undefined in the format of the API, which has all inputs by name. */
+  readonly sockets: ReadonlySet<string> | undefined;
   readonly links: ReadonlyMap<string, Link>;
   /** Whether its result is used. */
   readonly isUsed: boolean;
@@ -75,7 +77,8 @@ export function parseWorkflow(file: string, content: Buffer): Workflow {
   if (excess) throw new NotAWorkflow(excess === 'depth' ? 'is nested too deeply' : 'has too many values');
   const whole = parseJson(content.toString('utf8').replace(/^\uFEFF/, ''));
   if (whole === undefined) throw new NotAWorkflow('is not JSON');
-  const nodes = findNodes(whole) ?? (isRecord(whole) && (findNodes(whole.workflow) ?? findNodes(whole.prompt)));
+  const nodes =
+    findNodes(whole) ?? (isRecord(whole) && (findNodes(whole.workflow) ?? findNodes(whole.prompt)));
   if (!nodes) throw new NotAWorkflow('is not a workflow: it has neither nodes nor entries with a class_type');
   if (nodes.length > MAX_NODES) throw new NotAWorkflow(`has more than ${MAX_NODES} nodes`);
   if (nodes.some(({ name }) => name.length > MAX_NAME))
@@ -86,7 +89,9 @@ export function parseWorkflow(file: string, content: Buffer): Workflow {
 function findNodes(value: unknown): WorkflowNode[] | undefined {
   if (!isRecord(value)) return undefined;
   if (Array.isArray(value.nodes)) return readEditorFile(value);
-  const entries = Object.entries(value).filter(([, node]) => isRecord(node) && typeof node.class_type === 'string');
+  const entries = Object.entries(value).filter(
+    ([, node]) => isRecord(node) && typeof node.class_type === 'string',
+  );
   return entries.length > 0 ? readApiFile(entries as ApiEntry[]) : undefined;
 }
 
@@ -106,8 +111,9 @@ function readApiFile(entries: readonly ApiEntry[]): WorkflowNode[] {
         used.add(String(from));
       } else values.set(input, isRecord(value) && '__value__' in value ? value.__value__ : value);
     }
-    const rest = { pack: undefined, isActive: true, isFromPack: true, list: undefined, widgets: undefined };
-    return { id, name, links, values, ...rest };
+    const rest = { pack: undefined, isActive: true, isFromPack: true };
+    const unnamed = { sockets: undefined, list: undefined, widgets: undefined };
+    return { id, name, links, values, ...rest, ...unnamed };
   });
   return nodes.map((node) => ({ ...node, isUsed: used.has(node.id) }));
 }
@@ -191,11 +197,12 @@ function readNode(
   const named = isRecord(values) ? new Map(Object.entries(values)) : undefined;
   return {
     id: path + node.id,
-    // Editors of packs may show a node under another type.
-    name: toText(properties['Node name for S&R']) ?? String(node.type),
+    name: String(node.type),
     pack: readPack(properties),
     isActive: node.mode !== MUTED && node.mode !== BYPASSED,
-    isFromPack: toText(properties['Node name for S&R']) !== undefined || toText(properties.cnr_id) !== undefined,
+    isFromPack:
+      toText(properties['Node name for S&R']) !== undefined || toText(properties.cnr_id) !== undefined,
+    sockets: new Set(inputs.flatMap(({ name, widget }) => (isRecord(widget) ? [] : [String(name)]))),
     links,
     isUsed,
     values: named,

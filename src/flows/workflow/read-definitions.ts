@@ -13,7 +13,10 @@ export interface PackVersion {
 }
 
 type Definitions = ReadonlyMap<string, ReadDefinition>;
-type Listed = ListedDefinition & { readonly node_id?: string | undefined; readonly node_version?: string | undefined };
+type Listed = ListedDefinition & {
+  readonly node_id?: string | undefined;
+  readonly node_version?: string | undefined;
+};
 
 /** What the registry has of the packs and names of some workflows. */
 export class DefinitionCatalog {
@@ -103,7 +106,8 @@ export class DefinitionCatalog {
     if (this.#knows(node_id, version)) return;
     const { client, signal } = this;
     try {
-      const wanted = version ?? (await client.node.get({ nodeId: node_id }, { signal })).latest_version?.version;
+      const wanted =
+        version ?? (await client.node.get({ nodeId: node_id }, { signal })).latest_version?.version;
       if (wanted === undefined) throw new ServiceError({ code: 'not_found', status: 404, message: '' });
       if (version === undefined) this.#latest.set(node_id.toLowerCase(), wanted);
       const read = (page: number) =>
