@@ -59,9 +59,9 @@ export async function runCommand(argv: readonly string[], system: System): Promi
       findNames: async (dir) => {
         const { completeCommand } = await import('./complete-commands.js');
         // The command itself reports what is wrong with a profile.
-        const naming = await services?.findNaming().catch(() => undefined);
+        const format = await services?.findFormat().catch(() => undefined);
         const command = (words: string, rest: string) => completeCommand(words, rest, flags, dir ?? args.dir);
-        return { ...naming?.names, command };
+        return { ...format?.names, command };
       },
     });
     const composed = composeContext(asked, project, { system, output, interruption });
@@ -178,7 +178,7 @@ function composeContext(
   const renewals = new Set<Promise<unknown>>();
   const services = new ServiceConnector({
     ...{ system, output, folders, settings, flags, connect, signal },
-    findNaming: (service) => clients.findNaming(service),
+    findFormat: (service) => clients.findFormat(service),
     isChanging: command.changes === true,
     toCredential: (signIn, source, store) =>
       createSignInCredential(signIn, source, {

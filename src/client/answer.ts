@@ -1,7 +1,6 @@
 import { errorCodes } from '../contract/error-codes.js';
 import type { ErrorBody } from '../contract/errors.js';
 import { isRecord, parseJson } from '../contract/json.js';
-import type { Naming } from '../contract/naming/naming.js';
 import { findJsonExcess, MAX_JSON_DEPTH } from '../wire/json-limits.js';
 import { BodyTooLong, readBody } from '../wire/read-body.js';
 import { parseRetryAfter } from '../wire/retry-after.js';
@@ -51,26 +50,36 @@ export async function readJson(answer: Answer, maxBytes: number, mayBeEmpty: boo
   }
 }
 
+/** Says what the sentence of a service means whose codes are not those of the contract. */
+export type FindErrorCode = (status: number, text: string) => string | undefined;
+
 /** Reads the error of an unsuccessful answer, with any body. */
-export async function readServiceError(answer: Answer, now: number, naming?: Naming): Promise<ServiceError> {
+export async function readServiceError(
+  answer: Answer,
+  now: number,
+  findCode?: FindErrorCode,
+): Promise<ServiceError> {
   // The body may break off or be too long; the status is known and is enough.
   const bytes = await readBody(answer.body, MAX_ERROR_BODY_BYTES).catch((error) =>
     error instanceof BodyTooLong ? error.beginning : Buffer.alloc(0),
   );
-  return createServiceError(answer, now, new TextDecoder().decode(bytes), naming);
+  return createServiceError(answer, now, new TextDecoder().decode(bytes), findCode);
 }
 
 /**
  * Creates an error from the status and headers of an answer.
  * @param body its body, if it was read
- * @param naming says what the sentences of another service mean, whose codes are not those of the contract
  */
-export function createServiceError(answer: Answer, now: number, body = '', naming?: Naming): ServiceError {
+export function createServiceError(
+  answer: Answer,
+  now: number,
+  body = '',
+  findCode?: FindErrorCode,
+): ServiceError {
   const { status, headers, url } = answer;
   const { code: sent, message, details } = parseErrorBody(body);
   const isKnown = sent !== undefined && Object.hasOwn(errorCodes, sent);
-  const code =
-    (isKnown ? undefined : naming?.findErrorCode(status, `${sent ?? ''} ${message ?? ''}`)) ?? sent;
+  const code = (isKnown ? undefined : findCode?.(status, `${sent ?? ''} ${message ?? ''}`)) ?? sent;
   const excerpt = isHtml(answer, body) ? 'an HTML page' : (code ?? readPlainText(body));
   return new ServiceError({
     code: code ?? `http_${status}`,

@@ -4,11 +4,13 @@ import type { Downloaded, DownloadOptions, UploadOptions } from './transfer.js';
 import type { Answer, Headers } from './transport.js';
 import type { Query } from './url.js';
 
-export interface ClientOptions extends Omit<HttpOptions, 'baseUrl' | 'socket'> {
+export interface ClientOptions extends Omit<HttpOptions, 'baseUrl' | 'socket' | 'findErrorCode'> {
   /** The address of the service, such as `https://registry.example`. */
   readonly baseUrl: string;
   /** The path of a Unix socket or named pipe on which the service also listens. Its port is not used then. */
   readonly socketPath?: string | undefined;
+  /** The names of the service, if they are not those of the contract. See `loadNaming`. */
+  readonly naming?: Naming | undefined;
   /** The maximum size of a successful response. Default 64 MiB. */
   readonly maxAnswerBytes?: number;
 }
@@ -47,8 +49,11 @@ export type RawAnswer = Pick<Answer, 'status' | 'headers' | 'body' | 'url'>;
 export interface Connection {
   /** The address of the service. */
   readonly baseUrl: string;
-  /** The names of the service; undefined if they are those of the contract. */
-  readonly naming: Naming | undefined;
+  /** What the registry accepts of a pack beyond the contract. */
+  readonly packRules: {
+    readonly anyPublisherId?: boolean | undefined;
+    readonly completesVersions?: boolean | undefined;
+  };
   /** Sends any request with the credential. Returns responses of any status, with a stream as body. */
   raw(request: RawRequest): Promise<RawAnswer>;
   /** Sends a file to a signed URL, without a credential. */

@@ -1,5 +1,4 @@
 import type { Contract, OperationName } from '../contract/index.js';
-import type { Naming } from '../contract/naming/naming.js';
 import type { Operation } from '../contract/operation.js';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { readJson } from './answer.js';
@@ -7,19 +6,11 @@ import type { Input, Output, PreparedRequest } from './check-call.js';
 import type { Answered, CallOptions, ClientOptions, Connection } from './client-options.js';
 import { InvalidRequestError } from './errors.js';
 import { Http, type HttpRequest } from './http.js';
-import {
-  getOutline,
-  isValidRequest,
-  isValidResponse,
-  type OperationOutline,
-  outlines,
-  readInput,
-  renameAnswer,
-  renameRequest,
-} from './outlines.js';
+import { getOutline, isValidRequest, isValidResponse, type OperationOutline, outlines } from './outlines.js';
 import { downloadFile, inspectFile, uploadFile } from './transfer.js';
 import type { Headers } from './transport.js';
 import { buildUrl, fillPath, listPathNames, parseBaseUrl, type Query } from './url.js';
+import { WireFormat } from './wire-format.js';
 
 type OperationCall<Op extends Operation> =
   Record<never, never> extends Input<Op>
@@ -67,23 +58,23 @@ export function createClient(options: ClientOptions): Client {
   const base = parseBaseUrl(options.baseUrl);
   const socket =
     options.socketPath === undefined ? undefined : { origin: base.origin, path: options.socketPath };
-  const http = new Http({ ...options, baseUrl: base, socket });
-  const { naming } = options;
+  const format = new WireFormat(options);
+  const http = new Http({ ...options, baseUrl: base, socket, findErrorCode: format.findErrorCode });
   const maxBytes = options.maxAnswerBytes ?? 64 * 1024 ** 2;
 
   const plumbing: ClientMethods = {
     baseUrl: base.href,
-    naming,
+    packRules: format.packRules,
     async requestNamed(name, input, { idempotencyKey, ...limits } = {}) {
       const outline = getOutline(name);
       const { safe, response } = outline;
-      const named = naming ? readInput(naming, outline, input ?? {}) : input;
+      const named = readInput(format, outline, input ?? {});
       let prepared = prepareValid(outline, named);
       if (!prepared) {
-        const { prepareRequest, operation } = await loadValidator(name, naming);
+        const { prepareRequest, operation } = await loadValidator(name, format);
         prepared = prepareRequest(operation, named as Input<Operation>, base.href);
       }
-      const { method, path, params, query, body } = naming ? renameRequest(naming, prepared) : prepared;
+      const { method, path, params, query, body } = format.writeRequest(prepared);
       const request: HttpRequest = {
         ...limits,
         method,
@@ -98,9 +89,9 @@ export function createClient(options: ClientOptions): Client {
       };
       return http.send(request, async (answer) => {
         const sent = await readJson(answer, maxBytes, !response);
-        const data = toOwnForm(outline.path, naming ? renameAnswer(naming, outline, sent, 'ours') : sent);
+        const data = toOwnForm(outline.path, format.readAnswer(outline, sent));
         if (response && !isValidResponse(outline, data)) {
-          const { requireShape, operation } = await loadValidator(name);
+          const { requireShape, operation } = await loadValidator(name, format);
           requireShape(answer, operation.response as NonNullable<Operation['response']>, data);
         }
         return { status: answer.status, headers: answer.headers, data, body: sent };
@@ -177,13 +168,22 @@ function prepareValid(
 }
 
 /** Loads what checks with the schemas of the contract. That takes longer than most requests, and is rarely needed. */
-async function loadValidator(name: string, naming?: Naming) {
-  const [{ prepareRequest, requireShape }, { getOperation }, { openOperation }] = await Promise.all([
+async function loadValidator(name: string, format: WireFormat) {
+  const [{ prepareRequest, requireShape }, { open }] = await Promise.all([
     import('./check-call.js'),
-    import('../contract/index.js'),
-    import('../contract/naming/adapt-operation.js'),
+    format.declare(name),
   ]);
-  return { prepareRequest, requireShape, operation: openOperation(naming, name, getOperation(name)) };
+  return { prepareRequest, requireShape, operation: open };
+}
+
+/** Reads the input of a call, which may have the names of the service. */
+function readInput(
+  format: WireFormat,
+  outline: OperationOutline,
+  { body: given, ...fields }: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { query, body } = format.readRequest(outline, { query: fields, body: given });
+  return { ...query, ...(body !== undefined && { body }) };
 }
 
 function createKeyHeader({ method, secret, safe }: OperationOutline, given: string | undefined): Headers {

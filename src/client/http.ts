@@ -1,6 +1,5 @@
-import type { Naming } from '../contract/naming/naming.js';
 import { backoffMs } from '../wire/backoff.js';
-import { createServiceError, readServiceError } from './answer.js';
+import { createServiceError, type FindErrorCode, readServiceError } from './answer.js';
 import type { ConnectionOptions } from './connections.js';
 import { ClientError, InvalidRequestError, NetworkError, ResponseError, ServiceError } from './errors.js';
 import { type Sleep, sleepOrAbort } from './sleep.js';
@@ -23,8 +22,7 @@ export interface HttpOptions extends ConnectionOptions {
   readonly retries?: number;
   /** How long an attempt may make no progress, or hardly any. Default 60 s. */
   readonly timeoutMs?: number;
-  /** The names of the service, if they are not those of the contract. See `loadNaming`. */
-  readonly naming?: Naming | undefined;
+  readonly findErrorCode?: FindErrorCode | undefined;
   readonly trace?: (event: Trace) => void;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -125,7 +123,7 @@ export class Http {
 
   async #toError(answer: Answer): Promise<ServiceError | ResponseError> {
     if (!REDIRECT_STATUSES.includes(answer.status))
-      return readServiceError(answer, this.#now(), this.#options.naming);
+      return readServiceError(answer, this.#now(), this.#options.findErrorCode);
     await answer.discard();
     const to = parseLocation(answer);
     const where = to ? `to ${to.origin}, but only reads are redirected` : 'without saying where';

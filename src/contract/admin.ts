@@ -29,7 +29,7 @@ const reason = z.string().max(10_000);
 const tagsAdmin = textList('Admin-only tags for security warnings and admin metadata');
 
 const NodeVerdict = defineRequest('NodeVerdict', {
-  status: NodeStatus.optional().describe('NodeStatusActive or NodeStatusBanned'),
+  status: NodeStatus.optional().describe('Active or Banned'),
   status_detail: reason.optional().describe("Reason, shown to the publisher's members"),
   tags_admin: tagsAdmin,
   search_ranking: z.int32().optional().describe('Higher values come first in search results; 0 if not set'),

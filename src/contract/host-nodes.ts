@@ -56,6 +56,29 @@ const Definitions = defineRequest('Definitions', {
     .describe('Definitions by name'),
 });
 
+/** Definitions with one name that a bulk read finds in the latest versions of nodes. */
+export const MAX_NODES_OF_NAME = 20;
+
+const DefinitionsRequest = z
+  .strictObject({
+    names: z.array(z.string().min(1).max(1024)).describe('Names of node definitions'),
+    node_versions: limitEntries(
+      'bulkPairs',
+      z.array(
+        defineRequest('VersionChoice', {
+          node_id: z.string().min(1).max(1024),
+          version: z.string().min(1).max(1024).optional().describe('Default: the latest version'),
+        }),
+      ),
+    )
+      .default([])
+      .describe('Versions to look in first'),
+  })
+  .meta({
+    id: 'DefinitionsRequest',
+    examples: [{ names: ['Hello'], node_versions: [{ node_id: 'hello-nodes', version: '1.0.0' }] }],
+  });
+
 export const hostNodes = {
   get: operation('GET /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', {
     summary: 'Show one node definition of a version',
@@ -73,6 +96,15 @@ export const hostNodes = {
     who: 'anyone',
     query: Paging,
     response: z.object({ host_nodes: z.array(HostNode), totalNumberOfPages: z.int() }),
+  }),
+  // Decided: a name that none of the versions has is looked for in the latest version of every node, the first 20 by id.
+  bulk: operation('POST /bulk/host-nodes', {
+    summary: 'Read the node definitions with some names, of some versions or of any node',
+    who: 'anyone',
+    safe: true,
+    body: DefinitionsRequest,
+    response: z.object({ host_nodes: z.array(HostNode), total: z.int() }),
+    extension: 'says in one request what a workflow needs',
   }),
   findNode: operation('GET /host-nodes/{hostNodeName}/node', {
     summary: 'Find the node that has a node definition',

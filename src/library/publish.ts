@@ -26,6 +26,8 @@ export interface PublishOptions {
   readonly allowFindings?: boolean;
   /** Whether to publish a pack without node definitions. Default false. */
   readonly allowEmpty?: boolean;
+  /** Whether a patch or minor release may break workflows that were saved with the latest version. Default false. */
+  readonly allowBreaking?: boolean;
   readonly signal?: AbortSignal;
   /** Called with progress messages and warnings. */
   readonly log?: (text: string) => void;
@@ -43,17 +45,19 @@ export async function publish(folder: string, options: PublishOptions): Promise<
   const report = { note: tell, warn: tell };
   const silent = () => undefined;
   const progress = { stage: tell, update: silent, transferred: silent, end: silent };
-  const { allowSecrets = false, allowFindings = false, allowEmpty = false, skipExisting = false } = options;
+  const { allowSecrets = false, allowFindings = false, allowEmpty = false } = options;
+  const { allowBreaking = false, skipExisting = false } = options;
   // Every client of the library is one of the contract with other types.
   const client = options.client as unknown as ContractClient;
-  const pack = await readPack('.', folder, report, { publisher, allowSecrets, ...client.naming?.packRules });
-  await checkCode(pack, report, progress, { findings: allowFindings, empty: allowEmpty });
+  const pack = await readPack('.', folder, report, { publisher, allowSecrets, ...client.packRules });
+  const read = await checkCode(pack, report, progress, { findings: allowFindings, empty: allowEmpty });
   // The client has a credential, so no other one is needed.
   const registry = { token, connect: async () => client };
   const scratch = await mkdtemp(join(tmpdir(), 'regen-publish-'));
   try {
     const openRegistry = async () => registry;
-    const context = { openRegistry, report, progress, scratch, changelog, timeoutMs };
+    const code = allowBreaking ? undefined : read;
+    const context = { openRegistry, report, progress, scratch, changelog, timeoutMs, code };
     return await publishPack({ ...context, skipExisting, signal }, pack);
   } finally {
     await rm(scratch, { recursive: true, force: true });

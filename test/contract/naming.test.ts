@@ -236,10 +236,10 @@ describe('the identity', () => {
     'changes neither path nor query of %s',
     (name, { method, path }) => {
       const identity = new Naming({});
-      expect(identity.choosePath({ name, method, path }, { search: 'x' })).toBe(path);
-      expect(identity.renameQuery({ search: 'x', host_node_name: 'y' }, 'theirs')).toEqual({
-        search: 'x',
-        host_node_name: 'y',
+      const query = { search: 'x', host_node_name: 'y' };
+      expect(identity.writeRequest({ name, method, path }, { query, body: undefined })).toEqual({
+        path,
+        query,
       });
       const message = say`${{ field: 'host_node_name' }} of ${{ value: 'vvq3-pro' }}`;
       expect(render(message, identity.names)).toBe('host_node_name of vvq3-pro');

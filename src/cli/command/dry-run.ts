@@ -1,7 +1,5 @@
-import { renameRequest } from '../../client/outlines.js';
 import { buildUrl, fillPath, parseBaseUrl, type Query } from '../../client/url.js';
-import type { Naming } from '../../contract/naming/naming.js';
-import type { Method } from '../../contract/operation.js';
+import type { WireFormat } from '../../client/wire-format.js';
 import type { Output } from '../terminal/output.js';
 import { stripControls, toJson } from '../terminal/text.js';
 import type { Request } from './build-request.js';
@@ -9,7 +7,7 @@ import type { Request } from './build-request.js';
 export interface PrintContext {
   readonly output: Output;
   /** The address that requests would go to. */
-  readonly services: { readonly shownUrl: string; findNaming(): Promise<Naming | undefined> };
+  readonly services: { readonly shownUrl: string; findFormat(): Promise<WireFormat> };
 }
 
 const SECRET_FIELD = /token|secret|password/i;
@@ -76,9 +74,8 @@ export async function printRequests<Item>(
 
 async function toShownRequest({ services }: PrintContext, request: PrintedRequest) {
   const { params, method } = request;
-  const naming = params && (await services.findNaming());
-  const prepared = { ...request, method: method as Method, params: params ?? {}, body: request.body };
-  const { path, query, body } = naming ? renameRequest(naming, prepared) : prepared;
+  const prepared = { ...request, body: request.body };
+  const { path, query, body } = params ? (await services.findFormat()).writeRequest(prepared) : prepared;
   const filled = params ? fillPath(path, params) : path;
   const url = buildUrl(parseBaseUrl(services.shownUrl), filled, query).href;
   return { method, url, body: body === undefined ? undefined : maskSecrets(body) };

@@ -6,7 +6,7 @@ import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import type { View } from '../views/view.js';
 import { parsePair } from './bulk.js';
-import { callOperation, presentAnswer, requireValid } from './operation.js';
+import { callOperation, requireValid } from './operation.js';
 
 type Context = Needs<'command' | 'args' | 'flags' | 'output' | 'signal' | 'services'>;
 
@@ -70,8 +70,7 @@ async function setStatuses(
   const { client } = await context.services.reach();
   const reviewed: unknown[] = [];
   for (const params of versions) {
-    const { data } = await client.requestNamed(name, { ...params, body }, { signal: context.signal });
-    reviewed.push(await presentAnswer(context, name, data));
+    reviewed.push((await client.requestNamed(name, { ...params, body }, { signal: context.signal })).body);
   }
   await context.output.answer(reviewed, { columns: ['node_id', 'version', 'status', 'status_reason'] });
   await context.services.announce();

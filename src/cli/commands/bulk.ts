@@ -6,7 +6,6 @@ import type { Needs } from '../connect/context.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readLines } from '../terminal/stdin.js';
 import type { View } from '../views/view.js';
-import { presentAnswer, renameShape } from './operation.js';
 
 type Context = Needs<'command' | 'args' | 'system' | 'output' | 'signal' | 'services'>;
 
@@ -38,14 +37,14 @@ export async function run(context: Context): Promise<number> {
   const all: z.output<typeof BulkItem>[] = [];
   for (let start = 0; start < pairs.length; start += DEFAULT_LIMITS.bulkPairs) {
     const body = { node_versions: pairs.slice(start, start + DEFAULT_LIMITS.bulkPairs) };
-    const answer = await client.version.bulk({ body }, { signal });
-    const { node_versions } = await presentAnswer(context, 'version.bulk', answer);
+    const answer = await client.requestNamed('version.bulk', { body }, { signal });
+    const { node_versions } = answer.body as { readonly node_versions: typeof all };
     if (output.mode.ndjson) await output.items(node_versions);
     all.push(...node_versions);
   }
   if (!output.mode.ndjson) {
-    const shape = renameShape(command.shape, await context.services.findNaming());
-    await output.answer({ node_versions: all }, shape);
+    const format = await context.services.findFormat();
+    await output.answer({ node_versions: all }, format.writeFields(command.shape ?? {}));
   }
   const missed = all.filter(({ status }) => status !== 'success').length;
   if (missed > 0) await output.note(`${missed} of ${all.length} could not be read.`);

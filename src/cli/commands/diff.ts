@@ -2,11 +2,11 @@ import lt from 'semver/functions/lt.js';
 import valid from 'semver/functions/valid.js';
 import { z } from 'zod';
 import type { Client } from '../../client/client.js';
-import { items } from '../../client/pages.js';
+import { compareDefinitions } from '../../contract/compare-definitions.js';
 import { regen, say } from '../../contract/schema/message.js';
+import { readDefinitions } from '../../flows/publish/latest-release.js';
 import { LATEST, resolveVersion } from '../../flows/publish/published.js';
 import type { Needs } from '../connect/context.js';
-import { compareDefinitions, type ListedDefinition } from '../diff/compare.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { formatCount } from '../terminal/text.js';
 import { Row, Text } from '../views/answers.js';
@@ -20,8 +20,8 @@ export const view = (): View => ({
     from: 'The earlier version number (default: the one before the later)',
     to: 'The later version number (default: the latest)',
   },
-  flags: { '--exit-code': 'Exit with 6 if a change breaks workflows' },
   summary: 'Compare the node definitions of two versions, and show what breaks workflows',
+  flags: { '--exit-code': 'Exit with 6 if a change breaks workflows' },
   shape: { columns: ['host_node_name', 'change', 'detail', 'breaks'] },
   examples: ['regen version diff light-tools', 'regen version diff light-tools 1.1.0 1.2.0 --exit-code'],
   answer: Row({ host_node_name: Text, change: Text, detail: Text, breaks: z.boolean() }),
@@ -33,7 +33,7 @@ export async function run(context: Context): Promise<number> {
   const nodeId = args.nodeId as string;
   const { from, to } = await chooseVersions(client, args, signal);
   if (args.from === undefined) await output.note(`Comparing ${nodeId} ${from} with ${to}`);
-  const read = (version: string) => readDefinitions(client, nodeId, version, signal);
+  const read = (version: string) => readDefinitions({ client, nodeId, signal }, version);
   const [before, after] = await Promise.all([read(from), read(to)]);
   const changes = compareDefinitions(before, after);
   const none = `No changes in ${formatCount(after.length, 'definition')}.`;
@@ -59,16 +59,4 @@ async function chooseVersions(client: Client, args: Context['args'], signal: Abo
     code: 'not_found',
     hint: say`List its versions with: ${regen('version list', nodeId)}`,
   });
-}
-
-async function readDefinitions(
-  client: Client,
-  nodeId: string,
-  version: string,
-  signal: AbortSignal,
-): Promise<ListedDefinition[]> {
-  const all: ListedDefinition[] = [];
-  const read = (page: number) => client.hostNodes.list({ nodeId, version, page, limit: 100 }, { signal });
-  for await (const definition of items(read)) all.push(definition);
-  return all;
 }

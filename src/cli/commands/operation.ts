@@ -1,14 +1,6 @@
-import {
-  getOutline,
-  isValidRequest,
-  listQueryNames,
-  type OperationOutline,
-  renameAnswer,
-  renameInput,
-} from '../../client/outlines.js';
+import { getOutline, isValidRequest, listQueryNames, type OperationOutline } from '../../client/outlines.js';
 import { getItems, pages } from '../../client/pages.js';
 import type { OperationName } from '../../contract/index.js';
-import type { Naming } from '../../contract/naming/naming.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { LATEST, resolveVersion } from '../../flows/publish/published.js';
 import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
@@ -17,7 +9,6 @@ import { confirmDestruction, reportDestruction, requireShow, requireYes } from '
 import { printDryRun } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
-import type { Shape } from '../terminal/output.js';
 import { readField } from '../terminal/rows.js';
 
 type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
@@ -28,13 +19,12 @@ export async function run(context: Context): Promise<void> {
   const { method } = getOutline(name);
   const body = await readBodyFlag(context);
   const { args, flags } = await completeValues(context, name, body);
-  const naming = await context.services.findNaming();
-  const typed = buildRequest(command, args, flags, body);
-  const request = naming ? renameInput(naming, getOutline(name), typed) : typed;
+  const format = await context.services.findFormat();
+  const request = format.readRequest(getOutline(name), buildRequest(command, args, flags, body));
   const { implied } = command;
   const isImplied = implied !== undefined && request.params[implied] === undefined;
   const checked = isImplied ? { ...request, params: { ...request.params, [implied]: STAND_IN } } : request;
-  await requireValid(name, { command, args, flags }, checked, body !== undefined, naming);
+  await requireValid(name, { ...context, args, flags }, checked, body !== undefined);
   if (body !== undefined) await warnOfIgnored(context, name, request.body);
   if (method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {
     throw usage('No changes given.', say`See the flags: ${regen(command.words.join(' '), '--help')}`);
@@ -106,7 +96,10 @@ async function completeIds(
 }
 
 async function warnOfIgnored({ output }: Needs<'output'>, name: string, body: unknown): Promise<void> {
-  const [{ listIgnoredFields }, { getOperation }] = await loadChecks();
+  const [{ listIgnoredFields }, { getOperation }] = await Promise.all([
+    import('../command/request.js'),
+    import('../../contract/index.js'),
+  ]);
   for (const field of listIgnoredFields(getOperation(name), body)) {
     await output.warn(`The service does not accept '${field}'; it is ignored.`);
   }
@@ -124,25 +117,18 @@ function isValid(name: OperationName, request: Request): boolean {
  */
 export async function requireValid(
   name: OperationName,
-  parsed: ParsedCommand,
+  context: ParsedCommand & Needs<'services'>,
   request: Request,
   bodyGiven: boolean,
-  naming?: Naming,
 ): Promise<void> {
   if (isValid(name, request)) return;
-  const [{ findRequestProblems, toInvalidFailure }, { getOperation }, { openOperation }] = await loadChecks();
-  const operation = openOperation(naming, name, getOperation(name));
-  const problems = findRequestProblems(operation, parsed, request, { bodyGiven });
-  if (problems.length > 0) throw toInvalidFailure(problems);
-}
-
-/** Loads what checks with the schemas of the contract. */
-function loadChecks() {
-  return Promise.all([
+  const format = await context.services.findFormat();
+  const [{ findRequestProblems, toInvalidFailure }, { open }] = await Promise.all([
     import('../command/request.js'),
-    import('../../contract/index.js'),
-    import('../../contract/naming/adapt-operation.js'),
+    format.declare(name),
   ]);
+  const problems = findRequestProblems(open, context, request, { bodyGiven });
+  if (problems.length > 0) throw toInvalidFailure(problems);
 }
 
 /** Sends a request and prints its response, or with `--all` the responses for all pages. */
@@ -153,7 +139,7 @@ export async function callOperation(
 ): Promise<void> {
   const { output, flags, signal } = context;
   const outline = getOutline(name);
-  const shape = renameShape(context.command.shape, await context.services.findNaming());
+  const shape = (await context.services.findFormat()).writeFields(context.command.shape ?? {});
   const { client } = await context.services.reach();
   const send = async (query: Request['query']) => {
     const input = { ...request.params, ...query, ...(outline.body && { body: request.body ?? {} }) };
@@ -161,7 +147,7 @@ export async function callOperation(
   };
   if (!flags.all) {
     const answer = await send(request.query);
-    if (flags.csv) return output.csv(answer, shape ?? {});
+    if (flags.csv) return output.csv(answer, shape);
     await output.answer(answer ?? (outline.response ? {} : undefined), shape);
     return notePaging(context, answer);
   }
@@ -174,31 +160,6 @@ export async function callOperation(
   const all: object[] = [];
   for await (const page of pages(read, first)) all.push(page);
   await output.answer(mergePages(all), shape);
-}
-
-/** Gives an answer that several requests make the names of the service, as if one operation had answered it. */
-export async function presentAnswer<Answer>(
-  { services }: Needs<'services'>,
-  name: OperationName,
-  answer: Answer,
-): Promise<Answer> {
-  const naming = await services.findNaming();
-  return naming ? (renameAnswer(naming, getOutline(name), answer, 'theirs') as Answer) : answer;
-}
-
-/** The same shape in the names of a service. */
-export function renameShape(shape: Shape | undefined, naming: Naming | undefined): Shape | undefined {
-  if (!shape || !naming) return shape;
-  const rename = (field: string) =>
-    field
-      .split('.')
-      .map((part) => naming.translateField(part))
-      .join('.');
-  const entries = Object.entries(shape).map(([key, names]) => [
-    key,
-    Array.isArray(names) ? names.map(rename) : rename(names as string),
-  ]);
-  return Object.fromEntries(entries);
 }
 
 async function notePaging({ output }: Needs<'output'>, answer: object | undefined): Promise<void> {

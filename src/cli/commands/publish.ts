@@ -8,6 +8,7 @@ import { readInput } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
+import { identityFlags } from '../publish/job-identity.js';
 import { publishFolder, readAllowances, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
@@ -15,7 +16,6 @@ import { Progress } from '../terminal/progress.js';
 import { PublishRow } from '../views/answers.js';
 import { allowSecretsFlag, publisherFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
-import { presentAnswer } from './operation.js';
 
 type Context = Needs<
   'args' | 'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'connect' | 'services' | 'mayAsk'
@@ -35,6 +35,9 @@ export const view = (): View => ({
     ...allowSecretsFlag,
     '--allow-findings': 'Publish even if a finding would flag the version',
     '--allow-empty': 'Publish even if the pack has no node definition, such as one with only a web extension',
+    ...identityFlags,
+    '--allow-breaking':
+      'Publish a patch or minor release even if workflows that were saved with the latest version break',
     '--skip-existing': 'Succeed if this exact version is already published',
     '--no-wait': 'Exit once the archive is uploaded',
     '--wait': { description: 'Wait for the verdict (the default)', hidden: true },
@@ -78,12 +81,13 @@ async function publishOne(
 ): Promise<void> {
   const { output } = context;
   const progress = new Progress(output);
-  await checkCode(pack, output, progress, readAllowances(context.flags));
+  const code = await checkCode(pack, output, progress, readAllowances(context.flags));
   context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
   try {
-    const version = await publishFolder(context, pack, { changelog, timeoutMs, progress });
+    const version = await publishFolder(context, pack, { changelog, timeoutMs, progress, code });
     progress.end();
-    await output.answer(await presentAnswer(context, 'version.get', version));
+    const format = await context.services.findFormat();
+    await output.answer(format.writeAnswer(getOutline('version.get'), version));
     await context.services.announce();
   } finally {
     progress.end();

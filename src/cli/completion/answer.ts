@@ -113,12 +113,12 @@ async function listValues(line: Line, input: Flag | Argument, asked: Asked): Pro
 /** Finds the names of the service that the command would use; undefined if they are those of the contract. */
 async function findNaming({ flags }: Line, { system }: Asked): Promise<Naming | undefined> {
   if (!mayHaveNaming(system)) return undefined;
-  const { readNaming, Settings } = await import('../connect/settings.js');
-  const { chooseTarget } = await import('../connect/settings.js');
+  const { chooseTarget, Settings } = await import('../connect/settings.js');
+  const { readNames } = await import('../connect/naming.js');
   const settings = new Settings(system, () => {});
   try {
     const target = chooseTarget(flags, system.env, settings);
-    return await readNaming(system.cwd, settings.findNaming(target));
+    return (await readNames(system.cwd, settings, target)).naming;
   } catch {
     return undefined;
   }

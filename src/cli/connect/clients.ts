@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Client, createClient } from '../../client/client.js';
 import type { Trace } from '../../client/trace.js';
-import type { Naming } from '../../contract/naming/naming.js';
+import { WireFormat } from '../../client/wire-format.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
@@ -12,7 +12,8 @@ import type { Output } from '../terminal/output.js';
 import { Silence } from '../terminal/silence.js';
 import type { System } from '../terminal/system.js';
 import { type Credential, fixedCredential } from './credentials.js';
-import { type ProfileOrAddress, readNaming, type Settings } from './settings.js';
+import { readNames, type ServiceNames } from './naming.js';
+import type { ProfileOrAddress, Settings } from './settings.js';
 
 /**
  * Creates a client for an address, which is closed when the command ends.
@@ -42,7 +43,7 @@ export interface ClientsContext {
 /** The HTTP clients of one command, with its certificates, proxy and trace. */
 export class Clients {
   readonly #context: ClientsContext;
-  readonly #namings = new Map<string | undefined, Promise<Naming | undefined>>();
+  readonly #names = new Map<string, Promise<ServiceNames>>();
   readonly #open: { readonly client: Client; readonly silence: Silence }[] = [];
 
   constructor(context: ClientsContext) {
@@ -54,7 +55,7 @@ export class Clients {
     const { profile, socketPath } = service;
     if (credential !== undefined && socketPath === undefined) this.#requireEncryption({ profile, baseUrl });
     const ca = this.#readCertificates();
-    const naming = await this.findNaming(service);
+    const names = await this.#findNames(service);
     await import('../../wire/undici.js');
     tuneEngine();
     const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
@@ -68,7 +69,7 @@ export class Clients {
       env: system.env,
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(ca && { ca }),
-      naming,
+      ...names,
       trace: (event: Trace) => {
         silence.observe(event);
         if (isVerbose) void output.note(...formatTrace(event));
@@ -79,14 +80,18 @@ export class Clients {
   };
 
   /**
-   * Finds the names of a service; undefined if they are those of the contract.
-   * @throws Failure if they cannot be read
+   * Finds how a service writes requests and answers.
+   * @throws Failure if its names cannot be read
    */
-  async findNaming(service: ProfileOrAddress): Promise<Naming | undefined> {
+  async findFormat(service: ProfileOrAddress): Promise<WireFormat> {
+    return new WireFormat(await this.#findNames(service));
+  }
+
+  #findNames(service: ProfileOrAddress): Promise<ServiceNames> {
     const { settings, system } = this.#context;
-    const setting = settings.findNaming(service);
-    const found = this.#namings.get(setting?.value) ?? readNaming(system.cwd, setting);
-    this.#namings.set(setting?.value, found);
+    const key = `${service.profile} ${service.baseUrl}`;
+    const found = this.#names.get(key) ?? readNames(system.cwd, settings, service);
+    this.#names.set(key, found);
     return found;
   }
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.js';
-import type { Naming } from '../../contract/naming/naming.js';
+import type { WireFormat } from '../../client/wire-format.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { regen, say } from '../../contract/schema/message.js';
 import type { Target } from '../../flows/tasks/task.js';
@@ -35,7 +35,7 @@ export interface ServicesContext {
   readonly settings: Settings;
   readonly flags: FlagValues;
   readonly connect: Connect;
-  findNaming(service: ProfileOrAddress): Promise<Naming | undefined>;
+  findFormat(service: ProfileOrAddress): Promise<WireFormat>;
   /** Whether the command changes something on the service. */
   readonly isChanging: boolean;
   readonly signal: AbortSignal;
@@ -70,9 +70,9 @@ export class ServiceConnector {
     this.#used = target;
   }
 
-  /** The names of a service (default: that of this command); undefined if they are those of the contract. */
-  async findNaming(target: Target = this.target): Promise<Naming | undefined> {
-    return this.#context.findNaming(target);
+  /** How the service of this command writes requests and answers. */
+  async findFormat(): Promise<WireFormat> {
+    return this.#context.findFormat(this.target);
   }
 
   /** Whether the service was named on the command line. */
@@ -167,7 +167,7 @@ export class ServiceConnector {
     const { env } = this.#context.system;
     if (isNamedByFolder(target)) this.#refuseFolder(target);
     // CI sets a secret that the job may not read to an empty value.
-    const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_BASE_URL'];
+    const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_BASE_URL'];
     const given = names.find((name) => env[name] !== undefined);
     if (!given || isNamed(target) || !this.isChanging) return;
     throw usage(
@@ -179,7 +179,10 @@ export class ServiceConnector {
   // A folder may be another person's work, and the token is for the service that its user has in mind.
   #refuseFolder({ name, source }: Target): void {
     const { flags, system } = this.#context;
-    const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ADMIN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE'];
+    const names = [
+      ...['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_ADMIN_TOKEN'],
+      'REGEN_ADMIN_TOKEN_FILE',
+    ];
     const given = readText(flags, 'token-file') ? '--token-file' : names.find((one) => system.env[one]);
     if (!given) return;
     throw usage(

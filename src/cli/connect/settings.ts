@@ -1,8 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { regen, say } from '../../contract/schema/message.js';
-import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
 import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
@@ -96,26 +94,18 @@ export class Settings {
 
   /** Whether credentials may be sent to a service over plain http. */
   allowsHttp(service: ProfileOrAddress): boolean {
-    const names = this.#listProfiles(service, ({ origin }) => origin);
+    const names = this.listProfiles(service, ({ origin }) => origin);
     return names.some((name) => this.get(`profiles.${name}.allow_http`)?.value === 'true');
   }
 
   /**
-   * The naming of a service: that of its profile. An address alone has the naming of the profiles with this address.
-   * @throws Failure if they have different ones
+   * The profile that is used, or for an address alone, all profiles with this address.
+   * @param part what of two addresses is compared
    */
-  findNaming(service: ProfileOrAddress): Setting | undefined {
-    const names = this.#listProfiles(service, ({ href }) => trimSlash(href));
-    const found = names.map((name) => this.get(`profiles.${name}.naming`));
-    if (new Set(found.map((one) => one?.value ?? 'regen')).size < 2) return found[0];
-    throw usage(
-      `${service.baseUrl} is the address of the profiles ${names.join(' and ')}, which have different namings.`,
-      `Name the profile instead of the address: --profile ${names[0]}`,
-    );
-  }
-
-  /** The profile that is used, or for an address alone, all profiles whose address is equal in one part. */
-  #listProfiles({ profile, baseUrl }: ProfileOrAddress, part: (address: URL) => string): string[] {
+  listProfiles(
+    { profile, baseUrl }: ProfileOrAddress,
+    part: (address: URL) => string = ({ href }) => trimSlash(href),
+  ): string[] {
     if (profile !== undefined) return [profile];
     if (baseUrl === undefined) return [];
     return this.list().flatMap(({ key, value }) => {
@@ -154,33 +144,11 @@ export class Settings {
   }
 }
 
-/**
- * Reads the naming that a profile is set to.
- * @param cwd what the path of a naming file is relative to
- * @throws Failure if it cannot be read
- */
-export async function readNaming(cwd: string, setting: Setting | undefined): Promise<Naming | undefined> {
-  if (!setting) return undefined;
-  const { InvalidNaming, loadNaming } = await import('../../contract/naming/load-naming.js');
-  try {
-    return await loadNaming(setting.value, (path) =>
-      readFolderFile(resolve(cwd, path), MAX_GIVEN_BYTES).toString(),
-    );
-  } catch (error) {
-    const hint = say`Set it to comfy, or to the path of a naming file: ${regen('config set', `${setting.key} comfy`)}`;
-    if (error instanceof InvalidNaming) {
-      const details = error.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
-      throw usage(`The naming ${setting.value} is not valid.`, hint, details);
-    }
-    throw usage(`Could not read the naming ${setting.value}: ${(error as Error).message}.`, hint);
-  }
-}
-
 function isWebAddress(text: string): boolean {
   return /^https?:\/\/./.test(text) && URL.canParse(text);
 }
 
-function trimSlash(address: string): string {
+export function trimSlash(address: string): string {
   return address.replace(/\/+$/, '');
 }
 

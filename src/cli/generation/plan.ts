@@ -1,10 +1,8 @@
 import { statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
-import { renameInput } from '../../client/outlines.js';
-import { getOperation, getTaskFacts } from '../../contract/index.js';
+import type { WireFormat } from '../../client/wire-format.js';
+import { getTaskFacts } from '../../contract/index.js';
 import { isRecord } from '../../contract/json.js';
-import { adaptOperation, openOperation } from '../../contract/naming/adapt-operation.js';
-import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation, TaskFacts } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
 import { regen, say, type Text } from '../../contract/schema/message.js';
@@ -33,12 +31,8 @@ export async function planJobs(given: ParsedCommand, context: PlanContext): Prom
   const addProblems = (found: readonly FailureDetail[]) => {
     for (const one of found) problems.set(`${one.path} ${one.message}`, one);
   };
-  const naming = await context.services.findNaming();
-  const name = command.operation as string;
-  const operations = {
-    known: adaptOperation(naming, name, getOperation(name)),
-    open: openOperation(naming, name, getOperation(name)),
-  };
+  const format = await context.services.findFormat();
+  const operations = await format.declare(command.operation as string);
   const warnings = new Map<string, Text>();
   const report = {
     addProblems,
@@ -47,7 +41,7 @@ export async function planJobs(given: ParsedCommand, context: PlanContext): Prom
     },
   };
   const jobs = splitArguments(parsed).map((args) =>
-    planJob({ command, flags, args }, { ...context, naming }, operations, body, report),
+    planJob({ command, flags, args }, { ...context, format }, operations, body, report),
   );
   const sources = jobs.flatMap(({ images }) => Object.values(images).flat());
   const piped = sources.filter(({ kind }) => kind === 'stdin');
@@ -91,14 +85,13 @@ function withoutEmpty(args: ArgumentValues): ArgumentValues {
 
 function planJob(
   { command, flags, args }: ParsedCommand,
-  context: PlanContext & { readonly naming: Naming | undefined },
+  context: PlanContext & { readonly format: WireFormat },
   { known: operation, open }: Record<'known' | 'open', Operation>,
   given: unknown,
   { addProblems, warn }: Record<'addProblems' | 'warn', (problems: readonly FailureDetail[]) => void>,
 ): Job {
-  const { services, naming } = context;
-  const typed = buildRequest(command, args, flags, given);
-  const request = naming ? renameInput(naming, operation, typed) : typed;
+  const { services, format } = context;
+  const request = format.readRequest(operation, buildRequest(command, args, flags, given));
   const bodyGiven = given !== undefined;
   const fields = findImageFields(operation.body as NonNullable<Operation['body']>);
   const images: Record<string, ImageSource | ImageSource[]> = {};

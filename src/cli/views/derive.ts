@@ -1,7 +1,4 @@
 import { contract, getOperation, type OperationName } from '../../contract/index.js';
-import comfy from '../../contract/naming/comfy.json' with { type: 'json' };
-import { Naming } from '../../contract/naming/naming.js';
-import type { NamingMap } from '../../contract/naming/naming-map.js';
 import { listOperations, type Operation } from '../../contract/operation.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
 import { findImageFields, IMAGE_FORM } from '../../contract/schema/image-rules.js';
@@ -18,6 +15,7 @@ import { hostNodeViews } from './host-nodes.js';
 import { imageViews } from './image.js';
 import { keyViews } from './key.js';
 import { nodeViews } from './node.js';
+import { listOtherNames } from './other-names.js';
 import { publisherViews } from './publisher.js';
 import { topics } from './topics.js';
 import { versionViews } from './version.js';
@@ -41,9 +39,12 @@ const operationViews: readonly View[] = [
 /** Operations that are a part of other commands, or are only for programs. */
 const WITHOUT_COMMAND: readonly OperationName[] = [
   'publisher.validate',
+  'publisher.trust.check',
+  'publisher.trust.exchange',
   'node.install',
   'version.publish',
   'hostNodes.list',
+  'hostNodes.bulk',
   'hostNodes.define',
   'user.me',
   'image.relightStatus',
@@ -109,7 +110,7 @@ function toCommand(view: View): Command {
   const [words, names] = splitUsage(view.usage);
   const positionals = names.map((name) => toArgument(name, view, fields));
   const derived = operation && !isRead(view) ? deriveRequestFlags(operation, view) : [];
-  const other = useOtherNames(derived);
+  const other = listOtherNames(derived);
   const destroys: CommandDestruction | undefined = view.destroys ?? operation?.destroys;
   const notes = [
     ...(operation?.body ? formatNotes(operation.body, derived) : []),
@@ -155,29 +156,6 @@ function toCommand(view: View): Command {
 // `version bulk` builds its request body itself.
 function isRead(view: View): boolean {
   return view.module === 'bulk';
-}
-
-const naming = new Naming(comfy as unknown as NamingMap);
-
-/** The names that flags and their values have on a profile with the naming comfy: hidden flags, and a sentence. */
-function useOtherNames(flags: readonly Flag[]): { readonly flags: Flag[]; readonly notes: string[] } {
-  const renamed = flags.flatMap((flag) => {
-    const field = flag.target?.at(-1) ?? '';
-    const theirs = naming.translateField(field);
-    if (theirs === field) return [];
-    return [{ flag, alias: { ...flag, name: toKebabCase(theirs), hidden: true } }];
-  });
-  const values = flags.flatMap(({ target = [], choices = [] }) =>
-    choices
-      .filter((choice) => shortenStatus(choice) === undefined)
-      .map((choice) => [choice, naming.renameWord(target.at(-1) ?? '', choice, 'theirs')] as const),
-  );
-  const pairs = [
-    ...renamed.map(({ flag, alias }) => [`--${flag.name}`, `--${alias.name}`] as const),
-    ...values.filter(([ours, theirs]) => ours !== theirs),
-  ].map(([ours, theirs]) => `${theirs} for ${ours}`);
-  const notes = pairs.length > 0 ? [`On a profile with the naming comfy, write ${pairs.join(', ')}.`] : [];
-  return { flags: renamed.map(({ alias }) => alias), notes };
 }
 
 const BODY_FLAG = flag('--body <json|@file|->', 'Whole request body, instead of its flags');

@@ -1,3 +1,4 @@
+import { isRecord } from '../json.js';
 import type { Names } from '../schema/message.js';
 import type { Outline } from '../schema/outline.js';
 import type { Behaviors, NamingMap, Rewrite, Words } from './naming-map.js';
@@ -8,7 +9,18 @@ export interface NamedOperation {
   /** Its dotted name; absent for one that is not of the contract. */
   readonly name?: string | undefined;
   readonly method: string;
+  /** With the names of its parameters in braces. */
   readonly path: string;
+  readonly body?: Outline | undefined;
+  readonly response?: Outline | undefined;
+  /** The outlines that others refer to by number. */
+  readonly shared?: readonly Outline[] | undefined;
+}
+
+/** The parts of a request that have names. */
+interface NamedParts {
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
 }
 
 /** The names of another service, ready to be used. Identity is the absence of a naming. */
@@ -34,8 +46,44 @@ export class Naming {
     return path.replace(/[^/]+/g, (segment) => lookUp(words, segment));
   }
 
+  /** Renames a valid request for the other service. */
+  writeRequest(
+    operation: NamedOperation,
+    { query, body }: NamedParts,
+  ): NamedParts & { readonly path: string } {
+    const added = this.behaviors.addedQuery?.[operation.name ?? ''];
+    return {
+      path: this.#choosePath(operation, query),
+      query: { ...this.renameQuery(query, 'theirs'), ...added },
+      body: this.#rename(operation, 'body', body, 'theirs'),
+    };
+  }
+
+  /** Gives a request the names of the contract; it may have either. */
+  readRequest(operation: NamedOperation, { query, body }: NamedParts): NamedParts {
+    return { query: this.renameQuery(query, 'ours'), body: this.#rename(operation, 'body', body, 'ours') };
+  }
+
+  /** Gives an answer the names of the contract. */
+  readAnswer(operation: NamedOperation, answer: unknown): unknown {
+    const wrapper = this.behaviors.wrappedAnswers?.[operation.name ?? ''];
+    const inner = wrapper !== undefined && isRecord(answer) ? answer[wrapper] : undefined;
+    return this.#rename(operation, 'response', inner ?? answer, 'ours');
+  }
+
+  /** Gives an answer the names of the other service. */
+  writeAnswer(operation: NamedOperation, answer: unknown): unknown {
+    const wrapper = this.behaviors.wrappedAnswers?.[operation.name ?? ''];
+    const renamed = this.#rename(operation, 'response', answer, 'theirs');
+    return wrapper === undefined ? renamed : { [wrapper]: renamed };
+  }
+
+  #rename(operation: NamedOperation, part: 'body' | 'response', value: unknown, to: Side): unknown {
+    return this.renameBody(operation.name, operation[part], value, to, operation.shared);
+  }
+
   /** The path at which a client finds an operation on the other service. */
-  choosePath({ method, path }: NamedOperation, query: Readonly<Record<string, unknown>> = {}): string {
+  #choosePath({ method, path }: NamedOperation, query: Readonly<Record<string, unknown>>): string {
     const other = this.rewrites.find(
       (rewrite) =>
         rewrite.regen === `${method} ${path}` &&

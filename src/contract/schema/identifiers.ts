@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_NODE_ID, NODE_ID } from './node-id.js';
 import { SEMANTIC_VERSION, suggestSemanticVersion } from './semantic-version.js';
 
 /** Text that is too long is not checked further: regular expressions overflow the stack on megabytes. */
@@ -24,16 +25,11 @@ export const PublisherId = z
   .max(50, ABORT)
   .regex(/^[a-z][a-z0-9-]*$/, 'must be lowercase letters, digits and hyphens, starting with a letter');
 
-// Decided: node ids are 1 to 100 letters, digits, dots, underscores and hyphens, with a letter or digit at
-// both ends.
 export const NodeId = z
   .string()
   .min(1)
-  .max(100, ABORT)
-  .regex(
-    /^[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?$/,
-    "must be letters, digits, '.', '_' and '-', with a letter or digit at both ends",
-  );
+  .max(MAX_NODE_ID, ABORT)
+  .regex(NODE_ID, "must be letters, digits, '.', '_' and '-', with a letter or digit at both ends");
 
 // 254 characters: the longest address that mail can be sent to.
 export const EmailAddress = z.string().max(254, ABORT).check(z.email());

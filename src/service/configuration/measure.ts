@@ -27,7 +27,7 @@ const EXAMPLES: Readonly<Record<MeasureUnit, string>> = {
 export function measure<Value, Input>(
   unit: MeasureUnit,
   schema: z.ZodType<Value, Input>,
-  shown: FieldDescription['shown'] = {},
+  shown?: FieldDescription['shown'],
 ): z.ZodType<Value, Input | string> {
   const parsed = z.preprocess((value, context) => {
     if (typeof value !== 'string') return value;
@@ -36,7 +36,7 @@ export function measure<Value, Input>(
       context.addIssue({ code: 'custom', message: `must be ${EXAMPLES[unit]}, or a number of ${unit}` });
     return number ?? value;
   }, schema);
-  return parsed.meta({ unit, shown }) as unknown as z.ZodType<Value, Input | string>;
+  return parsed.meta({ unit, ...(shown && { shown }) }) as unknown as z.ZodType<Value, Input | string>;
 }
 
 function parseMeasure(unit: MeasureUnit, text: string): number | undefined {

@@ -12,7 +12,7 @@ export interface InputOptions extends OwnOrigin, Pick<FetchMediaOptions, 'signal
 
 /**
  * Fetches the URL in a field of a request.
- * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
+ * @throws Refused invalid_request with the field; the signal's reason if the caller aborted
  */
 export async function fetchInput(
   field: string,

@@ -12,7 +12,7 @@ interface LoadVideoOptions extends InputOptions {
 
 /**
  * Fetches a video into a new file and checks its container format; the engine checks the content.
- * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
+ * @throws Refused invalid_request with the field; the signal's reason if the caller aborted
  */
 export async function loadVideo(url: string, options: LoadVideoOptions): Promise<string> {
   const { field, limits, folder } = options;

@@ -1,9 +1,5 @@
 import { createServer } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { contract } from '../../contract/index.js';
-import type { Words } from '../../contract/naming/naming-map.js';
-import { createNamedDocument } from '../../contract/naming/rename-document.js';
-import { createOpenApiDocument } from '../../contract/openapi.js';
 import { getLogLevel } from '../configuration/configuration.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
@@ -19,6 +15,7 @@ import { refuseConnect, sendClientError, sendError } from './errors.js';
 import { COMMON_HEADERS } from './public-answers.js';
 import { countRequest, createRateLimit, nameCaller, type RateLimit } from './rate-limit.js';
 import { createReadinessCheck } from './readiness.js';
+import { listDocuments } from './route-names.js';
 import { routeOperations } from './routes.js';
 import type { Scenario } from './scenario.js';
 
@@ -67,7 +64,7 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
     await checkReadiness();
     return { status: 'ready' };
   });
-  routeDocument(app, context);
+  routeDocuments(app, context);
   scenario?.disturbRequests(app);
   routeOperations(app, { context, takeRequest, budget });
   routeDownloads(app, context, takeRequest);
@@ -77,23 +74,20 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
   return app;
 }
 
-/** Adds the OpenAPI document; with a naming also in the names of the other service. */
-function routeDocument(
+/** Adds the OpenAPI documents. */
+function routeDocuments(
   app: FastifyInstance,
-  { configuration, naming, baseUrl }: Pick<Context, 'configuration' | 'naming' | 'baseUrl'>,
+  { configuration, compatibility, baseUrl }: Pick<Context, 'configuration' | 'compatibility' | 'baseUrl'>,
 ): void {
   // Built on the first request, because it takes a third of the start-up time, and kept, because anyone may request it.
   const options = () => ({ version: configuration.version, serverUrl: baseUrl() });
-  const route = (path: string, build: () => object) => {
+  for (const { path, build } of listDocuments(compatibility.requests)) {
     let bytes: Buffer | undefined;
     app.get(path, async (_, reply) => {
-      bytes ??= Buffer.from(JSON.stringify(build()));
+      bytes ??= Buffer.from(JSON.stringify(build(options())));
       return reply.type('application/json; charset=utf-8').send(bytes);
     });
-  };
-  route('/openapi.json', () => createOpenApiDocument(contract, options()));
-  const other = naming?.rewrites.find(({ regen }) => regen === 'GET /openapi.json')?.real.split(' ')[1];
-  if (naming && other) route(other, () => createNamedDocument(naming, contract, options()));
+  }
 }
 
 /** X-Forwarded-For is believed as far as it was written by these proxies. */
@@ -131,7 +125,7 @@ interface Guard {
 /** Checks that apply to every request, before it is authenticated. */
 function guardRequests(app: FastifyInstance, { context, isReady, takeRequest }: Guard): void {
   const listMethods = trackMethods(app);
-  const findReason = listReasons(context.naming?.unsupported ?? {});
+  const findReason = listReasons(context.compatibility.requests?.unsupported ?? {});
   const isHostAllowed = createHostCheck(context);
   const origins = new Set(context.configuration.cors.origins.map((origin) => new URL(origin).origin));
   let closing = false;
@@ -177,7 +171,7 @@ function guardRequests(app: FastifyInstance, { context, isReady, takeRequest }: 
 
   function requireSound(request: FastifyRequest): void {
     if (closing) throw new Refused('unavailable', 'The service is stopping.');
-    const repeated = findRepeatedHeader(request.raw, context.naming?.behaviors.apiKeyHeader);
+    const repeated = findRepeatedHeader(request.raw, context.compatibility.apiKeyHeader);
     if (repeated !== undefined)
       throw invalidField(repeated, 'must not appear twice', `The header ${repeated}`);
     if (!isHostAllowed(request.headers.host))
@@ -213,7 +207,9 @@ function trackMethods(app: FastifyInstance): (url: string) => string[] {
 }
 
 /** Says why a request of another service is not answered. */
-function listReasons(unsupported: Words): (request: FastifyRequest) => string | undefined {
+function listReasons(
+  unsupported: Readonly<Record<string, string>>,
+): (request: FastifyRequest) => string | undefined {
   const reasons = Object.entries(unsupported);
   return ({ method, url }) =>
     reasons.find(([request]) => matchesPath(request, `${method} ${url.split('?')[0]}`))?.[1];

@@ -37,10 +37,10 @@ const ANONYMOUS: Caller = { kind: 'none', admin: false, key: 'none' };
 
 /** The Authorization header, or the header with the key that another service takes in its place. */
 function readCredential(
-  { naming }: Pick<Context, 'naming'>,
+  { compatibility }: Pick<Context, 'compatibility'>,
   { headers }: FastifyRequest,
 ): string | undefined {
-  const key = headers[naming?.behaviors.apiKeyHeader ?? ''];
+  const key = headers[compatibility.apiKeyHeader ?? ''];
   return headers.authorization ?? (typeof key === 'string' ? `Bearer ${key}` : undefined);
 }
 

@@ -29,10 +29,10 @@ export function createAuthorization(context: AuthorizationContext): Concern {
   };
 }
 
-type AuthorizationContext = Pick<Context, 'configuration' | 'naming' | 'database'>;
+type AuthorizationContext = Pick<Context, 'configuration' | 'compatibility' | 'database'>;
 
 export function toAuthorization(
-  { configuration: { registry, publish }, naming }: AuthorizationContext,
+  { configuration: { registry }, compatibility }: AuthorizationContext,
   { name, operation }: Pick<Route, 'name' | 'operation'>,
   { caller, params }: Pick<FastifyRequest, 'caller' | 'params'>,
 ): AuthorizationRequest {
@@ -43,9 +43,7 @@ export function toAuthorization(
     starts: task && name,
     ...(params as { publisherId?: string; nodeId?: string }),
     isClosed: registry.read === 'authenticated' && !opensSignIn,
-    bearerOptional:
-      credentialInBody === true &&
-      (publish.bearer === 'optional' || naming?.behaviors.publishWithoutBearer === true),
+    bearerOptional: credentialInBody === true && compatibility.publishWithoutBearer,
   };
 }
 

@@ -4,7 +4,7 @@ import { completeSpelling } from '../registry/version-order.js';
 import type { AnyCall, Concern } from './concern.js';
 
 /** Looks for what has no version `1.2` under `1.2.0`, if this registry or the one behind it takes short versions. */
-export function createFullVersions(context: Pick<Context, 'naming' | 'uplinkNaming'>): Concern {
+export function createFullVersions(context: Pick<Context, 'compatibility'>): Concern {
   return {
     applies: ({ operation: { params, query } }) =>
       'version' in params.shape || (query !== undefined && 'version' in query.shape),
@@ -25,10 +25,7 @@ export function createFullVersions(context: Pick<Context, 'naming' | 'uplinkNami
 type Versioned = { readonly version?: string };
 
 /** @returns the same call with the full version; undefined if it has it already, or none */
-function completeVersion(
-  context: Pick<Context, 'naming' | 'uplinkNaming'>,
-  call: AnyCall,
-): AnyCall | undefined {
+function completeVersion(context: Pick<Context, 'compatibility'>, call: AnyCall): AnyCall | undefined {
   const part = 'version' in call.params ? 'params' : 'query';
   const given = call[part] as Versioned | undefined;
   const version = given?.version && completeSpelling(context, given.version);

@@ -3,7 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isCacheable } from '../../contract/operation.js';
 import { readRevision } from '../database/sqlite.js';
 import type { Context } from '../operation/context.js';
-import type { Concern } from './concern.js';
+import { PAGE_HEADERS } from '../pages/page.js';
+import type { Concern, Route } from './concern.js';
 import { matchesEtag } from './send-file.js';
 
 /** Headers of every answer; routes replace what differs. */
@@ -20,6 +21,16 @@ interface PublicAnswer {
   readonly headers: Readonly<Record<string, string | number>>;
 }
 
+type AnswerHeaders = Readonly<Record<string, string>>;
+
+const JSON_HEADERS: AnswerHeaders = { 'content-type': 'application/json; charset=utf-8' };
+
+/** What the answers of a route have beside the common headers, which their policy replaces. */
+export function getAnswerHeaders({ page }: Pick<Route, 'page'>): AnswerHeaders {
+  if (!page) return JSON_HEADERS;
+  return page.type ? { ...PAGE_HEADERS, 'content-type': page.type } : PAGE_HEADERS;
+}
+
 /** Characters of all answers, and of one with its URL. */
 const MAX_CHARACTERS = 16 * 1024 ** 2;
 const MAX_ONE = 64 * 1024;
@@ -32,29 +43,32 @@ class PublicAnswers {
   readonly #database: Context['database'];
   readonly #vary: string;
   readonly #answers = new Map<string, PublicAnswer>();
+  /** Of the answers. */
   #revision: number | undefined;
+  /** Of the database in this turn of the event loop; null until it is asked. */
+  #now: number | undefined | null = null;
   #characters = 0;
 
-  constructor({ database, naming }: Pick<Context, 'database' | 'naming'>) {
+  constructor({ database, compatibility }: Pick<Context, 'database' | 'compatibility'>) {
     this.#database = database;
-    this.#vary = ['Authorization', naming?.behaviors.apiKeyHeader ?? []].flat().join(', ');
+    this.#vary = ['Authorization', compatibility.apiKeyHeader ?? []].flat().join(', ');
   }
 
   /** @returns undefined if it has to be read */
   find(url: string): PublicAnswer | undefined {
     const answer = this.#answers.get(url);
-    return answer && readRevision(this.#database) === this.#revision ? answer : undefined;
+    return answer && this.#readRevision() === this.#revision ? answer : undefined;
   }
 
   /** Creates an answer; call it before the read, so that what is kept is never newer than the read. */
-  begin({ url }: FastifyRequest): (text: string) => PublicAnswer {
-    const revision = readRevision(this.#database);
+  begin({ url }: FastifyRequest, type: AnswerHeaders): (text: string) => PublicAnswer {
+    const revision = this.#readRevision();
     return (text) => {
       const hash = createHash('sha256').update(text).digest('base64url');
       const answer = {
         text,
         headers: {
-          'content-type': 'application/json; charset=utf-8',
+          ...type,
           'content-length': Buffer.byteLength(text),
           etag: `"${hash.slice(0, 22)}"`,
           // Decided: caches may answer reads without a credential for half a minute.
@@ -66,6 +80,17 @@ class PublicAnswers {
       this.#keep(url, answer);
       return answer;
     };
+  }
+
+  /** Requests that arrived together ask once: none of them was sent after the answer to a write that came later. */
+  #readRevision(): number | undefined {
+    if (this.#now === null) {
+      this.#now = readRevision(this.#database);
+      setImmediate(() => {
+        this.#now = null;
+      });
+    }
+    return this.#now;
   }
 
   #clear(revision: number | undefined): void {
@@ -102,7 +127,9 @@ function sendPublicAnswer(
 }
 
 /** Answers reads of anyone with what was sent before, until anything in the database changes. */
-export function createPublicCache(context: Pick<Context, 'configuration' | 'database' | 'naming'>): Concern {
+export function createPublicCache(
+  context: Pick<Context, 'configuration' | 'database' | 'compatibility'>,
+): Concern {
   const answers = new PublicAnswers(context);
   const isClosed = context.configuration.registry.read === 'authenticated';
   return {
@@ -114,7 +141,7 @@ export function createPublicCache(context: Pick<Context, 'configuration' | 'data
     around: (call, next, exchange) => {
       const { request, reply } = exchange;
       if (call.caller.kind === 'none') {
-        const keep = answers.begin(request);
+        const keep = answers.begin(request, getAnswerHeaders(exchange.route));
         exchange.send = (text) => sendPublicAnswer(keep(text), request, reply);
       }
       return next(call);

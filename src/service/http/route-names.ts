@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { contract } from '../../contract/index.js';
 import { adaptOperation } from '../../contract/naming/adapt-operation.js';
 import type { NamedOperation, Naming } from '../../contract/naming/naming.js';
 import type { Rewrite } from '../../contract/naming/naming-map.js';
+import { createNamedDocument } from '../../contract/naming/rename-document.js';
 import type { Side } from '../../contract/naming/rename-value.js';
+import { createOpenApiDocument, type DocumentOptions } from '../../contract/openapi.js';
 import type { Operation } from '../../contract/operation.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import type { Names } from '../../contract/schema/message.js';
@@ -51,6 +54,17 @@ export function listRoutes(
   if (theirs === path) return [{ method, path, operation: adapted, names: build('both') }, ...added];
   const own = { method, path, operation };
   return [own, { method, path: theirs, operation: adapted, names: build('theirs') }, ...added];
+}
+
+/** Lists the OpenAPI documents: in the names of the contract, and in those of the other service. */
+export function listDocuments(naming: Naming | undefined) {
+  const own = {
+    path: '/openapi.json',
+    build: (options: DocumentOptions): object => createOpenApiDocument(contract, options),
+  };
+  const path = naming?.rewrites.find(({ regen }) => regen === `GET ${own.path}`)?.real.split(' ')[1];
+  if (!naming || path === undefined) return [own];
+  return [own, { path, build: (options: DocumentOptions) => createNamedDocument(naming, contract, options) }];
 }
 
 function createRouteNames(

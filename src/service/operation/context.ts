@@ -1,7 +1,7 @@
-import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { PackReader } from '../../python/reader-process.js';
 import type { Lookup } from '../../wire/checked-lookup.js';
+import type { Compatibility } from '../configuration/compatibility.js';
 import { type Configuration, isExposed } from '../configuration/configuration.js';
 import type { Count, Log } from '../configuration/log.js';
 import type { Database } from '../database/database.js';
@@ -11,7 +11,7 @@ import type { Queue } from '../queue/queue.js';
 import type { Storage } from '../storage/storage.js';
 import type { DiskSpace } from './disk-space.js';
 import type { Engines } from './engine.js';
-import type { Keys, Verifier } from './identity.js';
+import type { CiVerifier, Keys, Verifier } from './identity.js';
 import type { ImageInspector } from './image-inspector.js';
 import type { Reservations } from './reservations.js';
 
@@ -26,10 +26,7 @@ export interface Install {
 /** The parts of a running service; created once by serve.ts. */
 export interface Context {
   readonly configuration: Configuration;
-  /** The names of another service in which requests are answered, too. */
-  readonly naming: Naming | undefined;
-  /** The names of the registry behind this one. */
-  readonly uplinkNaming: Naming | undefined;
+  readonly compatibility: Compatibility;
   readonly database: Database;
   readonly storage: Storage;
   readonly queue: Queue;
@@ -54,6 +51,8 @@ export interface Context {
   readonly keys: Keys;
   /** One for each issuer whose tokens are accepted. */
   readonly verifiers: readonly Verifier[];
+  /** Verifies the identity tokens of CI jobs. */
+  readonly verifyJob: CiVerifier;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Where clients reach the service, without a trailing slash; known once it listens. */

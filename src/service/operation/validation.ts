@@ -15,7 +15,7 @@ const MAX_CHARACTERS = 300;
 /**
  * @param root the path of a problem with the value itself
  * @param ruleContext the service's address and limits, for rules that depend on them
- * @throws Refused invalid_request naming every problem
+ * @throws Refused invalid_request with every problem
  */
 export function requireValid<Schema extends z.ZodType>(
   schema: Schema,
@@ -80,7 +80,7 @@ export function requireCleanUrl(url: string, params: unknown, query: unknown): v
 /**
  * Refuses texts, including field names, that cannot be stored unchanged: NUL truncates them and a lone
  * surrogate is replaced. Not recursive, because the client chooses the nesting.
- * @throws Refused invalid_request naming the fields; too_large if there are too many values
+ * @throws Refused invalid_request with the fields; too_large if there are too many values
  */
 export function requireCleanText(value: unknown): void {
   const problems: Problem[] = [];

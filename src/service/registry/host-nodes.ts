@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { z } from 'zod';
-import type { HostNode } from '../../contract/host-nodes.js';
+import { type HostNode, MAX_NODES_OF_NAME } from '../../contract/host-nodes.js';
 import { countRows } from '../database/database.js';
 import type { Schema } from '../database/schema.js';
 import type { Handlers, OperationCall, Read } from '../operation/call.js';
@@ -16,6 +16,7 @@ import {
   requireReachablePage,
 } from './paging.js';
 import { readTotal } from './totals.js';
+import { findVisibleVersions } from './versions.js';
 import { viewNode } from './views.js';
 
 type HostNodeView = z.output<typeof HostNode>;
@@ -52,7 +53,7 @@ const findNodeOf: Read<'hostNodes.findNode'> = async (call, database) => {
     .where('host_nodes.name', '=', params.hostNodeName)
     .where('host_nodes.listed', '=', sql.lit(1))
     .orderBy('nodes.search_key')
-    .limit(MAX_NODES_OF_NAME)
+    .limit(MAX_PREEMPTING_NODES)
     .execute();
   const preempting = rows.find(({ details }) => {
     const { preempted_host_node_names: names } = JSON.parse(details ?? '{}') as NodeDetails;
@@ -64,7 +65,7 @@ const findNodeOf: Read<'hostNodes.findNode'> = async (call, database) => {
 };
 
 /** Nodes with a definition of the same name that are looked at. */
-const MAX_NODES_OF_NAME = 100;
+const MAX_PREEMPTING_NODES = 100;
 
 /** Only admins write such a list; details of any other kind may be long, and are not read. */
 const preemptingDetails = sql<string | null>`case
@@ -115,6 +116,104 @@ const listAllHostNodes: Read<'hostNodes.listAll'> = async (call, database) => {
   }));
   return { host_nodes, total };
 };
+
+/** Names or versions in one condition: databases limit the values of a query. */
+const VALUES_PER_QUERY = 500;
+
+const getHostNodesInBulk: Read<'hostNodes.bulk'> = async (call, database) => {
+  const access = await openAccess(call, database);
+  const names = [...new Set(call.body.names)];
+  const pairs = call.body.node_versions;
+  const exact = pairs.flatMap(({ node_id, version }) =>
+    version === undefined ? [] : [{ node_id, version }],
+  );
+  const versions = await findVisibleVersions(access, call.context, exact);
+  const latest = pairs.filter(({ version }) => version === undefined).map(({ node_id }) => node_id);
+  const found: NamedRow[] = [];
+  await forParts(names, async (some) => {
+    const named = selectShown(access).where('host_nodes.name', 'in', some);
+    await forParts(
+      versions.map(({ id }) => id),
+      async (ids) => {
+        found.push(...(await selectNames(named.where('host_nodes.version_id', 'in', ids)).execute()));
+      },
+    );
+    const listed = named.where('host_nodes.listed', '=', sql.lit(1));
+    await forParts(latest, async (ids) => {
+      found.push(...(await selectNames(listed.where('host_nodes.node_id', 'in', ids)).execute()));
+    });
+    const known = new Set(found.map(({ name }) => name));
+    const others = some.filter((name) => !known.has(name));
+    if (others.length > 0) found.push(...(await selectOwners(access, others).execute()));
+  });
+  const keys = [...new Map(found.map((row) => [`${row.version_id}\n${row.name}`, row])).values()];
+  const host_nodes = await readDefinitions(access, keys.slice(0, MAX_BULK_ROWS));
+  return { host_nodes, total: keys.length };
+};
+
+/** Definitions in one answer. */
+const MAX_BULK_ROWS = 5000;
+
+/** The key of a definition. */
+interface NamedRow {
+  readonly version_id: string;
+  readonly name: string;
+}
+
+async function forParts(
+  values: readonly string[],
+  work: (some: readonly string[]) => Promise<void>,
+): Promise<void> {
+  for (let start = 0; start < values.length; start += VALUES_PER_QUERY)
+    await work(values.slice(start, start + VALUES_PER_QUERY));
+}
+
+function selectNames(matching: ReturnType<typeof selectShown>) {
+  return matching.select(['host_nodes.version_id', 'host_nodes.name']).limit(MAX_BULK_ROWS);
+}
+
+/** The latest versions that have definitions with some names, a few of each name. */
+function selectOwners({ database, viewer }: ReadAccess, names: readonly string[]) {
+  const ranked = selectShown({ database, viewer } as ReadAccess)
+    .select(['host_nodes.version_id', 'host_nodes.name'])
+    .select(
+      sql<number>`row_number() over (partition by host_nodes.name order by host_nodes.node_id)`.as('at'),
+    )
+    .where('host_nodes.name', 'in', names)
+    .where('host_nodes.listed', '=', sql.lit(1));
+  return database
+    .selectFrom(ranked.as('ranked'))
+    .select(['ranked.version_id', 'ranked.name'])
+    .where('ranked.at', '<=', MAX_NODES_OF_NAME);
+}
+
+/** Reads definitions by their keys, in the order of nodes, versions and names. */
+async function readDefinitions(access: ReadAccess, keys: readonly NamedRow[]): Promise<HostNodeView[]> {
+  if (keys.length === 0) return [];
+  const rows = await readPage(keys.length, async (part) => {
+    const all = [];
+    for (let start = 0; start < keys.length; start += VALUES_PER_QUERY) {
+      const values = keys
+        .slice(start, start + VALUES_PER_QUERY)
+        .map(({ version_id, name }) => sql`(${version_id}, ${name})`);
+      const some = selectShown(access)
+        .innerJoin('versions', 'versions.id', 'host_nodes.version_id')
+        .select('versions.version')
+        .where(sql<boolean>`(host_nodes.version_id, host_nodes.name) in (values ${sql.join(values)})`);
+      all.push(...(await selectDefinitions(some, part).execute()));
+    }
+    return all;
+  });
+  const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+  return [...rows]
+    .sort(
+      (one, other) =>
+        compare(one.node_id, other.node_id) ||
+        compare(one.version, other.version) ||
+        compare(one.name, other.name),
+    )
+    .map((row) => ({ ...viewHostNode(row), node_id: row.node_id, node_version: row.version }));
+}
 
 /** Decided: without node_version, the latest version of each node. */
 function filterHostNodes(access: ReadAccess, query: OperationCall<'hostNodes.listAll'>['query']) {
@@ -178,4 +277,5 @@ export const hostNodeHandlers = {
   'hostNodes.findNode': { read: findNodeOf },
   'hostNodes.listAll': { read: listAllHostNodes },
   'hostNodes.list': { read: listHostNodes },
+  'hostNodes.bulk': { read: getHostNodesInBulk },
 } satisfies Partial<Handlers>;

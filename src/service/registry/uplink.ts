@@ -191,15 +191,16 @@ export async function requestRemote(
   if (Object.values(params).some((text) => /(^|[\\/])\.{1,2}([\\/]|$)/.test(text)))
     throw new FetchFailed('it cannot have that', 404);
   const operation = getOperation(name);
-  const { uplinkNaming: naming } = context;
-  const path = naming ? naming.choosePath(operation, query) : operation.path;
-  const names = Object.entries(query).filter(([, value]) => value !== undefined && value !== false);
-  const given = Object.fromEntries(names);
-  const renamed = naming?.renameQuery(given, 'theirs') ?? given;
-  const added = naming?.behaviors.addedQuery?.[name];
-  const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params[key] as string));
+  const { uplink: names } = context.compatibility;
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== false);
+  const named = { name, method: operation.method, path: operation.path };
+  const sent = { path: operation.path, query: Object.fromEntries(given), body };
+  const request = names?.writeRequest(named, sent) ?? sent;
+  const filled = request.path.replace(/\{(\w+)\}/g, (_, key: string) =>
+    encodeURIComponent(params[key] as string),
+  );
   const url = new URL(getUplinkUrl(context) + filled);
-  for (const [key, value] of Object.entries({ ...renamed, ...added }))
+  for (const [key, value] of Object.entries(request.query))
     for (const one of [value].flat()) url.searchParams.append(key, String(one));
   const folder = createScratchFolder(context);
   try {
@@ -209,9 +210,10 @@ export async function requestRemote(
     const data = removeNulls(parseAnswer(await readFile(file)));
     // Each step may take tens of milliseconds; other requests come in between.
     await letOthersRun();
-    const outline = operation.response && createOutline(operation.response, 'output');
-    const ours = naming ? naming.renameBody(name, outline, data, 'ours') : data;
-    if (naming) await letOthersRun();
+    if (!names) return data;
+    const response = operation.response && createOutline(operation.response, 'output');
+    const ours = names.readAnswer({ ...named, response }, data);
+    await letOthersRun();
     return ours;
   } finally {
     await folder.remove();

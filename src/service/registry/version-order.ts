@@ -2,12 +2,8 @@ import { completeVersion } from '../../contract/schema/semantic-version.js';
 import type { Context } from '../operation/context.js';
 
 /** The spelling under which a version is held, if this registry or the one behind it takes short ones. */
-export function completeSpelling(
-  { naming, uplinkNaming }: Pick<Context, 'naming' | 'uplinkNaming'>,
-  version: string,
-): string {
-  const isTaken = [naming, uplinkNaming].some((one) => one?.behaviors.completeVersions);
-  return isTaken ? completeVersion(version) : version;
+export function completeSpelling({ compatibility }: Pick<Context, 'compatibility'>, version: string): string {
+  return compatibility.completeVersions ? completeVersion(version) : version;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { BulkItem } from '../../contract/version.js';
 import { type Database, updateRows } from '../database/database.js';
 import type { Schema, VersionRow } from '../database/schema.js';
-import type { Handlers, Read, Write } from '../operation/call.js';
+import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
@@ -45,7 +45,8 @@ const listVersions: Read<'version.list'> = async (call, database) => {
   if (!isInsider(access.viewer, node.publisher_id, node.id))
     versions = versions.where('status', '=', 'NodeVersionStatusActive');
   const newest = versions.orderBy('created_at', 'desc').orderBy('id').limit(MAX_LISTED_ROWS);
-  const bytes = sql<number>`octet_length(details) + coalesce(octet_length(status_reason), 0) + ${BYTES_OF_COLUMNS}`;
+  const bytes = sql<number>`octet_length(details) + coalesce(octet_length(status_reason), 0)
+    + coalesce(octet_length(provenance), 0) + ${BYTES_OF_COLUMNS}`;
   const { all } = await versions.select(({ fn }) => fn.sum(bytes).as('all')).executeTakeFirstOrThrow();
   const whole =
     Number(all) <= MAX_ANSWER_BYTES ? MAX_LISTED_ROWS : await countFitting(newest.select(bytes.as('bytes')));
@@ -54,7 +55,7 @@ const listVersions: Read<'version.list'> = async (call, database) => {
     const unread = sql.lit(null).$castTo<null>();
     const older = newest
       .select(['id', 'node_id', 'version', 'status', 'extract_status', 'archive_sha256', 'created_at'])
-      .select([unread.as('details'), unread.as('status_reason')]);
+      .select([unread.as('details'), unread.as('status_reason'), unread.as('provenance')]);
     rows.push(
       ...(await older
         .limit(MAX_LISTED_ROWS - whole)
@@ -187,6 +188,20 @@ const getVersionsInBulk: Read<'version.bulk'> = async (call, database) => {
   }
   return { node_versions: items };
 };
+
+/** Finds the versions of pairs that the caller may see; one pair may be found under its full spelling. */
+export async function findVisibleVersions(
+  { database, viewer }: ReadAccess,
+  context: OperationCall<'version.bulk'>['context'],
+  pairs: readonly VersionPair[],
+): Promise<FoundVersion[]> {
+  const found = new Map<string, FoundVersion>();
+  const spelled = pairs.map((pair) => ({ ...pair, version: completeSpelling(context, pair.version) }));
+  const all = [...pairs, ...spelled];
+  for (let start = 0; start < all.length; start += PAIRS_PER_QUERY)
+    await findVersions(database, all.slice(start, start + PAIRS_PER_QUERY), found);
+  return [...found.values()].filter((row) => findHiddenReason(viewer, row) === undefined);
+}
 
 type BulkItemView = z.output<typeof BulkItem>;
 

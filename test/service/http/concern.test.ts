@@ -51,11 +51,10 @@ describe('the concerns of a request', () => {
 });
 
 describe('a version in a short spelling', () => {
-  const naming = { behaviors: { completeVersions: true } };
   const missing = (version: unknown) => new Refused('not_found', `No ${version}.`);
 
-  async function find(held: string, call: object, named: object = naming): Promise<unknown> {
-    const { around } = createFullVersions({ naming: named, uplinkNaming: undefined } as never);
+  async function find(held: string, call: object, completeVersions = true): Promise<unknown> {
+    const { around } = createFullVersions({ compatibility: { completeVersions } } as never);
     const handle = async ({ params, query }: AnyCall) => {
       const { version } = { ...params, ...query } as { version?: string };
       if (version !== held) throw missing(version);
@@ -72,6 +71,6 @@ describe('a version in a short spelling', () => {
 
   it('is named as it was given where it does not exist, and where versions are always full', async () => {
     await expect(find('9.9.9', { params: { version: '1.2' } })).rejects.toThrow('No 1.2.');
-    await expect(find('1.2.0', { params: { version: '1.2' } }, { behaviors: {} })).rejects.toThrow('No 1.2.');
+    await expect(find('1.2.0', { params: { version: '1.2' } }, false)).rejects.toThrow('No 1.2.');
   });
 });

@@ -101,6 +101,45 @@ describe('node definitions', () => {
   });
 });
 
+describe('definitions by name', () => {
+  const read = (names: string[], node_versions: object[] = [], caller: 'guest' | 'bob' | 'admin' = 'guest') =>
+    registry().ok(caller, 'POST', '/bulk/host-nodes', { names, node_versions });
+  const list = ({ host_nodes }: { host_nodes: Record<string, string>[] }) =>
+    host_nodes.map((one) => `${one.node_id}@${one.node_version} ${one.host_node_name}`);
+
+  it('are read in one request from the versions that are asked for', async () => {
+    const pairs = [
+      { node_id: 'alpha', version: '1.0.0' },
+      { node_id: 'beta', version: '1.0.0' },
+    ];
+    const answer = await read(['Blur', 'Sharpen', 'Nothing', '__proto__'], pairs);
+    // Only a name that none of the versions has is looked for elsewhere.
+    expect(list(answer)).toEqual(['alpha@1.0.0 Blur', 'alpha@1.1.0 Sharpen', 'beta@1.0.0 Blur']);
+    expect(answer.total).toBe(3);
+    expect(answer.host_nodes[0]).toMatchObject({ input_types: '{"required":{}}', deprecated: false });
+  });
+
+  it('are read from the latest version of one node, or of every node that has the name', async () => {
+    expect(list(await read(['Blur'], [{ node_id: 'alpha' }]))).toEqual(['alpha@1.1.0 Blur']);
+    expect(list(await read(['Blur', 'Blur']))).toEqual(['alpha@1.1.0 Blur', 'beta@1.0.0 Blur']);
+  });
+
+  it('are those that the caller may see', async () => {
+    const draft = [{ node_id: 'alpha', version: '2.0.0' }];
+    expect(list(await read(['Draft', 'Hidden'], draft))).toEqual([]);
+    expect(list(await read(['Draft', 'Hidden'], draft, 'bob'))).toEqual(['alpha@2.0.0 Draft']);
+    expect(list(await read(['Hidden'], [], 'admin'))).toEqual(['alpha@1.1.0 Hidden']);
+  });
+
+  it('cannot be asked for without limit, or with unknown fields', async () => {
+    const { as } = registry();
+    const tooMany = { names: Array.from({ length: 1001 }, (_, at) => `n${at}`) };
+    for (const body of [tooMany, { names: ['A'], page: 1 }, { names: [''] }, {}])
+      expect((await as('guest', 'POST', '/bulk/host-nodes', body)).status).toBe(400);
+    expect(list(await read([]))).toEqual([]);
+  });
+});
+
 describe('the list of all definitions', () => {
   /** The list, and the list computed from all tables. */
   async function listedAndTrue() {
