@@ -12,6 +12,7 @@ export type FlowErrorCode =
   | 'same_version_exists'
   | 'version_flagged'
   | 'version_unreadable'
+  | 'stage_unsupported'
   | 'still_checking'
   | 'digest_missing'
   | 'digest_mismatch'

@@ -18,6 +18,8 @@ export interface PublishOptions {
   readonly changelog?: string;
   /** How long to wait for the verdict of the registry. Default 30 minutes. */
   readonly timeoutMs?: number;
+  /** Whether an owner has to approve the version once it has passed its checks. Default false. */
+  readonly stage?: boolean;
   /** Whether the same files may already be published. Default false. */
   readonly skipExisting?: boolean;
   /** Whether to publish files that look like secrets. Default false. */
@@ -41,7 +43,7 @@ export async function publish(folder: string, options: PublishOptions): Promise<
   const report = { note: tell, warn: tell };
   const silent = () => undefined;
   const progress = { stage: tell, update: silent, transferred: silent, end: silent };
-  const { allowSecrets = false, allowFindings = false, skipExisting = false } = options;
+  const { allowSecrets = false, allowFindings = false, skipExisting = false, stage } = options;
   // Every client of the library is one of the contract with other types.
   const client = options.client as unknown as ContractClient;
   const pack = await readPack('.', folder, report, { publisher, allowSecrets, ...client.packRules });
@@ -51,7 +53,7 @@ export async function publish(folder: string, options: PublishOptions): Promise<
   const scratch = await mkdtemp(join(tmpdir(), 'regen-publish-'));
   try {
     const openRegistry = async () => registry;
-    const context = { openRegistry, report, progress, scratch, changelog, timeoutMs };
+    const context = { openRegistry, report, progress, scratch, changelog, timeoutMs, stage };
     return await publishPack({ ...context, skipExisting, signal }, pack);
   } finally {
     await rm(scratch, { recursive: true, force: true });

@@ -208,6 +208,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
     hint: (version) =>
       say`Fix it, and publish it with the next version number, because this one is used up: ${regen('version bump', 'patch')}. If the verdict is wrong, ask an admin of the registry for a review, with what this shows: ${regen('version get', `${version} --reasons`)}`,
   },
+  stage_unsupported: { code: 'usage', hint: 'Publish without --stage.' },
   still_checking: {
     code: 'still_running',
     hint: (version) => say`See the verdict later with: ${regen('version bulk', version)}`,

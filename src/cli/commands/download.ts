@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { checkDigest, checkSha256, computeSha256 } from '../../flows/digest.js';
-import { toVerdictError } from '../../flows/publish/next-step.js';
+import { isStaged, toVerdictError } from '../../flows/publish/next-step.js';
 import {
   findArchiveDigest,
   type NodeVersion,
@@ -123,6 +123,8 @@ function requireDownloadable(nodeId: string, version: NodeVersion): NodeVersion 
     case 'NodeVersionStatusDeleted':
       throw toNothingToDownloadFailure(nodeId, version.version, ', because it was deleted');
     case 'NodeVersionStatusPending':
+      // Its members look at it before they approve it.
+      if (isStaged(version)) return version;
       throw new Failure(`The registry has not finished checking ${nodeId} ${version.version}.`, {
         code: 'version_pending',
         hint: 'Try again later.',

@@ -34,6 +34,7 @@ export const view = (): View => ({
     '--changelog-file <path>': 'File with the changelog, or - for standard input',
     ...allowSecretsFlag,
     '--allow-findings': 'Publish even if a finding would flag the version',
+    '--stage': 'Have an owner approve the version before others can use it',
     ...identityFlags,
     '--skip-existing': 'Succeed if this exact version is already published',
     '--no-wait': 'Exit once the archive is uploaded',

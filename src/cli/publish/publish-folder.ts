@@ -74,6 +74,7 @@ export function publishFolder(
         ...{ openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
         timeoutMs: flags.wait === false ? undefined : timeoutMs,
         skipExisting: flags['skip-existing'] === true,
+        stage: flags.stage === true,
       },
       pack,
     ),

@@ -9,6 +9,7 @@ import type { Context } from '../operation/context.js';
 import type { ArchiveName } from '../operation/signed-urls.js';
 import type { JobHandler, RunningJob } from '../queue/queue.js';
 import { chargeDefinitions, measureDefinitions, storeDefinitions } from '../registry/definitions.js';
+import { findOriginChange } from '../registry/provenance.js';
 import { changeVersionStatus, explainPending } from '../registry/version-states.js';
 
 /** Larger archives are slow without a look at them. */
@@ -126,6 +127,7 @@ async function settleVersion(
 
 // Decided: a valid archive makes the version Active. An unreadable one, or a finding of high severity, makes
 // it Flagged, and status_reason says what and where. Other findings are listed there too, and where nodes may be lost.
+// A staged version that would become Active waits for an owner instead.
 async function recordVerdict(
   tx: Tx,
   context: Context,
@@ -150,8 +152,14 @@ async function recordVerdict(
   if (current.status !== 'NodeVersionStatusPending') return current.status;
   const findings = code?.findings ?? [];
   const isSound = verdict.ok && !findings.some(({ severity }) => severity === 'high');
-  const reason = verdict.ok ? formatFindings(findings, code) : verdict.reason;
-  const to = isSound ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged';
+  const hold = isSound ? await findOriginChange(tx, current) : undefined;
+  const found = verdict.ok ? formatFindings(findings, code) : verdict.reason;
+  const reason = hold && found ? `${hold}\n${found}` : (hold ?? found);
+  if (isSound && !hold && current.approve_by !== null) {
+    await explainPending(tx, id, reason ?? null);
+    return current.status;
+  }
+  const to = isSound && !hold ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged';
   await changeVersionStatus(tx, {
     versionId: id,
     to,
