@@ -108,21 +108,24 @@ describe('version publish in a CI job', () => {
   });
 
   it('with a token sends the same requests as outside of CI, and does not ask the runner', async () => {
-    const { job, requests, runner, personalAccessToken } = await ciStageForTest();
-    const env = { ...job, REGEN_PUBLISH_TOKEN: personalAccessToken };
-    const { exit, stderr } = await regen([...publish, packForTest()], { env });
-    expect(exit, stderr).toBe(0);
-    expect(stderr).toContain(
+    const { job, token, requests, runner } = await ciStageForTest();
+    // How often the verdict is asked for depends on the machine.
+    const listOnce = () => requests.splice(0).filter((request, at, all) => request !== all[at - 1]);
+    const run = async (env: Record<string, string>, name: string) => {
+      const { exit, stderr } = await regen([...publish, packForTest({ name })], { env });
+      expect(exit, stderr).toBe(0);
+      return { stderr, requests: listOnce().map((request) => request.replace(name, 'pack')) };
+    };
+    const outside = await run(token, 'outside');
+    const inside = await run({ ...job, ...token }, 'inside');
+    expect(inside.requests).toEqual(outside.requests);
+    expect(inside.requests).toContain('PUT /uploads/acme/pack/1.0.0/node.zip');
+    expect(inside.requests.filter((request) => request.includes('trusts'))).toEqual([]);
+    expect(runner.audiences).toEqual([]);
+    expect(outside.stderr).not.toContain('identity');
+    expect(inside.stderr).toContain(
       'Publishing with REGEN_PUBLISH_TOKEN; the identity of GitHub Actions is not used.',
     );
-    expect(runner.audiences).toEqual([]);
-    const polls = (path: string) => requests.filter((request) => request === path).length;
-    expect(polls('POST /bulk/nodes/versions')).toBeGreaterThan(1);
-    expect(requests.filter((request) => request !== 'POST /bulk/nodes/versions')).toEqual([
-      'POST /publishers/acme/nodes/pack/versions',
-      'PUT /uploads/acme/pack/1.0.0/node.zip',
-      'GET /host-nodes',
-    ]);
   });
 });
 

@@ -6,7 +6,7 @@ import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { MAX_TIMER_MS } from '../../wire/backoff.js';
 import { SecureUrl, ServerUrl } from '../network/secure-url.js';
-import { checkVendors, GenerationSettings } from './generation-settings.js';
+import { checkEngines, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
 import { JOB_KINDS } from './job-kinds.js';
 import { LOG_LEVELS, type LogLevel } from './log.js';
@@ -128,6 +128,12 @@ export const Configuration = z.strictObject({
         .default('anyone')
         .describe(
           'Who may read nodes, versions and archives; authenticated: only requests with a credential',
+        ),
+      semver: z
+        .enum(['off', 'warn', 'enforce'])
+        .default('off')
+        .describe(
+          'Patch and minor releases that break workflows saved with the version before: warn notes it in their status_reason, enforce flags them',
         ),
     })
     .prefault({}),
@@ -303,7 +309,7 @@ export function parseConfiguration(input: ConfigurationInput, env: Environment):
   const isAlone = checked.value.database === undefined;
   const problems = [
     ...(isAlone && checked.value.work ? [{ path: ['work'], message: WORK_ALONE }] : []),
-    ...checkVendors(generation, env),
+    ...checkEngines(generation, env),
     ...checkPublishIssuers(checked.value),
     ...checkS3(checked.value, env),
     ...(metrics.token ? checkSecret(metrics.token, env, { path: ['metrics', 'token'], what: 'token' }) : []),
