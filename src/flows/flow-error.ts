@@ -15,6 +15,7 @@ export type FlowErrorCode =
   | 'version_flagged'
   | 'version_unreadable'
   | 'no_active_version'
+  | 'stage_unsupported'
   | 'still_checking'
   | 'version_pending'
   | 'nothing_to_download'

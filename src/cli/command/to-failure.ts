@@ -241,6 +241,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
     code: 'not_found',
     hint: (node) => say`List its versions with: ${regen('version list', node)}`,
   },
+  stage_unsupported: { code: 'usage', hint: 'Publish without --stage.' },
   still_checking: {
     code: 'still_running',
     hint: (version) => say`See the verdict later with: ${regen('version bulk', version)}`,

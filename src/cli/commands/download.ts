@@ -36,7 +36,9 @@ export async function run(context: Context): Promise<void> {
   const nodeId = args.nodeId as string;
   const { client, name: registry } = await context.services.reach();
   const asked = args.version === LATEST ? undefined : (args.version as string | undefined);
-  const version = await findDownloadable({ client, nodeId, version: asked, signal });
+  // Members look at what is staged before they approve it.
+  const allowed = new Set(['staged']);
+  const version = await findDownloadable({ client, nodeId, version: asked, allowed, signal });
   if (version.deprecated) await output.warn(describeDeprecation(nodeId, version));
   const name = `${nodeId}-${version.version}.zip`;
   const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);

@@ -35,6 +35,7 @@ export const view = (): View => ({
     ...allowSecretsFlag,
     '--allow-findings': 'Publish even if a finding would flag the version',
     '--allow-empty': 'Publish even if the pack has no node definition, such as one with only a web extension',
+    '--stage': 'Have an owner approve the version before others can use it',
     ...identityFlags,
     '--allow-breaking':
       'Publish a patch or minor release even if workflows that were saved with the latest version break',
