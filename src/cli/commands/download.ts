@@ -52,26 +52,23 @@ export async function run(context: Context): Promise<void> {
   const digest = await findArchiveDigest(service.client, version, signal);
   const name = `${nodeId}-${version.version}.zip`;
   const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
-  const progress = new Progress(output);
+  using progress = new Progress(output);
   let size = 0;
   let sha256 = '';
-  try {
-    await saveFile(path, flags.force === true, async (temporary) => {
-      await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
-      const downloaded = await service.client.download(downloadUrl, {
-        to: createWriteStream(temporary, { flags: 'wx' }),
-        credential: true,
-        signal,
-        onProgress: (done, total) => progress.transferred(done, total),
-      });
-      size = downloaded.bytes;
-      sha256 = await computeSha256(temporary);
-      if (digest !== undefined) checkSha256(digest, sha256);
-      checkDigest(downloaded.headers['repr-digest'], sha256);
+  await saveFile(path, flags.force === true, async (temporary) => {
+    await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
+    const downloaded = await service.client.download(downloadUrl, {
+      to: createWriteStream(temporary, { flags: 'wx' }),
+      credential: true,
+      signal,
+      onProgress: (done, total) => progress.transferred(done, total),
     });
-  } finally {
-    progress.end();
-  }
+    size = downloaded.bytes;
+    sha256 = await computeSha256(temporary);
+    if (digest !== undefined) checkSha256(digest, sha256);
+    checkDigest(downloaded.headers['repr-digest'], sha256);
+  });
+  progress.end();
   if (digest === undefined) {
     await output.note(`${service.name} publishes no digests, so the archive was not verified.`);
   }

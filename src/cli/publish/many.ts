@@ -1,5 +1,5 @@
 import { render, say } from '../../contract/schema/message.js';
-import { checkCode, type Pack, type Stages } from '../../flows/publish/pack.js';
+import { checkCode, type Pack, UNSEEN } from '../../flows/publish/pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
 import { readNumber } from '../command/command.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
@@ -50,7 +50,7 @@ export async function publishMany(
   const folders = dirs.map((dir): Folder => ({ dir }));
   const countPublished = () => folders.filter(({ version }) => version).length;
   const countFailed = () => folders.filter(({ failure }) => failure).length;
-  const progress = new Progress(output);
+  using progress = new Progress(output);
   const runEach = async (what: string, act: (folder: Folder, context: PublishContext) => Promise<void>) => {
     const left = folders.filter(({ failure }) => !failure);
     if (left.length === 0) return;
@@ -62,29 +62,26 @@ export async function publishMany(
       progress.update(`(${countPublished()} published, ${countFailed()} failed)`);
     });
   };
-  try {
-    await runEach('Checking', async (folder, part) => {
-      folder.pack = await readFolder(part, folder.dir);
-      await checkCode(folder.pack, part.output, SILENT, flags['allow-findings'] === true);
+  await runEach('Checking', async (folder, part) => {
+    folder.pack = await readFolder(part, folder.dir);
+    await checkCode(folder.pack, part.output, UNSEEN, flags['allow-findings'] === true);
+  });
+  if (preview) {
+    const passed = folders.filter(({ failure }) => !failure);
+    await printRequests(context, passed, ({ pack }) => preview(pack as Pack));
+  } else {
+    context.interruption.hint = 'Run the same command again with --skip-existing to continue.';
+    const options = {
+      changelog,
+      timeoutMs,
+      progress: UNSEEN,
+      findToken: createTokenFinder(context, folders),
+    };
+    await runEach('Publishing', async (folder, part) => {
+      folder.version = await publishFolder(part, folder.pack as Pack, options);
     });
-    if (preview) {
-      const passed = folders.filter(({ failure }) => !failure);
-      await printRequests(context, passed, ({ pack }) => preview(pack as Pack));
-    } else {
-      context.interruption.hint = 'Run the same command again with --skip-existing to continue.';
-      const options = {
-        changelog,
-        timeoutMs,
-        progress: SILENT,
-        findToken: createTokenFinder(context, folders),
-      };
-      await runEach('Publishing', async (folder, part) => {
-        folder.version = await publishFolder(part, folder.pack as Pack, options);
-      });
-    }
-  } finally {
-    progress.end();
   }
+  progress.end();
   if (!preview) {
     await output.answer(folders.map(toRow), { columns: COLUMNS });
     if (countFailed() > 0) await output.note(`${countFailed()} of ${dirs.length} packs failed.`);
@@ -130,14 +127,6 @@ function toRow({ dir, pack, version, failure }: Folder): PublishRow {
     error: failure ? { code: failure.facts.code, message: failure.message } : null,
   };
 }
-
-/** Several packs share one progress display. */
-const SILENT: Stages = {
-  stage: async () => undefined,
-  update: () => undefined,
-  transferred: () => undefined,
-  end: () => undefined,
-};
 
 /** The context of one of several packs: warnings name its folder, and all else is in the report. */
 function labelContext(context: Context, dir: string): PublishContext {
