@@ -35,6 +35,8 @@ export const view = (): View => ({
     ...allowSecretsFlag,
     '--allow-findings': 'Publish even if a finding would flag the version',
     ...identityFlags,
+    '--allow-breaking':
+      'Publish a patch or minor release even if workflows that were saved with the latest version break',
     '--skip-existing': 'Succeed if this exact version is already published',
     '--no-wait': 'Exit once the archive is uploaded',
     '--wait': { description: 'Wait for the verdict (the default)', hidden: true },
@@ -78,9 +80,9 @@ async function publishOne(
 ): Promise<void> {
   const { output } = context;
   using progress = new Progress(output);
-  await checkCode(pack, output, progress, context.flags['allow-findings'] === true);
+  const code = await checkCode(pack, output, progress, context.flags['allow-findings'] === true);
   context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
-  const version = await publishFolder(context, pack, { changelog, timeoutMs, progress });
+  const version = await publishFolder(context, pack, { changelog, timeoutMs, progress, code });
   progress.end();
   const format = await context.services.findFormat();
   await output.answer(format.writeAnswer(getOutline('version.get'), version));

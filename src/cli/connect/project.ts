@@ -65,7 +65,16 @@ function readText(path: string): string {
 // Decided: a folder may be another person's work, so nothing in it publishes secrets, silences a check, writes files or
 // says who publishes.
 const NEVER_BY_DEFAULT = [
-  ...['allow-secrets', 'allow-findings', 'output', 'force', 'list', 'id-token-file', 'audience'],
+  ...[
+    'allow-secrets',
+    'allow-findings',
+    'allow-breaking',
+    'output',
+    'force',
+    'list',
+    'id-token-file',
+    'audience',
+  ],
 ];
 
 function readFlags(path: string, defaults: Record<string, unknown>, known: readonly Flag[]): FlagValues {

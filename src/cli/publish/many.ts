@@ -1,6 +1,7 @@
 import { render, say } from '../../contract/schema/message.js';
 import { checkCode, type Pack, UNSEEN } from '../../flows/publish/pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
+import type { CodeReport } from '../../python/code-report.js';
 import { readNumber } from '../command/command.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
@@ -30,6 +31,7 @@ export interface ManyOptions {
 interface Folder {
   readonly dir: string;
   pack?: Pack;
+  code?: CodeReport;
   version?: NodeVersion;
   failure?: Failure;
 }
@@ -64,7 +66,7 @@ export async function publishMany(
   };
   await runEach('Checking', async (folder, part) => {
     folder.pack = await readFolder(part, folder.dir);
-    await checkCode(folder.pack, part.output, UNSEEN, flags['allow-findings'] === true);
+    folder.code = await checkCode(folder.pack, part.output, UNSEEN, flags['allow-findings'] === true);
   });
   if (preview) {
     const passed = folders.filter(({ failure }) => !failure);
@@ -78,7 +80,7 @@ export async function publishMany(
       findToken: createTokenFinder(context, folders),
     };
     await runEach('Publishing', async (folder, part) => {
-      folder.version = await publishFolder(part, folder.pack as Pack, options);
+      folder.version = await publishFolder(part, folder.pack as Pack, { ...options, code: folder.code });
     });
   }
   progress.end();

@@ -3,6 +3,7 @@ import { type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
 import { publishPack } from '../../flows/publish/publish-pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
 import type { Registry } from '../../flows/publish/upload.js';
+import type { CodeReport } from '../../python/code-report.js';
 import { readText } from '../command/command.js';
 import { loadFormat } from '../connect/naming.js';
 import type { Service } from '../connect/services.js';
@@ -38,6 +39,7 @@ export interface PublishOptions {
   /** How long to wait for the verdict. */
   readonly timeoutMs: number;
   readonly progress: Stages;
+  readonly code: CodeReport | undefined;
   readonly findToken?: (service: Service, subject: PublishSubject) => Promise<PublishToken>;
 }
 
@@ -49,6 +51,7 @@ export function publishFolder(
     changelog,
     timeoutMs,
     progress,
+    code,
     findToken = (service, subject) => findPublishToken(context, service, subject),
   }: PublishOptions,
 ): Promise<NodeVersion> {
@@ -74,6 +77,7 @@ export function publishFolder(
         ...{ openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
         timeoutMs: flags.wait === false ? undefined : timeoutMs,
         skipExisting: flags['skip-existing'] === true,
+        code: flags['allow-breaking'] === true ? undefined : code,
       },
       pack,
     ),

@@ -31,6 +31,7 @@ export const failureCodes = {
   batch_running: ['Another process is running the same batch.', 5],
   folder_in_use: ['Another service uses the data folder.', 5],
   findings: ['A finding would flag the version; nothing was published.', 6],
+  breaking_changes: ['A release breaks saved workflows, which its version number does not say.', 6],
   version_flagged: ['The registry flagged or banned the version.', 6],
   version_unreadable: ['The registry does not show the version.', 6],
   webhook_not_accepted: ['The receiver of a webhook did not answer with 2xx.', 6],

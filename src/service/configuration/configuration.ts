@@ -129,6 +129,12 @@ export const Configuration = z.strictObject({
         .describe(
           'Who may read nodes, versions and archives; authenticated: only requests with a credential',
         ),
+      semver: z
+        .enum(['off', 'warn', 'enforce'])
+        .default('off')
+        .describe(
+          'Patch and minor releases that break workflows saved with the version before: warn notes it in their status_reason, enforce flags them',
+        ),
     })
     .prefault({}),
   uplink: z
