@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client as ContractClient } from '../client/client.js';
 import type { Text } from '../contract/schema/message.js';
-import { checkCode, readPack } from '../flows/publish/pack.js';
+import { checkCode, readPack, UNSEEN } from '../flows/publish/pack.js';
 import { publishPack } from '../flows/publish/publish-pack.js';
 import type { NodeVersion } from './api.generated.js';
 import type { Client } from './client.js';
@@ -45,8 +45,7 @@ export async function publish(folder: string, options: PublishOptions): Promise<
   const { signal = new AbortController().signal } = options;
   const tell = async (text: Text) => log?.(String(text));
   const report = { note: tell, warn: tell };
-  const silent = () => undefined;
-  const progress = { stage: tell, update: silent, transferred: silent, end: silent };
+  const progress = { ...UNSEEN, stage: tell };
   const { allowSecrets = false, allowFindings = false, allowEmpty = false } = options;
   const { allowBreaking = false, skipExisting = false, stage } = options;
   // Every client of the library is one of the contract with other types.

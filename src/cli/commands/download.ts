@@ -42,12 +42,13 @@ export async function run(context: Context): Promise<void> {
   if (version.deprecated) await output.warn(describeDeprecation(nodeId, version));
   const name = `${nodeId}-${version.version}.zip`;
   const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
-  const progress = new Progress(output);
+  using progress = new Progress(output);
   const { size, sha256, isVerified } = await saveFile(path, flags.force === true, async (temporary) => {
     await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
     const onProgress = (done: number, total: number | undefined) => progress.transferred(done, total);
     return downloadArchive(client, version, { path: temporary, signal, onProgress });
-  }).finally(() => progress.end());
+  });
+  progress.end();
   if (!isVerified) {
     await output.note(`${registry} publishes no digests, so the archive was not verified.`);
   }

@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { completeVersion } from '../../contract/schema/semantic-version.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { readBody } from '../../wire/read-body.js';
+import { parseDigest } from '../digest.js';
 import { FlowError, requireSubject } from '../flow-error.js';
 
 export type NodeVersion = z.output<typeof NodeVersionSchema>;
@@ -136,8 +137,7 @@ export async function compareUploaded(
   if (status === 404) return 'nothing';
   const tree = /sha256=([0-9a-f]{64})/.exec(headers['x-archive-tree'] ?? '')?.[1];
   if (tree) return tree === archive.tree ? 'same' : 'other';
-  const digest = /sha-256=:([^:]+):/.exec(headers['repr-digest'] ?? '')?.[1];
-  if (digest && Buffer.from(digest, 'base64').toString('hex') === archive.sha256) return 'same';
+  if (parseDigest(headers['repr-digest']) === archive.sha256) return 'same';
   return (await downloadTree(subject, downloadUrl, scratch)) === archive.tree ? 'same' : 'other';
 }
 
