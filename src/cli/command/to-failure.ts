@@ -13,7 +13,8 @@ import { UnfitFileError } from '../../disk/folder-file.js';
 import { FlowError, type FlowErrorCode } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
-import { exitCodes, Failure, type FailureCode, findExit, SIGN_IN_HINT, usage } from '../terminal/failure.js';
+import { exitCodes, Failure, findExit, SIGN_IN_HINT, usage } from '../terminal/failure.js';
+import type { FailureCode } from '../terminal/failure-codes.js';
 import { shellWord } from '../terminal/text.js';
 import { formatName } from './build-request.js';
 import type { ParsedCommand } from './command.js';
@@ -201,6 +202,12 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
   breaking_changes: {
     hint: say`Choose a number that says so with \`${regen('version bump', 'auto')}\`, or pass --allow-breaking.`,
+  },
+  not_signed: { hint: 'Try again. If this persists, contact the operator of the service.' },
+  statement_invalid: { hint: 'Do not use it, and contact the operator of the service.' },
+  key_changed: {
+    hint: (place) =>
+      `If the operator of the service confirms the new key, remove the old ones from ${place}.`,
   },
   version_exists: {
     hint: (next) =>

@@ -1,8 +1,7 @@
 import { errorCodes } from '../../contract/error-codes.js';
 import { toFlags } from '../command/flags.js';
 import { formatFlag, type Topic } from '../command/help.js';
-import { listExits } from '../terminal/failure.js';
-import { failureMeanings } from './failure-codes.js';
+import { failureCodes } from '../terminal/failure-codes.js';
 import { globals, groups } from './globals.js';
 
 const EXIT_CODES = [
@@ -160,9 +159,9 @@ export function listServiceErrors() {
 
 /** Every error code of the command line: code, exit codes, meaning. */
 export function listFailures(): (readonly [code: string, exits: string, meaning: string])[] {
-  return Object.entries(failureMeanings).map(([code, meaning]) => [
+  return Object.entries(failureCodes).map(([code, [meaning, ...exits]]) => [
     code,
-    listExits(code).join(' or '),
+    exits.join(' or '),
     meaning,
   ]);
 }

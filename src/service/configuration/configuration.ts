@@ -5,7 +5,7 @@ import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { MAX_TIMER_MS } from '../../wire/backoff.js';
 import { SecureUrl, ServerUrl } from '../network/secure-url.js';
-import { checkVendors, GenerationSettings } from './generation-settings.js';
+import { checkEngines, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
 import { JOB_KINDS } from './job-kinds.js';
 import { LOG_LEVELS, type LogLevel } from './log.js';
@@ -289,7 +289,7 @@ export function parseConfiguration(input: ConfigurationInput, env: Environment):
   const isAlone = checked.value.database === undefined;
   const problems = [
     ...(isAlone && checked.value.work ? [{ path: ['work'], message: WORK_ALONE }] : []),
-    ...checkVendors(generation, env),
+    ...checkEngines(generation, env),
     ...checkS3(checked.value, env),
     ...(metrics.token ? checkSecret(metrics.token, env, { path: ['metrics', 'token'], what: 'token' }) : []),
   ];

@@ -131,6 +131,12 @@ export const migrations: readonly Migration[] = [
       'create index reservations_owner on reservations (owner, quota)',
     ],
   },
+  // What vendors charge for tasks, in their own credits.
+  {
+    number: 19,
+    rolling: true,
+    statements: ['alter table credits add column vendor_credits double precision'],
+  },
 ];
 
 /** Puts a space for each separator of words. */
