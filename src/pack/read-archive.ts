@@ -23,6 +23,8 @@ export interface ArchivedFile {
   /** Bytes, counted while unpacking. */
   readonly size: number;
   readonly mode: FileMode;
+  /** Of its content, in hex. */
+  readonly sha256: string;
 }
 
 export type Inspection =
@@ -104,7 +106,7 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     const content = await unpack(zip, entry, data.start, name, budget, Boolean(wanted));
     if (isFolder) continue;
     const mode = toFileMode(entry.externalFileAttributes >>> 16);
-    entries.push({ path, size: content.size, mode });
+    entries.push({ path, size: content.size, mode, sha256: content.sha256 });
     tree.push({ path, mode, sha256: content.sha256 });
     if (content.whole) await reader?.read(path, content.whole);
   }

@@ -11,9 +11,15 @@ import {
   requireVersion,
 } from '../../flows/publish/published.js';
 import { saveFile } from '../../flows/save-file.js';
+import {
+  readVersionStatement,
+  requireVouched,
+  type VersionStatement,
+} from '../../flows/trust/version-statement.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
+import { reportSigner } from '../connect/known-keys.js';
 import type { Service } from '../connect/services.js';
 import { Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
@@ -41,18 +47,24 @@ export const view = (): View => ({
   }),
 });
 
-/** Saves the archive of a version, checked against the digest that the registry publishes. */
+/** Saves the archive of a version, checked against the digest that the registry publishes and the statement that it signed. */
 export async function run(context: Context): Promise<void> {
   const { args, flags, output, system, signal } = context;
   const nodeId = args.nodeId as string;
   const service = await context.services.reach();
   const version = await findVersion(context, service, nodeId, args.version as string | undefined);
-  const { downloadUrl } = version;
+  const { downloadUrl, from_uplink } = version;
   if (!downloadUrl) throw toNothingToDownloadFailure(nodeId, version.version);
   const digest = await findArchiveDigest(service.client, version, signal);
-  const name = `${nodeId}-${version.version}.zip`;
-  const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
+  const file = `${nodeId}-${version.version}.zip`;
+  const path = resolveOutput(system.cwd, readText(context.flags, 'output'), file);
+  const name = { nodeId, version: version.version ?? '' };
+  const readStatement = () => readVersionStatement(service.signer, name);
+  // Beside the download. What is of the registry behind this one is signed once it is kept.
+  const early = from_uplink ? undefined : readStatement();
+  early?.catch(() => undefined);
   const progress = new Progress(output);
+  let signed: VersionStatement | undefined;
   let size = 0;
   let sha256 = '';
   try {
@@ -68,11 +80,14 @@ export async function run(context: Context): Promise<void> {
       sha256 = await computeSha256(temporary);
       if (digest !== undefined) checkSha256(digest, sha256);
       checkDigest(downloaded.headers['repr-digest'], sha256);
+      signed = await (early ?? readStatement());
+      if (signed) requireVouched(signed, sha256, `${nodeId} ${name.version}`);
     });
   } finally {
     progress.end();
   }
-  if (digest === undefined) {
+  if (signed) await reportSigner(output, service.name, signed);
+  else if (digest === undefined) {
     await output.note(`${service.name} publishes no digests, so the archive was not verified.`);
   }
   await output.note(`Downloaded ${nodeId} ${version.version} (${formatBytes(size)}).`);

@@ -62,13 +62,13 @@ export const groups: Readonly<Record<string, string>> = {
 export const order: Readonly<Record<string, readonly string[]>> = {
   publisher: 'create, get, list, update, delete, audit, token create, token list, token check'.split(', '),
   node: ['init'],
-  version: 'publish, pack, check, bump, deprecate, diff, update, get, list, delete, history, download'.split(
+  version: 'publish, pack, check, bump, deprecate, diff, verify, update, get, list, delete, history, download'.split(
     ', ',
   ),
   'host-nodes': ['find', 'list'],
   image: [],
   video: 'text2video, start-end2video, extend, status'.split(', '),
-  task: 'list, show, wait, download, cancel, forget, rerun'.split(', '),
+  task: 'list, show, wait, download, verify, cancel, forget, rerun'.split(', '),
   key: [],
   usage: [],
   batch: [],
