@@ -18,6 +18,8 @@ export type FlowErrorCode =
   | 'version_flagged'
   | 'version_unreadable'
   | 'still_checking'
+  | 'version_pending'
+  | 'nothing_to_download'
   | 'digest_missing'
   | 'digest_mismatch'
   | 'lock_invalid'

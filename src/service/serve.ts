@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PackReader, QUICK_LIMITS } from '../python/reader-process.js';
 import type { Lookup } from '../wire/checked-lookup.js';
+import { createCiVerifier } from './auth/ci-identity.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
 import { getSigningKey, signToken, verifyOwnToken } from './auth/tokens.js';
@@ -14,6 +15,7 @@ import {
   parseConfiguration,
 } from './configuration/configuration.js';
 import { createLineLog, type Log, limitLog } from './configuration/log.js';
+import { completeIssuer } from './configuration/publish-issuer.js';
 import { readSecret } from './configuration/secret-source.js';
 import { explainStartError } from './configuration/start-errors.js';
 import { openDatabase } from './database/open-database.js';
@@ -245,6 +247,7 @@ async function createContext(
     ...{ now, baseUrl, lookup, log, count },
     engines: scenario?.disturbEngines(engines) ?? engines,
     verifiers: [verifyOwnToken, ...issuers],
+    verifyJob: createCiVerifier(configuration.publish.issuers.map(completeIssuer), { now, log }),
     packReaders: {
       quick: new PackReader({ limits: QUICK_LIMITS }),
       thorough: new PackReader({ limits: { yields: true } }),

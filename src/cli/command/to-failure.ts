@@ -222,6 +222,11 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
     code: 'still_running',
     hint: (version) => say`See the verdict later with: ${regen('version bulk', version)}`,
   },
+  version_pending: { hint: 'Try again later.' },
+  nothing_to_download: {
+    code: 'not_found',
+    hint: (node) => say`List the versions with: ${regen('version list', node)}`,
+  },
   digest_missing: { hint: 'Try again. If this persists, contact the operator of the registry.' },
   digest_mismatch: { hint: 'Try again. If this persists, contact the service operator.' },
   lock_invalid: { hint: 'Restore it from version control, or remove it and install again.' },

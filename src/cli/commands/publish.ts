@@ -8,6 +8,7 @@ import { readInput } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
+import { identityFlags } from '../publish/job-identity.js';
 import { publishFolder, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
@@ -33,6 +34,7 @@ export const view = (): View => ({
     '--changelog-file <path>': 'File with the changelog, or - for standard input',
     ...allowSecretsFlag,
     '--allow-findings': 'Publish even if a finding would flag the version',
+    ...identityFlags,
     '--allow-breaking':
       'Publish a patch or minor release even if workflows that were saved with the latest version break',
     '--skip-existing': 'Succeed if this exact version is already published',

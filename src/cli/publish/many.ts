@@ -13,7 +13,7 @@ import { Progress } from '../terminal/progress.js';
 import { formatCount } from '../terminal/text.js';
 import type { PublishRow } from '../views/answers.js';
 import { publishFolder, readFolder } from './publish-folder.js';
-import { findPublishToken, type PublishContext, type PublishToken } from './token.js';
+import { findPublishToken, type PublishContext, type PublishSubject, type PublishToken } from './token.js';
 
 type Context = Needs<
   'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'connect' | 'services' | 'mayAsk'
@@ -74,7 +74,12 @@ export async function publishMany(
       await printRequests(context, passed, ({ pack }) => preview(pack as Pack));
     } else {
       context.interruption.hint = 'Run the same command again with --skip-existing to continue.';
-      const options = { changelog, timeoutMs, progress: SILENT, findToken: createTokenFinder(context) };
+      const options = {
+        changelog,
+        timeoutMs,
+        progress: SILENT,
+        findToken: createTokenFinder(context, folders),
+      };
       await runEach('Publishing', async (folder, part) => {
         folder.version = await publishFolder(part, folder.pack as Pack, {
           ...options,
@@ -94,10 +99,13 @@ export async function publishMany(
 }
 
 /** Each publisher has one token, which is created or asked for once. */
-function createTokenFinder(context: Context) {
+function createTokenFinder(context: Context, folders: readonly Folder[]) {
   const tokens = new Map<string, Promise<PublishToken>>();
-  return (service: Service, publisherId: string) => {
-    const token = tokens.get(publisherId) ?? findPublishToken(context, service, publisherId);
+  return (service: Service, { publisherId }: PublishSubject) => {
+    const nodes = folders.flatMap(({ pack, failure }) =>
+      pack?.manifest.publisher === publisherId && !failure ? [pack.manifest.node.id] : [],
+    );
+    const token = tokens.get(publisherId) ?? findPublishToken(context, service, { publisherId, nodes });
     tokens.set(publisherId, token);
     return token;
   };

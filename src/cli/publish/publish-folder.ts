@@ -9,7 +9,13 @@ import { loadFormat } from '../connect/naming.js';
 import type { Service } from '../connect/services.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { withScratch } from '../terminal/scratch.js';
-import { findPublishToken, makeToken, type PublishContext, type PublishToken } from './token.js';
+import {
+  findPublishToken,
+  makeToken,
+  type PublishContext,
+  type PublishSubject,
+  type PublishToken,
+} from './token.js';
 
 /** What the reader of code, hashes, archives and requests need. */
 const PACKING_MODULES = ['child_process', 'crypto', 'fs/promises', 'http', 'zlib'];
@@ -34,7 +40,7 @@ export interface PublishOptions {
   readonly timeoutMs: number;
   readonly progress: Stages;
   readonly code: CodeReport | undefined;
-  readonly findToken?: (service: Service, publisherId: string) => Promise<PublishToken>;
+  readonly findToken?: (service: Service, subject: PublishSubject) => Promise<PublishToken>;
 }
 
 /** Publishes a pack with the flags of the command. */
@@ -46,7 +52,7 @@ export function publishFolder(
     timeoutMs,
     progress,
     code,
-    findToken = (service, publisherId) => findPublishToken(context, service, publisherId),
+    findToken = (service, subject) => findPublishToken(context, service, subject),
   }: PublishOptions,
 ): Promise<NodeVersion> {
   const { services, connect, signal, flags, output, system, interruption } = context;
@@ -54,7 +60,7 @@ export function publishFolder(
   const openRegistry = async (publisherId: string): Promise<Registry> => {
     const service = await services.reach();
     const { url, client, credential } = service;
-    const { token, replaceable } = await findToken(service, publisherId);
+    const { token, replaceable } = await findToken(service, { publisherId, nodes: [node.id] });
     return {
       token,
       connect: async (pat) => (credential ? client : connect(url, pat, services.target)),

@@ -16,6 +16,7 @@ export const failureCodes = {
   data_unusable: ['The data folder cannot be used as it is.', 2],
   migration_needed: ['The data is from an earlier release and must be upgraded.', 6],
   publish_token_missing: ['No personal access token was given for publishing.', 4],
+  identity_unavailable: ['The CI job has no identity to publish with.', 4],
   webhook_not_verified: ['The signature of a webhook is missing, wrong or too old.', 2],
   no_webhook_secret: ['The signing secret of webhooks is not known.', 3],
   unanswered: ['A request got no response, so its task is not known.', 3],

@@ -10,6 +10,7 @@ import { adminHandlers } from '../registry/admin.js';
 import { auditHandlers } from '../registry/audit.js';
 import { definitionHandlers } from '../registry/definitions.js';
 import { hostNodeHandlers } from '../registry/host-nodes.js';
+import { identityHandlers } from '../registry/identity-exchange.js';
 import { invitationHandlers } from '../registry/invitations.js';
 import { memberHandlers } from '../registry/members.js';
 import { nodePageHandlers } from '../registry/node-pages.js';
@@ -17,6 +18,7 @@ import { nodeHandlers } from '../registry/nodes.js';
 import { publishHandlers } from '../registry/publish.js';
 import { publisherHandlers } from '../registry/publishers.js';
 import { tokenHandlers } from '../registry/tokens.js';
+import { trustHandlers } from '../registry/trusts.js';
 import { userHandlers } from '../registry/users.js';
 import { versionStatementHandlers } from '../registry/version-statement.js';
 import { versionHandlers } from '../registry/versions.js';
@@ -35,6 +37,7 @@ export const handlers: Handlers = {
   ...auditHandlers,
   ...definitionHandlers,
   ...hostNodeHandlers,
+  ...identityHandlers,
   ...invitationHandlers,
   ...memberHandlers,
   ...nodePageHandlers,
@@ -42,6 +45,7 @@ export const handlers: Handlers = {
   ...publishHandlers,
   ...publisherHandlers,
   ...tokenHandlers,
+  ...trustHandlers,
   ...userHandlers,
   ...deliveryHandlers,
   ...webhookSecretHandlers,
