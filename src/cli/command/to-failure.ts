@@ -228,6 +228,12 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   breaking_changes: {
     hint: say`Choose a number that says so with \`${regen('version bump', 'auto')}\`, or pass --allow-breaking.`,
   },
+  not_signed: { hint: 'Try again. If this persists, contact the operator of the service.' },
+  statement_invalid: { hint: 'Do not use it, and contact the operator of the service.' },
+  key_changed: {
+    hint: (place) =>
+      `If the operator of the service confirms the new key, remove the old ones from ${place}.`,
+  },
   version_exists: {
     hint: (next) =>
       say`Publish it with an unused version number, such as ${next}: ${regen('version bump', next)}`,

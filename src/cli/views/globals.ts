@@ -67,14 +67,15 @@ export const order: Readonly<Record<string, readonly string[]>> = {
       ', ',
     ),
   node: ['scaffold', 'init'],
-  version: 'publish, pack, check, bump, deprecate, diff, update, get, list, delete, history, download'.split(
-    ', ',
-  ),
+  version:
+    'publish, pack, check, bump, deprecate, diff, verify, update, get, list, delete, history, download'.split(
+      ', ',
+    ),
   'host-nodes': ['find', 'list'],
   workflow: ['check'],
   image: [],
   video: 'text2video, start-end2video, extend, status'.split(', '),
-  task: 'list, show, wait, download, cancel, forget, rerun'.split(', '),
+  task: 'list, show, wait, download, verify, cancel, forget, rerun'.split(', '),
   key: [],
   usage: [],
   batch: [],
