@@ -25,15 +25,16 @@ export const failureCodes = {
     ...(['over_budget', 'price_unknown', 'data_unusable', 'webhook_not_verified'] as const),
     ...(['sign_in_unavailable', 'lock_invalid', 'other_registry'] as const),
   ],
-  3: ['no_webhook_secret', 'unanswered', 'not_set'],
+  3: ['no_webhook_secret', 'unanswered', 'not_set', 'not_installed'],
   4: [
     ...(['publish_token_missing', 'sign_in_ended', 'sign_in_timeout', 'wrong_audience'] as const),
     ...(['keychain_unavailable', 'provider_unconfirmed'] as const),
   ],
-  5: ['file_exists', 'batch_running', 'folder_in_use'],
+  5: ['file_exists', 'batch_running', 'folder_in_use', 'folder_refused'],
   6: [
     ...(['migration_needed', 'findings', 'version_flagged', 'version_unreadable'] as const),
     ...(['webhook_not_accepted', 'task_failed', 'nothing_to_extend', 'data_damaged'] as const),
+    ...(['archive_refused', 'version_refused', 'lock_mismatch'] as const),
   ],
   7: [
     ...(['issuer_unusable', 'digest_missing', 'digest_mismatch', 'refused', 'dns', 'unreachable'] as const),
@@ -42,6 +43,7 @@ export const failureCodes = {
     ...(['out_of_resources', 'unexpected'] as const),
   ],
   8: ['still_running', 'status_unreadable', 'version_pending'],
+  9: ['install_failed'],
   126: ['not_started'],
   127: ['not_started'],
 } as const;

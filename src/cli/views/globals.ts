@@ -36,7 +36,7 @@ export const groups: Readonly<Record<string, string>> = {
   publisher: 'Publishers, their members and their tokens',
   'publisher token': 'Personal access tokens for publishing',
   'publisher member': "A publisher's members",
-  node: 'Nodes: create, find, change',
+  node: 'Nodes: create, find, change; install their packs into a host',
   version: 'Versions of a node: pack, publish, read',
   'host-nodes': 'Node definitions of published versions',
   image: 'Image generation: relight, style transfer, skin enhancement, upscaling',
@@ -61,7 +61,7 @@ export const groups: Readonly<Record<string, string>> = {
 /** The order of help: first words, and the commands that begin each group. The others follow as they are declared. */
 export const order: Readonly<Record<string, readonly string[]>> = {
   publisher: 'create, get, list, update, delete, audit, token create, token list, token check'.split(', '),
-  node: ['init'],
+  node: 'init, install, sync, audit, outdated, remove'.split(', '),
   version: 'publish, pack, check, bump, deprecate, diff, update, get, list, delete, history, download'.split(
     ', ',
   ),
