@@ -133,9 +133,10 @@ async function findNewer(
 ): Promise<string | undefined> {
   const listed = await client.version.list({ nodeId }, { signal });
   const safe = listed.filter(({ status, deprecated }) => status === 'NodeVersionStatusActive' && !deprecated);
+  const isStable = (text: string) => !text.includes('-');
   return sortVersions(safe)
-    .flatMap((one) => one.version ?? [])
-    .find((one) => gt(completeVersion(one), version));
+    .map((one) => completeVersion(one.version ?? ''))
+    .find((one) => gt(one, version) && (isStable(one) || !isStable(version)));
 }
 
 interface FileFinding {
