@@ -101,6 +101,7 @@ const SYSTEM_ERRORS: Record<string, string> = {
   ENOSPC: 'The disk is full',
   SQLITE_FULL: 'The disk is full',
   EDQUOT: 'The disk quota is exceeded',
+  EFBIG: 'A file would be larger than the system allows',
   EMFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
   ENFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
   ENAMETOOLONG: 'A name is too long for the file system',

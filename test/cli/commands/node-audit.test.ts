@@ -108,9 +108,7 @@ test('names missing files, states, a newer version, and what is not from the reg
   expect((await audit(owner)).sort()).toEqual([...same, ['withdrawn', 'flagged', null, '1.0.1']]);
 
   const { stdout, stderr } = await run(['node', 'outdated', 'custom_nodes']);
-  expect(stdout).toBe(
-    'deprecated\t1.0.0\t1.1.0\tdeprecated\nwithdrawn\t1.0.0\t1.0.1\twithdrawn\n',
-  );
+  expect(stdout).toBe('deprecated\t1.0.0\t1.1.0\tdeprecated\nwithdrawn\t1.0.0\t1.0.1\twithdrawn\n');
   expect(stderr).toContain('Not in the registry: checkout, loose, never.');
 });
 
