@@ -5,11 +5,16 @@ import { operation } from './operation.js';
 import { limitEntries } from './schema/entries.js';
 import { DateTime } from './schema/identifiers.js';
 import { defineObject, defineRequest, text } from './schema/values.js';
+import { Envelope } from './statement.js';
 
 const Publish = z
   .object({
     node: Node,
     node_version: NodeVersion.required({ version: true }),
+    stage: z
+      .boolean()
+      .optional()
+      .describe('Whether an owner has to approve the version once it has passed its checks'),
     personal_access_token: z
       .string()
       .min(1)
@@ -89,6 +94,12 @@ export const version = {
     response: NodeVersion,
     extension: 'reads one version',
   }),
+  statement: operation('GET /nodes/{nodeId}/versions/{version}/statement', {
+    summary: 'Show the signed statement of the service on an Active version, as DSSE',
+    who: 'anyone',
+    response: Envelope,
+    extension: 'vouches for the archive, its files, the verdict and the provenance',
+  }),
   list: operation('GET /nodes/{nodeId}/versions', {
     summary: "List a node's versions, newest first",
     who: 'anyone',
@@ -107,6 +118,12 @@ export const version = {
       loss: 'The version number cannot be used again.',
     },
     extension: 'status NodeVersionStatusDeleted is shown',
+  }),
+  approve: operation(`POST ${ofPublisher}/{versionId}/approve`, {
+    summary: 'Approve a staged version, which becomes Active',
+    who: 'owner writes',
+    response: NodeVersion,
+    extension: 'a person decides what a CI job may only prepare',
   }),
   history: operation(`GET ${ofPublisher}/{versionId}/history`, {
     summary: 'Show the status history of a version',
