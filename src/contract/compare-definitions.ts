@@ -87,13 +87,16 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
   return differences;
 }
 
+/** Lists the inputs that are edited in the node, in the order in which workflows save their values. */
+export function listWidgets(inputs: ReadonlyMap<string, Input>): string[] {
+  return [...inputs].filter(([, { isWidget }]) => isWidget).map(([name]) => name);
+}
+
 /** Workflows save the values of widgets by position, so only widgets that are added at the end keep them in place. */
 function compareOrder(
   old: ReadonlyMap<string, Input>,
   now: ReadonlyMap<string, Input>,
 ): Difference | undefined {
-  const listWidgets = (inputs: ReadonlyMap<string, Input>) =>
-    [...inputs].filter(([, { isWidget }]) => isWidget).map(([name]) => name);
   // Removed ones are reported as such.
   const before = listWidgets(old).filter((name) => now.get(name)?.isWidget);
   const after = listWidgets(now);
@@ -118,7 +121,7 @@ function formatValue(initial: unknown): string {
 }
 
 /** Types that match any other type. */
-const ANY_TYPES = ['*', 'COMFY_MATCHTYPE_V3'];
+export const ANY_TYPES = ['*', 'COMFY_MATCHTYPE_V3'];
 
 /** Whether an output of type `offered` can be connected to an input of type `wanted`; both may list several types. */
 function acceptsValue(wanted: string, offered: string): boolean {
@@ -156,13 +159,15 @@ export interface Input {
   readonly isWidget: boolean;
   /** The declared default value; undefined if there is none. */
   readonly initial: unknown;
+  /** Whether some of its choices, or its type, are computed at run time. */
+  readonly isOpen: boolean;
   /** Bounds of a number. */
   readonly min: number | undefined;
   readonly max: number | undefined;
 }
 
 /** The type of an input that is computed at run time. */
-const COMPUTED = 'computed';
+export const COMPUTED = 'computed';
 
 /** Types that are edited in the node, so they always have a value. */
 const WIDGET_TYPES = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO']);
@@ -194,6 +199,8 @@ function toInput(declared: unknown, required: boolean): Input {
     required,
     type,
     choices: listed.map(String),
+    // What is computed at run time is listed as an object.
+    isOpen: type === COMPUTED || isRecord(settings.options) || listed.some(isRecord),
     isWidget: WIDGET_TYPES.has(type) && settings.forceInput !== true,
     initial: settings.default,
     min: toNumber(settings.min),
@@ -206,7 +213,7 @@ function toNumber(value: unknown): number | undefined {
 }
 
 /** Parses the JSON text of a list of names; undefined if it is not a list. */
-function readList(text: string | undefined): string[] | undefined {
+export function readList(text: string | undefined): string[] | undefined {
   const list = parseJson(text ?? 'null');
   return Array.isArray(list)
     ? list.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
