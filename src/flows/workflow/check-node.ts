@@ -114,7 +114,8 @@ function checkLink(
 ): NodeProblem[] {
   const outputs = source?.outputs;
   const offered = outputs ? outputs[slot] : type;
-  if (outputs && outputs.length > 0 && offered === undefined) {
+  // A node whose last output is of any type often adds more in the editor.
+  if (outputs && outputs.length > 0 && offered === undefined && outputs.at(-1) !== '*') {
     const detail = `${name}: connected to output ${slot + 1} of a node with ${outputs.length}`;
     return [{ problem: 'output missing', detail }];
   }

@@ -193,6 +193,9 @@ export function formatFindings(
     ...(more > 0 ? [`And ${more} more.`] : []),
     ...(definitions ? formatGaps(definitions) : []),
   ];
+  // A version that is Active without nodes must not look like any other.
+  if (lines.length === 0 && definitions?.nodes.length === 0)
+    return 'The pack registers no node, so the version is listed without nodes.';
   return lines.length > 0 ? lines.join('\n') : undefined;
 }
 
@@ -202,7 +205,8 @@ function formatGaps({
   unresolved,
 }: Pick<CodeReport, 'followed' | 'nodes' | 'unresolved'>): string[] {
   const [first] = unresolved;
-  if (!first) return [];
+  if (!first)
+    return nodes.length > 0 ? [] : ['The pack registers no node, so the version is listed without nodes.'];
   if (!followed) return [`Node definitions could not be extracted: ${first.what}.`];
   const more = unresolved.length - MAX_GAPS;
   return [
