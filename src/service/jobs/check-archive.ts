@@ -192,10 +192,11 @@ export function formatFindings(
     }),
     ...(more > 0 ? [`And ${more} more.`] : []),
     ...(definitions ? formatGaps(definitions) : []),
+    // A version that is Active without nodes must not look like any other.
+    ...(high.length === 0 && definitions?.nodes.length === 0 && definitions.unresolved.length === 0
+      ? ['The pack registers no node, so the version is listed without nodes.']
+      : []),
   ];
-  // A version that is Active without nodes must not look like any other.
-  if (lines.length === 0 && definitions?.nodes.length === 0)
-    return 'The pack registers no node, so the version is listed without nodes.';
   return lines.length > 0 ? lines.join('\n') : undefined;
 }
 
@@ -205,8 +206,7 @@ function formatGaps({
   unresolved,
 }: Pick<CodeReport, 'followed' | 'nodes' | 'unresolved'>): string[] {
   const [first] = unresolved;
-  if (!first)
-    return nodes.length > 0 ? [] : ['The pack registers no node, so the version is listed without nodes.'];
+  if (!first) return [];
   if (!followed) return [`Node definitions could not be extracted: ${first.what}.`];
   const more = unresolved.length - MAX_GAPS;
   return [
