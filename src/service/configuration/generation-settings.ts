@@ -139,7 +139,10 @@ function checkEngine(
   ];
 }
 
-function checkProfile({ vendor, baseUrl }: VendorSettings, makes: readonly TaskOperation[]): Problem[] {
+function checkProfile(
+  { vendor, baseUrl, models = {} }: VendorSettings,
+  makes: readonly TaskOperation[],
+): Problem[] {
   const loaded = loadVendorProfile(vendor);
   if ('problems' in loaded)
     return loaded.problems.map(({ path, message }) => ({ path: ['vendor', ...path], message }));
@@ -154,6 +157,8 @@ function checkProfile({ vendor, baseUrl }: VendorSettings, makes: readonly TaskO
     const what = makes.length === 1 ? first : `${first && getTaskFacts(first).kind}s`;
     return problem('vendor', `is ${vendor}, which makes no ${what}`);
   }
+  if (Object.keys(models).length > 0 && !makes.some((name) => getTaskFacts(name).defaultModel))
+    return problem('models', 'are only for videos');
   return (baseUrl ?? standard) === undefined ? problem('baseUrl', 'is required') : [];
 }
 
