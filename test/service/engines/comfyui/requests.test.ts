@@ -166,8 +166,9 @@ describe('a graph', () => {
     const { task_id } = await startVideo({ ...asking, operation: 'video.startEnd2video' }, fields);
     const { creations } = await waitForVideo(asking, task_id);
     expect(creations).toHaveLength(1);
-    const [{ graph, id } = { graph: {}, id: '' }] = host.taken;
-    expect(id).toBe(task_id);
+    const [taken] = host.taken;
+    expect(taken?.id).toBe(task_id);
+    const graph = taken?.graph ?? {};
     expect(graph[2]?.inputs).toMatchObject({
       text: '{{seed}} $& {{prompt}} in general style, 4294967295',
       seed: 4_294_967_295,
