@@ -45,6 +45,14 @@ const UsageRow = defineObject('UsageRow', {
     .number()
     .describe('Credits given back for tasks that failed, or were cancelled before they started'),
   credits: z.number().describe('Credits charged and not refunded'),
+  vendor_credits: z
+    .number()
+    .optional()
+    .describe('Credits of their own that vendors charged, if they say so; for admins only'),
+  difference: z
+    .number()
+    .optional()
+    .describe('Credits of the tasks whose vendor says what it charged, less vendor_credits'),
 });
 
 export const Usage = defineObject('Usage', {

@@ -35,6 +35,7 @@ export const view = (): View[] => [
       database: Text.optional(),
       storage: Text.optional(),
       previews: Texts.optional(),
+      vendor_trouble: Texts.optional(),
       database_bytes: z.int().optional(),
       archive_bytes: z.int().optional(),
       task_bytes: z.int().optional(),

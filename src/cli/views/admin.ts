@@ -79,7 +79,10 @@ export const adminViews: readonly View[] = [
     operation: 'admin.usage',
     shape: {
       ...USAGE_SHAPE,
-      columns: ['day', 'user_id', 'user_email', ...USAGE_SHAPE.columns.slice(1)],
+      columns: [
+        ...['day', 'user_id', 'user_email', ...USAGE_SHAPE.columns.slice(1)],
+        ...['vendor_credits', 'difference'],
+      ],
       less: ['user_id', ...USAGE_SHAPE.less],
     },
     flags: { ...csvFlag },

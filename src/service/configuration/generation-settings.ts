@@ -148,10 +148,7 @@ function checkProfile(
     return loaded.problems.map(({ path, message }) => ({ path: ['vendor', ...path], message }));
   const { operations, baseUrl: standard } = loaded.profile;
   const names = Object.keys(operations);
-  const known: readonly string[] = listTaskOperations();
-  const unknown = names.filter((name) => !known.includes(name));
   const problem = (path: string, message: string) => [{ path: [path], message }];
-  if (unknown.length > 0) return problem('vendor', `has operations that do not exist: ${unknown.join(', ')}`);
   if (!makes.some((name) => names.includes(name))) {
     const [first] = makes;
     const what = makes.length === 1 ? first : `${first && getTaskFacts(first).kind}s`;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { getOperation, listTaskOperations } from '../../contract/index.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { checkValue } from '../../contract/schema/check.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
@@ -67,8 +68,34 @@ const Route = z.strictObject({
   callback: Name.optional(),
 });
 
-/** How a vendor is spoken to, as data: what a profile does not list is not sent. */
-export const VendorProfile = z.strictObject({
+const Limits = z.strictObject({
+  atOnce: z.int().min(1).optional().describe('Tasks that run in parallel'),
+  requestsPerMinute: z.int().min(1).optional().describe('Tasks are looked at as rarely as this needs'),
+  imageTypes: z
+    .array(z.enum(['png', 'jpeg', 'webp', 'gif', 'avif', 'tiff']))
+    .min(1)
+    .optional()
+    .describe('The types of images that it reads; absent: all'),
+  imageBytes: z.int().min(1).optional().describe('Of one image within a request, before it is Base64'),
+  requestBytes: z.int().min(1).optional().describe('Of a request with its images'),
+  urlBytes: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Of an image that it fetches from a URL; absent: it fetches none'),
+  sideRatio: z
+    .number()
+    .gt(1)
+    .optional()
+    .describe('The longer side of an image is less than this times the other'),
+  likeness: z
+    .number()
+    .gt(1)
+    .optional()
+    .describe('The ratios of the sides of two images differ by this factor at most'),
+});
+
+const ProfileFields = z.strictObject({
   $schema: z.string().optional(),
   baseUrl: SecureUrl.optional(),
   headers: z.record(Name, z.string()).describe('Sent with each request; {key} is the key'),
@@ -100,18 +127,46 @@ export const VendorProfile = z.strictObject({
     .optional()
     .describe('How a task is cancelled'),
   errors: ErrorForm.prefault({}),
-  limits: z
-    .strictObject({
-      atOnce: z.int().min(1).optional(),
-      requestsPerMinute: z.int().min(1).optional().describe('Tasks are looked at as rarely as this needs'),
-    })
-    .default({}),
+  limits: Limits.prefault({}),
 });
+
+/** How a vendor is spoken to, as data: what a profile does not list is not sent. */
+export const VendorProfile = ProfileFields.superRefine(({ operations }, { addIssue }) => {
+  for (const [name, routes] of Object.entries(operations)) {
+    const options = listOptions(name);
+    const report = (path: readonly (string | number)[], message: string) =>
+      addIssue({ code: 'custom', path: ['operations', name, ...path], message });
+    if (!options) {
+      report([], `is not an operation; they are ${listTaskOperations().join(', ')}`);
+      continue;
+    }
+    for (const [at, { when, fields = [], values = {} }] of routes.entries()) {
+      const named = {
+        when: when.map((field) => field.split('.')[0] as string),
+        fields,
+        values: Object.keys(values),
+      };
+      for (const [field, names] of Object.entries(named)) {
+        const unknown = names.filter((option) => !options.includes(option));
+        if (unknown.length > 0)
+          report([at, field], `must not name what is no option of ${name}: ${unknown.join(', ')}`);
+      }
+    }
+  }
+});
+
+/** @returns undefined if there is no such operation */
+function listOptions(name: string): string[] | undefined {
+  const operation = listTaskOperations().find((known) => known === name);
+  const body = operation && getOperation(operation).body;
+  return body instanceof z.ZodObject ? Object.keys(body.shape) : undefined;
+}
 
 export type VendorProfile = z.output<typeof VendorProfile>;
 export type VendorRoute = z.output<typeof Route>;
 export type VendorTaskForm = z.output<typeof TaskForm>;
 export type VendorErrorForm = z.output<typeof ErrorForm>;
+export type VendorLimits = z.output<typeof Limits>;
 
 type Loaded = { readonly profile: VendorProfile } | { readonly problems: readonly Problem[] };
 

@@ -11,13 +11,14 @@ import { createComfyUiEngine } from './comfyui/engine.js';
 import { createImagePreviewEngine, createVideoPreviewEngine } from './preview.js';
 import type { VendorCallbacks } from './upstream/callbacks.js';
 import { createUpstreamEngine } from './upstream/engine.js';
-import type { ResultLimits } from './upstream/retry.js';
+import type { ResultLimits, VendorTroubles } from './upstream/retry.js';
 import { parseState } from './upstream/state.js';
 import { Vendor } from './upstream/vendor.js';
 
 interface EngineOptions extends Pick<Context, 'database' | 'now' | 'log' | 'count'> {
   readonly callbacks: VendorCallbacks;
   readonly limits: ResultLimits;
+  readonly troubles: VendorTroubles;
   /** Environment variables, which may hold the keys of vendors. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -76,7 +77,7 @@ function createVendorEngine<Operation extends TaskOperation>(
 ): Engine<Operation> {
   const loaded = loadVendorProfile(settings.vendor);
   if ('problems' in loaded) throw new Error(`The profile ${settings.vendor} is not valid.`);
-  const vendor = new Vendor(loaded.profile, settings, readSecret(settings.key, env));
+  const vendor = new Vendor(loaded.profile, settings, readSecret(settings.key, env), shared.now);
   const readState = async (taskId: string, { id }: EngineJob) =>
     parseState(await readMemory(database, taskId, id));
   return createUpstreamEngine({ ...shared, settings, vendor, readState });

@@ -1,5 +1,6 @@
 import { countRows, findRow, getRow, updateRows } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
+import { recordVendorCredits } from '../generation/credits.js';
 import { storeResults } from '../generation/results.js';
 import { getInputKey, getTaskKind } from '../generation/task-files.js';
 import { advanceTask, TASK_STATUSES } from '../generation/task-states.js';
@@ -175,13 +176,14 @@ function createMemory(
       const row = await findRow(database, 'tasks', { id });
       return row?.memory ?? undefined;
     },
-    write: (memory, isAsked) =>
+    write: (memory, isAsked, vendorCredits) =>
       commit(async (tx) => {
         const task = await findRow(tx, 'tasks', { id, status });
         // What a cancelled task has cost is settled, so no vendor may be asked for it any more.
         if (!task) throw new TaskEnded('The task was ended.');
         const asked_at = isAsked ? (task.asked_at ?? new Date(now()).toISOString()) : null;
         await updateRows(tx, 'tasks', { id }, { memory, asked_at });
+        if (vendorCredits !== undefined) await recordVendorCredits(tx, id, vendorCredits);
       }),
   };
 }

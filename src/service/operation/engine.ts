@@ -52,9 +52,19 @@ export interface EngineMemory {
   /**
    * Replaces the text; durable when it returns.
    * @param isAsked whether a vendor may have started the task, or may do so from now on
+   * @param vendorCredits what the vendor says that it charges, in its own credits, if it does
    * @throws TaskEnded if the task has ended, so that no vendor is asked for it any more
    */
-  write(text: string, isAsked: boolean): Promise<void>;
+  write(text: string, isAsked: boolean, vendorCredits?: number): Promise<void>;
+}
+
+/** An image of a request, which can be decoded. */
+export interface InputImage {
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** Pixels, as displayed. */
+  readonly width: number;
+  readonly height: number;
 }
 
 /** Generates results. An interrupted attempt starts again from nothing, with the same seed and memory. */
@@ -75,6 +85,8 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
    * @returns undefined if it does not have the operation
    */
   checkRequest?(operation: Operation, request: Readonly<Record<string, unknown>>): Problem[] | undefined;
+  /** Lists what is wrong with the images of a request for this engine, before anything is charged. */
+  checkImages?(images: Readonly<Record<string, InputImage>>): Problem[];
   /**
    * Asks the vendor to cancel a task.
    * @param memory that of the task

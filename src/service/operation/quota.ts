@@ -78,6 +78,7 @@ const COUNTED = {
   nodes: { table: 'nodes', remedy: 'use another publisher' },
   members: { table: 'members', remedy: 'remove one' },
   tokens: { table: 'personal_access_tokens', remedy: 'revoke one' },
+  trusts: { table: 'trusts', remedy: 'remove one' },
 } as const;
 
 /** @throws Refused quota_exceeded if a publisher has too many of something to get another */

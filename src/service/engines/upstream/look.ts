@@ -35,20 +35,29 @@ export async function lookAtTask(
   state: UpstreamState & { readonly taskId: string },
 ): Promise<EngineResult | EngineWait> {
   const status = await readStatus(task, state.taskId);
+  if ('waitMs' in status) return status;
   if ('why' in status) return await waitForRetry(task, state, status);
   if (status.state === 'failed') throw toEngineFailure(task, status);
   if (status.state === 'running') return await waitForLook(task, state);
   const files = await downloadFiles(task, status);
   if ('why' in files) return await waitForRetry(task, state, files);
-  await saveVideos(task, state.taskId, status);
+  await saveEnd(task, state.taskId, status);
   return { files };
 }
 
-async function readStatus(task: UpstreamTask, vendorTaskId: string): Promise<VendorStatus | RetryReason> {
-  const { job, callbacks, signal, now } = task;
+async function readStatus(
+  task: UpstreamTask,
+  vendorTaskId: string,
+): Promise<VendorStatus | RetryReason | EngineWait> {
+  const { job, callbacks, vendor, signal, now } = task;
   // The URL of the callback is known to the vendor alone, and a task that has ended does not change any more.
   const reported = parseTaskStatus(task, await callbacks.readLast(job.id));
-  if (reported && reported.state !== 'running') return reported;
+  if (reported && reported.state !== 'running') {
+    vendor.callsBack = true;
+    return reported;
+  }
+  const waitMs = vendor.takeRequest(true);
+  if (waitMs > 0) return { waitMs, isStarted: true };
   const timeoutMs = ANSWER_TIMEOUT_MS;
   try {
     const { status, headers, body } = await readTask(task, vendorTaskId, signal);
@@ -56,9 +65,11 @@ async function readStatus(task: UpstreamTask, vendorTaskId: string): Promise<Ven
       return reported ?? { why: 'it does not know the task', timeoutMs: getLostTimeoutMs(task) };
     const askedMs = parseRetryAfter(headers['retry-after'], now());
     if (status !== 200) return { why: `it answered ${status}`, askedMs, timeoutMs };
-    return (
-      parseTaskStatus(task, body) ?? { why: 'its answer is not a task status', timeoutMs: STRANGE_TIMEOUT_MS }
-    );
+    const found = parseTaskStatus(task, body);
+    if (!found) return { why: 'its answer is not a task status', timeoutMs: STRANGE_TIMEOUT_MS };
+    // It ended, and no callback came.
+    if (found.state !== 'running') vendor.callsBack = false;
+    return found;
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     return { why: error.message, timeoutMs };
@@ -94,13 +105,13 @@ async function downloadFiles(
   return files;
 }
 
-async function saveVideos(
+async function saveEnd(
   { memory }: UpstreamTask,
   taskId: string,
-  { files }: Extract<VendorStatus, { state: 'done' }>,
+  { files, credits }: Extract<VendorStatus, { state: 'done' }>,
 ): Promise<void> {
   const videos = files.flatMap(({ url, role, id }, at) => (role === 'video' ? [{ at, id, url }] : []));
-  if (videos.length > 0) await saveState(memory, { taskId, videos });
+  if (videos.length > 0 || credits !== undefined) await saveState(memory, { taskId, videos }, credits);
 }
 
 function toEngineFailure(

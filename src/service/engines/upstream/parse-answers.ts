@@ -71,8 +71,13 @@ export function parseStatus(
       ...(cover ? [{ url: cover, role: 'cover' as const }] : []),
     ];
   });
-  const credits = form.credits === undefined ? undefined : readPointer(body, form.credits);
-  return { state: 'done', files, ...(typeof credits === 'number' && { credits }) };
+  return { state: 'done', files, credits: readCredits(body, form) };
+}
+
+/** @returns what the vendor says that it charges; undefined if it does not say */
+export function readCredits(body: unknown, { credits }: VendorTaskForm): number | undefined {
+  const found = credits === undefined ? undefined : readPointer(body, credits);
+  return typeof found === 'number' && Number.isFinite(found) && found >= 0 ? found : undefined;
 }
 
 /** @returns the id of a started task; undefined if there is none that is safe in a path */

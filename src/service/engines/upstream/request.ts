@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { getTaskFacts } from '../../../contract/index.js';
 import { readFileType } from '../../../disk/file-type.js';
 import { EngineFailure, type EngineJob } from '../../operation/engine.js';
+import { chooseUrlImages } from './image-limits.js';
 import type { UpstreamTask } from './retry.js';
 import { chooseRoute, type Fields, toVendorFields } from './route.js';
 import { readFreshUrl } from './vendor-task.js';
@@ -42,7 +43,10 @@ export async function createRequestBody(given: Source): Promise<RequestBody> {
 }
 
 /** Replaces each image of the request by a mark. */
-function markImages({ fields, images }: Source, mark: (name: string) => string): Fields {
+function markImages(
+  { fields, images }: Pick<Source, 'fields' | 'images'>,
+  mark: (name: string) => string,
+): Fields {
   const marked = (name: string, value: unknown) => (images[name] === undefined ? value : mark(name));
   const entries = Object.entries(fields).map(([field, value]) => {
     // Images are named after their fields.
@@ -99,8 +103,25 @@ export async function buildAddedFields(task: UpstreamTask): Promise<Fields> {
     ...(kind === 'video' && !isExtension && { seed: job.seed }),
     ...(isExtension && vendor.profile.ownCreationsOnly && !own && { video_creation_id: null }),
     ...own,
+    ...(await replaceLargeImages(task)),
     [CALLBACK]: callbacks.getUrl(job.id, vendor.baseUrl) ?? null,
   };
+}
+
+/** The fields with images that the vendor fetches from this service, because they are too large for its requests. */
+async function replaceLargeImages({ job, vendor, callbacks }: UpstreamTask): Promise<Fields> {
+  if (!callbacks.isReachable(vendor.baseUrl)) return {};
+  const parts = { fields: job.request, images: job.images };
+  const names: string[] = [];
+  markImages(parts, (name) => `${names.push(name)}`);
+  const sizes = names.map(async (name) => [name, { bytes: (await stat(job.images[name] as string)).size }]);
+  const byUrl = chooseUrlImages(vendor.profile.limits, Object.fromEntries(await Promise.all(sizes)));
+  if (byUrl.length === 0) return {};
+  const marked = markImages(parts, (name) =>
+    byUrl.includes(name) ? callbacks.getInputUrl(job.id, name) : name,
+  );
+  const hasImage = (field: string) => byUrl.some((name) => name === field || name.startsWith(`${field}.`));
+  return Object.fromEntries(Object.entries(marked).filter(([field]) => hasImage(field)));
 }
 
 /** Stands for the field of the vendor's callback, which depends on the route. */

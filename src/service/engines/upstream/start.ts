@@ -1,6 +1,6 @@
 import { parseRetryAfter } from '../../../wire/retry-after.js';
 import { EngineFailure, type EngineWait, TaskEnded } from '../../operation/engine.js';
-import { findReason, findText, parseTaskId, readPointer } from './parse-answers.js';
+import { findReason, findText, parseTaskId, readCredits, readPointer } from './parse-answers.js';
 import { buildAddedFields, buildRequest, createRequestBody, type RequestBody } from './request.js';
 import { type UpstreamTask, waitForRetry } from './retry.js';
 import { saveState, type UpstreamState } from './state.js';
@@ -26,6 +26,8 @@ export async function startVendorTask(
 ): Promise<(UpstreamState & { readonly taskId: string }) | EngineWait> {
   const { memory, vendor, job, now } = task;
   const { refusedKeys = 0, failingSince, failures } = state;
+  const waitMs = vendor.takeRequest(false);
+  if (waitMs > 0) return { waitMs, isStarted: false };
   const isLost = state.asked !== undefined && !state.asked.keyHonoured && !vendor.honoursKeys;
   if (isLost) {
     const found = await findLostTask(task, state);
@@ -42,7 +44,7 @@ export async function startVendorTask(
   const asked = { keyHonoured: vendor.honoursKeys, at: now() };
   await saveState(memory, { added, refusedKeys, failingSince, failures, asked });
   const outcome = await submitTask(task, path, body);
-  if (outcome.kind === 'started') return await recordStart(task, outcome.taskId);
+  if (outcome.kind === 'started') return await recordStart(task, outcome.taskId, outcome.credits);
   if (outcome.kind === 'refused')
     throw new EngineFailure(
       `The vendor refused the ${outcome.isModerated ? 'content' : 'request'}: ${outcome.why}`,
@@ -65,10 +67,15 @@ export async function startVendorTask(
   });
 }
 
-async function recordStart({ memory, now, vendor }: UpstreamTask, taskId: string) {
+async function recordStart(
+  { memory, now, vendor, troubles }: UpstreamTask,
+  taskId: string,
+  credits?: number,
+) {
   const started = { taskId, startedAt: now() };
+  troubles.delete(new URL(vendor.baseUrl).host);
   try {
-    await saveState(memory, started);
+    await saveState(memory, started, credits);
   } catch (error) {
     // It was cancelled while the vendor started it.
     if (error instanceof TaskEnded) await cancelVendorTask(vendor, taskId, AbortSignal.timeout(CANCEL_MS));
@@ -86,13 +93,14 @@ function answerLost(why: string): EngineFailure {
 
 /** Trouble of the operator's account: its words are for the log. */
 function reportAccount(
-  { log, vendor, count }: UpstreamTask,
+  { log, vendor, count, troubles, now }: UpstreamTask,
   { kind, why: reason }: { readonly kind: 'account' | 'key refused'; readonly why: string },
   mayBeCharged: boolean,
 ): EngineFailure {
   const { host } = new URL(vendor.baseUrl);
   const isKey = kind === 'key refused';
   count('vendor_errors', { vendor: host, outcome: 'account' });
+  troubles.set(host, { reason, since: troubles.get(host)?.since ?? new Date(now()).toISOString() });
   log('error', isKey ? "A vendor refuses this service's key." : "A vendor refuses this service's account.", {
     vendor: host,
     reason,
@@ -140,7 +148,7 @@ async function findLostTask(
 
 /** The result of one request to start a task. */
 type SubmitOutcome =
-  | { readonly kind: 'started'; readonly taskId: string }
+  | { readonly kind: 'started'; readonly taskId: string; readonly credits?: number | undefined }
   | { readonly kind: 'refused'; readonly why: string; readonly isModerated: boolean }
   | { readonly kind: 'key refused' | 'account'; readonly why: string }
   /** Certainly nothing was started; the vendor may ask for a pause. */
@@ -186,7 +194,7 @@ function toOutcome({ vendor, now }: UpstreamTask, { status, headers, body }: Ven
     const taskId = parseTaskId(body, task.id);
     return taskId === undefined
       ? { kind: 'unclear', why: 'its answer has no task id' }
-      : { kind: 'started', taskId };
+      : { kind: 'started', taskId, credits: readCredits(body, task) };
   }
   const why = vendor.cleanText(findReason(body, errors) ?? bare);
   const askedMs = parseRetryAfter(headers['retry-after'], now());

@@ -30,6 +30,12 @@ export function parseState(text: string | undefined): UpstreamState {
   return UpstreamState.safeParse(parseJson(text)).data ?? {};
 }
 
-export async function saveState(memory: EngineMemory, state: UpstreamState): Promise<void> {
-  await memory.write(JSON.stringify(state), state.asked !== undefined || state.taskId !== undefined);
+/** @param vendorCredits what the vendor says that it charges, if it does */
+export async function saveState(
+  memory: EngineMemory,
+  state: UpstreamState,
+  vendorCredits?: number,
+): Promise<void> {
+  const isAsked = state.asked !== undefined || state.taskId !== undefined;
+  await memory.write(JSON.stringify(state), isAsked, vendorCredits);
 }
