@@ -109,7 +109,8 @@ export type ComfyUiSettings = z.output<typeof ComfyUi>;
 export function checkEngines(generation: GenerationSettings, env: Environment): Problem[] {
   const kinds = (['image', 'video'] as const).map((kind) => {
     const settings: EngineSettings = generation[kind];
-    return { settings, path: [kind], operations: listTaskOperations(kind) };
+    const operations = listTaskOperations(kind).filter((name) => !generation.operation[name]);
+    return { settings, path: [kind], operations };
   });
   const own = Object.entries(generation.operation).map(([name, settings]) => {
     const operation = name as TaskOperation;

@@ -3,6 +3,7 @@ import { type ComfyUiVersion, startComfyUi } from '../../../support/comfyui.js';
 import { comfyUiServiceForTest, smallestGraph, writeWorkflows } from '../../../support/comfyui-service.js';
 import { readTask, startTask, waitForTask } from '../../../support/generation.js';
 import { ask } from '../../../support/service.js';
+import { steppingProxyForTest } from '../../../support/stepping-proxy.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const workflows = () => writeWorkflows({ 'image.relight': smallestGraph });
@@ -244,6 +245,47 @@ describe('a task at ComfyUI', () => {
     expect(generated).toHaveLength(1);
     expect(served.host.ran).toEqual([id]);
   });
+
+  it('is not looked for at other addresses of this machine that a result leads to', async () => {
+    const other = await startComfyUi();
+    const location = `${other.url}/view?filename=a.png`;
+    const served = await serve({
+      instead: (path) => (path === '/view' ? { status: 302, body: '', location } : undefined),
+    });
+    const id = await startTask(served.asking);
+    await waitAhead(served, id);
+    const { reason } = await served.readAccount(id);
+    expect(reason).toBe('ComfyUI is not available: its address is not public.');
+    expect(other.asked).toEqual([]);
+  });
+
+  it.each(['asked', 'answered'] as const)(
+    'that is cancelled when ComfyUI was just %s for it does not run',
+    async (at) => {
+      const host = await startComfyUi({ runs: false });
+      let cancel = async () => {};
+      const url = await steppingProxyForTest(
+        () => host.url,
+        async (step) => {
+          if (step.at === at && step.method === 'POST' && step.path === '/prompt') await cancel();
+        },
+      );
+      const { asking } = await comfyUiServiceForTest({ url, workflows: workflows() });
+      let id = '';
+      const started = new Promise<void>((done) => {
+        cancel = async () => {
+          await vi.waitFor(() => expect(id).not.toBe(''));
+          const path = `${asking.url}/users/tasks/${id}/cancel`;
+          expect((await ask(path, { method: 'POST', token: asking.token })).status).toBe(200);
+          done();
+        };
+      });
+      id = await startTask(asking);
+      await started;
+      await waitForTask(asking, id, 'FAILED');
+      await waitFor(() => expect([host.taken.length, host.pending]).toEqual([1, []]));
+    },
+  );
 
   it('whose results exceed the limit fails', async () => {
     const host = await startComfyUi();
