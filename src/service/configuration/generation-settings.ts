@@ -103,7 +103,8 @@ export type ComfyUiSettings = z.output<typeof ComfyUi>;
 export function checkEngines(generation: GenerationSettings, env: Environment): Problem[] {
   const kinds = (['image', 'video'] as const).map((kind) => {
     const settings: EngineSettings = generation[kind];
-    return { settings, path: [kind], operations: listTaskOperations(kind) };
+    const operations = listTaskOperations(kind).filter((name) => !generation.operation[name]);
+    return { settings, path: [kind], operations };
   });
   const own = Object.entries(generation.operation).map(([name, settings]) => {
     const operation = name as TaskOperation;
@@ -133,7 +134,10 @@ function checkEngine(
   ];
 }
 
-function checkProfile({ vendor, baseUrl }: VendorSettings, makes: readonly TaskOperation[]): Problem[] {
+function checkProfile(
+  { vendor, baseUrl, models = {} }: VendorSettings,
+  makes: readonly TaskOperation[],
+): Problem[] {
   const loaded = loadVendorProfile(vendor);
   if ('problems' in loaded)
     return loaded.problems.map(({ path, message }) => ({ path: ['vendor', ...path], message }));
@@ -145,6 +149,8 @@ function checkProfile({ vendor, baseUrl }: VendorSettings, makes: readonly TaskO
     const what = makes.length === 1 ? first : `${first && getTaskFacts(first).kind}s`;
     return problem('vendor', `is ${vendor}, which makes no ${what}`);
   }
+  if (Object.keys(models).length > 0 && !makes.some((name) => getTaskFacts(name).defaultModel))
+    return problem('models', 'are only for videos');
   return (baseUrl ?? standard) === undefined ? problem('baseUrl', 'is required') : [];
 }
 
