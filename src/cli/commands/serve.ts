@@ -143,14 +143,17 @@ function formatOwnerSignIn({ folders }: Needs<'folders'>, { url, context }: Runn
 
 /** Names the engines, so that previews are not mistaken for the work of a vendor. */
 function describeEngines({ context }: RunningService): string[] {
-  const { image, video } = context.configuration.generation;
+  const { image, video, record, replay } = context.configuration.generation;
+  if (replay !== undefined)
+    return [`Images and videos are the recordings in ${replay}; nothing is generated.`];
+  const kept = record === undefined ? [] : [`Results are recorded in ${record}.`];
   const made = (by: typeof image | typeof video) =>
     by.engine === 'local'
       ? 'previews made on this machine (engine: local-preview), not by a vendor'
       : `made by the vendor ${by.vendor === 'regen' ? `at ${new URL(by.baseUrl as string).host}` : by.vendor}`;
   const [images, videos] = [made(image), made(video)];
-  if (images === videos) return [`Images and videos are ${images}.`];
-  return [`Images are ${images}.`, `Videos are ${videos}.`];
+  if (images === videos) return [`Images and videos are ${images}.`, ...kept];
+  return [`Images are ${images}.`, `Videos are ${videos}.`, ...kept];
 }
 
 const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');

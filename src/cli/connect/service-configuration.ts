@@ -17,7 +17,7 @@ export async function readConfiguration(path: string): Promise<Readonly<Record<s
   return resolvePaths(value, dirname(path));
 }
 
-/** Resolves the data folder, the naming files and the profiles of vendors in settings, which are not validated yet. */
+/** Resolves the data folder, the naming files, the profiles of vendors and the recordings in settings, which are not validated yet. */
 export function resolvePaths(
   settings: Readonly<Record<string, unknown>>,
   folder: string,
@@ -30,7 +30,11 @@ export function resolvePaths(
   const toVendor = (vendor: unknown) => (String(vendor).includes('/') ? toPath(vendor) : vendor);
   const toEngine = ([kind, engine]: [string, unknown]) => [
     kind,
-    isRecord(engine) && 'vendor' in engine ? { ...engine, vendor: toVendor(engine.vendor) } : engine,
+    typeof engine === 'string'
+      ? toPath(engine)
+      : isRecord(engine) && 'vendor' in engine
+        ? { ...engine, vendor: toVendor(engine.vendor) }
+        : engine,
   ];
   return {
     ...settings,

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { z } from 'zod';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
@@ -69,13 +70,21 @@ export type VendorSettings = z.output<typeof ImageVendor> &
   Partial<Pick<z.output<typeof VideoVendor>, 'models'>>;
 
 /** Lists what is wrong with the profiles of vendors and their keys. */
-export function checkVendors({ image, video }: GenerationSettings, env: Environment): Problem[] {
+export function checkVendors(settings: GenerationSettings, env: Environment): Problem[] {
+  const { image, video, record, replay } = settings;
+  const path = ['generation', 'replay'];
+  if (record !== undefined && replay !== undefined)
+    return [{ path, message: 'cannot be combined with generation.record' }];
+  if (replay !== undefined && !statSync(replay, { throwIfNoEntry: false })?.isDirectory())
+    return [{ path, message: `must be a folder of recordings; ${replay} is none` }];
   return Object.entries({ image, video }).flatMap(([kind, settings]) => {
     if (settings.engine === 'local') return [];
     const path = ['generation', kind];
     return [
       ...checkProfile(settings, kind).map((problem) => ({ ...problem, path: [...path, ...problem.path] })),
-      ...checkSecret(settings.key, env, { path: [...path, 'key'], what: 'key' }),
+      ...(replay === undefined
+        ? checkSecret(settings.key, env, { path: [...path, 'key'], what: 'key' })
+        : []),
     ];
   });
 }
@@ -115,6 +124,22 @@ export const GenerationSettings = z.strictObject({
   video: z
     .discriminatedUnion('engine', [LocalVideo, VideoVendor], { error: describeUnionError })
     .prefault({ engine: 'local' }),
+  record: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ examples: ['cassettes/'] })
+    .describe(
+      'The folder in which results are kept by their requests, to be replayed; relative to the configuration file',
+    ),
+  replay: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ examples: ['cassettes/'] })
+    .describe(
+      'The folder of recorded results with which tasks are answered; nothing else is generated, and no key is needed',
+    ),
 });
 
 export type GenerationSettings = z.output<typeof GenerationSettings>;

@@ -6,6 +6,7 @@ import { loadVendorProfile } from '../configuration/vendor-profile.js';
 import { type Database, findRow, getRow } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import type { Engine, EngineJob, Engines, ImageOperation, VideoOperation } from '../operation/engine.js';
+import { createRecordingEngine, createReplayEngine } from './cassette.js';
 import { createImagePreviewEngine, createVideoPreviewEngine } from './preview.js';
 import type { VendorCallbacks } from './upstream/callbacks.js';
 import { createUpstreamEngine } from './upstream/engine.js';
@@ -22,26 +23,36 @@ interface EngineOptions extends Pick<Context, 'database' | 'now' | 'log' | 'coun
 }
 
 /** Creates the configured engines. */
-export function createEngines({ image, video }: Configuration['generation'], parts: EngineOptions): Engines {
+export function createEngines(generation: Configuration['generation'], given: EngineOptions): Engines {
+  const { image, video, record, replay } = generation;
+  // Without their keys.
+  const parts = { ...given, isSilent: replay !== undefined };
+  const wrap = <Some extends Engine>(engine: Some): Some => {
+    if (replay !== undefined) return createReplayEngine(engine, replay);
+    return record === undefined ? engine : createRecordingEngine(engine, record, given.log);
+  };
   return {
-    image:
+    image: wrap(
       image.engine === 'local'
         ? createImagePreviewEngine()
         : createVendorEngine<ImageOperation>(image, parts),
-    video:
+    ),
+    video: wrap(
       video.engine === 'local'
         ? createVideoPreviewEngine(video.atOnce)
         : createVendorEngine<VideoOperation>(video, parts),
+    ),
   };
 }
 
 function createVendorEngine<Operation extends TaskOperation>(
   settings: VendorSettings,
-  { env, database, ...shared }: EngineOptions,
+  { env, database, isSilent, ...shared }: EngineOptions & { readonly isSilent: boolean },
 ): Engine<Operation> {
   const loaded = loadVendorProfile(settings.vendor);
   if ('problems' in loaded) throw new Error(`The profile ${settings.vendor} is not valid.`);
-  const vendor = new Vendor(loaded.profile, settings, readSecret(settings.key, env), shared.now);
+  const key = isSilent ? '' : readSecret(settings.key, env);
+  const vendor = new Vendor(loaded.profile, settings, key, shared.now);
   const readState = async (taskId: string, { id }: EngineJob) =>
     parseState(await readMemory(database, taskId, id));
   return createUpstreamEngine({ ...shared, settings, vendor, readState });

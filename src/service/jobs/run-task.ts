@@ -141,7 +141,7 @@ async function runEngine(
   signal: AbortSignal,
 ): Promise<EngineResult | EngineWait> {
   const engine: Engine = context.engines[getTaskKind(task.operation)];
-  const fields: string[] = isWatched ? [] : JSON.parse(task.images);
+  const fields: string[] = isWatched && !engine.needsImages ? [] : JSON.parse(task.images);
   const borrowed = await Promise.all(
     fields.map((field) => context.storage.borrow(getInputKey(task.id, field))),
   );
