@@ -10,6 +10,17 @@ export const NodeVersionStatus = z.enum([
   'NodeVersionStatusFlagged',
 ]);
 
+/** What the CI job was that published a version, as its issuer vouches for it. */
+export const Provenance = defineObject('Provenance', {
+  issuer: z.string().describe('Who vouches for the rest'),
+  repository: z.string().optional(),
+  repository_id: z.string().optional().describe('Stays the same when the repository is renamed'),
+  ref: z.string().optional().describe('Branch or tag that was built'),
+  commit: z.string().optional(),
+  workflow: z.string().optional(),
+  run: z.string().optional().describe('Id of the run'),
+});
+
 /** service.md 2.3. Read-only fields are set by the service or by admins, and ignored in requests. */
 export const NodeVersion = defineObject('NodeVersion', {
   changelog: text.long.optional().describe('Summary of changes in this version'),
@@ -35,6 +46,8 @@ export const NodeVersion = defineObject('NodeVersion', {
     'x-extension': true,
   }),
   id: readOnly(z.string()),
+  // Decided: an extension field, of versions that CI jobs published by a trust.
+  provenance: readOnly(Provenance, 'What the CI job was that published it', { 'x-extension': true }),
   node_id: NodeId.optional().describe('Unique identifier of the node'),
   status: readOnly(NodeVersionStatus),
   status_reason: readOnly(z.string(), 'Reason for the status'),

@@ -3,6 +3,7 @@ import { AuditPage, AuditQuery } from './audit.js';
 import { operation } from './operation.js';
 import { DateTime, EmailAddress, NodeId, PublisherId } from './schema/identifiers.js';
 import { defineObject, defineRequest, readOnly, text } from './schema/values.js';
+import { trust } from './trust.js';
 
 export const PublisherStatus = z.enum(['PublisherStatusActive', 'PublisherStatusBanned']);
 
@@ -189,6 +190,7 @@ export const publisher = {
       extension: 'publishing needs a personal access token',
     }),
   },
+  trust,
   member: {
     add: operation('POST /publishers/{publisherId}/members', {
       summary: 'Invite a person by e-mail address, who becomes a member by accepting within 30 days',
@@ -216,7 +218,7 @@ export const publisher = {
       status: 204,
       destroys: {
         action: 'Remove member {userId} of {publisherId}',
-        loss: 'The personal access tokens that they created stop working.',
+        loss: 'The personal access tokens that they created stop working, and the trusts that they added end.',
       },
       extension: 'a publisher has members',
     }),

@@ -40,11 +40,11 @@ export function isFile(path: string): boolean {
  * @param force whether an existing file may be replaced
  * @throws FlowError if the file already exists
  */
-export async function saveFile(
+export async function saveFile<Result>(
   path: string,
   force: boolean,
-  write: (temporary: string) => Promise<void>,
-): Promise<void> {
+  write: (temporary: string) => Promise<Result>,
+): Promise<Result> {
   const existing = statSync(path, { throwIfNoEntry: false });
   if (!force && existing) throw toExistsError(path);
   // A rename would replace a device such as /dev/null.
@@ -52,9 +52,10 @@ export async function saveFile(
   mkdirSync(dirname(path), { recursive: true });
   const temporary = createPartPath(dirname(path));
   try {
-    await write(temporary);
+    const result = await write(temporary);
     if (force) await rename(temporary, path);
     else await moveWithoutReplacing(temporary, path);
+    return result;
   } finally {
     await rm(temporary, { force: true });
   }

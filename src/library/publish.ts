@@ -24,6 +24,8 @@ export interface PublishOptions {
   readonly allowSecrets?: boolean;
   /** Whether to publish code that the registry would flag. Default false. */
   readonly allowFindings?: boolean;
+  /** Whether a patch or minor release may break workflows that were saved with the latest version. Default false. */
+  readonly allowBreaking?: boolean;
   readonly signal?: AbortSignal;
   /** Called with progress messages and warnings. */
   readonly log?: (text: string) => void;
@@ -41,17 +43,23 @@ export async function publish(folder: string, options: PublishOptions): Promise<
   const report = { note: tell, warn: tell };
   const silent = () => undefined;
   const progress = { stage: tell, update: silent, transferred: silent, end: silent };
-  const { allowSecrets = false, allowFindings = false, skipExisting = false } = options;
+  const {
+    allowSecrets = false,
+    allowFindings = false,
+    allowBreaking = false,
+    skipExisting = false,
+  } = options;
   // Every client of the library is one of the contract with other types.
   const client = options.client as unknown as ContractClient;
   const pack = await readPack('.', folder, report, { publisher, allowSecrets, ...client.packRules });
-  await checkCode(pack, report, progress, allowFindings);
+  const read = await checkCode(pack, report, progress, allowFindings);
   // The client has a credential, so no other one is needed.
   const registry = { token, connect: async () => client };
   const scratch = await mkdtemp(join(tmpdir(), 'regen-publish-'));
   try {
     const openRegistry = async () => registry;
-    const context = { openRegistry, report, progress, scratch, changelog, timeoutMs };
+    const code = allowBreaking ? undefined : read;
+    const context = { openRegistry, report, progress, scratch, changelog, timeoutMs, code };
     return await publishPack({ ...context, skipExisting, signal }, pack);
   } finally {
     await rm(scratch, { recursive: true, force: true });

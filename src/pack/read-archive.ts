@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { crc32, createInflateRaw, constants as zlibConstants } from 'node:zlib';
+import { crc32, createInflateRaw, inflateRawSync, constants as zlibConstants } from 'node:zlib';
 import type { Entry } from 'yauzl';
 import { isZipBomb, type Limits } from '../contract/schema/limits.js';
 import { findCollisions, findPathProblem, quoteName } from './path.js';
-import { computeTreeDigest, type FileMode, type TreeEntry, toFileMode } from './tree.js';
+import { computeTreeDigest, type FileMode, toFileMode } from './tree.js';
 import {
   ArchiveRefusal,
   checkZipEnd,
@@ -23,6 +23,8 @@ export interface ArchivedFile {
   /** Bytes, counted while unpacking. */
   readonly size: number;
   readonly mode: FileMode;
+  /** Hex. */
+  readonly sha256: string;
 }
 
 export type Inspection =
@@ -45,16 +47,24 @@ export interface FileReader {
   read(path: string, content: Buffer): void | Promise<void>;
 }
 
+/** Receives all files and folders while they are unpacked, so before the rest of the archive was checked. */
+export interface ArchiveWriter {
+  writeFolder(path: string): void;
+  /** Receives a file in parts; an empty one has an empty part. @throws ArchiveRefusal */
+  writePart(path: string, mode: FileMode, part: Buffer, isFirst: boolean): void;
+}
+
 /**
- * Reads an untrusted zip to its end and checks it. Nothing is written, memory is bounded, and problems of the archive are
- * returned, not thrown. Stricter than unpackers: anything that two of them could read differently is refused.
+ * Reads an untrusted zip to its end and checks it. Memory is bounded, and problems of the archive are returned, not
+ * thrown. Stricter than unpackers: anything that two of them could read differently is refused.
  *
- * @throws what `reader.read` throws, and system errors if the file cannot be read.
+ * @throws what `reader` and `writer` throw, and system errors if the file cannot be read.
  */
 export async function inspectArchive(
   path: string,
   limits: ArchiveLimits,
   reader?: FileReader,
+  writer?: ArchiveWriter,
 ): Promise<Inspection> {
   const handle = await open(path, 'r');
   try {
@@ -62,7 +72,7 @@ export async function inspectArchive(
     if (size === 0) throw new ArchiveRefusal('The archive is empty: it has 0 bytes.');
     if (size > limits.archive)
       throw new ArchiveRefusal(`The archive has ${size} bytes; at most ${limits.archive} are accepted.`);
-    return await readEntries(await openZip(handle, size), limits, reader);
+    return await readEntries(await openZip(handle, size), limits, reader, writer);
   } catch (error) {
     if (error instanceof ArchiveRefusal) return { ok: false, reason: error.message };
     throw error;
@@ -74,7 +84,12 @@ export async function inspectArchive(
 /** All names are in memory until the end; 50,000 may have 335 bytes each. */
 const MAX_NAME_BYTES = 16 * 1024 ** 2;
 
-async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader): Promise<Inspection> {
+async function readEntries(
+  zip: Zip,
+  limits: ArchiveLimits,
+  reader?: FileReader,
+  writer?: ArchiveWriter,
+): Promise<Inspection> {
   if (zip.entryCount > limits.archiveEntries)
     throw new ArchiveRefusal(
       `The archive has ${zip.entryCount} entries; at most ${limits.archiveEntries} are accepted.`,
@@ -84,7 +99,6 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
   let nameBytes = 0;
   let directoryBytes = 0;
   const entries: ArchivedFile[] = [];
-  const tree: TreeEntry[] = [];
   let cursor = 0;
   for await (const entry of zip.entries()) {
     const name = readEntryName(entry);
@@ -101,17 +115,19 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     const data = await findEntryData(zip, entry, cursor);
     cursor = data.end;
     const wanted = !isFolder && reader?.wanted(path, entry.uncompressedSize);
-    const content = await unpack(zip, entry, data.start, name, budget, Boolean(wanted));
-    if (isFolder) continue;
     const mode = toFileMode(entry.externalFileAttributes >>> 16);
-    entries.push({ path, size: content.size, mode });
-    tree.push({ path, mode, sha256: content.sha256 });
+    if (isFolder) writer?.writeFolder(path);
+    const write = isFolder ? undefined : writer?.writePart.bind(writer, path, mode);
+    const content = await unpack(zip, entry, data.start, name, budget, { keep: Boolean(wanted), write });
+    if (isFolder) continue;
+    const { size, sha256 } = content;
+    entries.push({ path, size, mode, sha256 });
     if (content.whole) await reader?.read(path, content.whole);
   }
   await checkZipEnd(zip, cursor, cursor + directoryBytes);
   refuseCollisions(paths);
   if (entries.length === 0) throw new ArchiveRefusal('The archive has no files.');
-  return { ok: true, tree: computeTreeDigest(tree), entries, unpacked: budget.used };
+  return { ok: true, tree: computeTreeDigest(entries), entries, unpacked: budget.used };
 }
 
 // A Map, because the formatter would rewrite octal object keys.
@@ -167,6 +183,14 @@ interface Content {
   readonly whole?: Buffer;
 }
 
+interface UnpackOptions {
+  readonly keep: boolean;
+  readonly write: ((part: Buffer, isFirst: boolean) => void) | undefined;
+}
+
+/** Entries of at most this size are decompressed in one step where nothing else waits: a stream takes longer. */
+const MAX_STEP_BYTES = 1024 ** 2;
+
 /** Unpacks an entry and compares it with its description in the archive. */
 async function unpack(
   zip: Zip,
@@ -174,26 +198,33 @@ async function unpack(
   start: number,
   name: string,
   budget: Budget,
-  keep: boolean,
+  { keep, write }: UnpackOptions,
 ): Promise<Content> {
   const refuse = (what: string) => new ArchiveRefusal(`The entry ${quoteName(name)} ${what}.`);
   const hash = createHash('sha256');
   const kept: Buffer[] = [];
   let size = 0;
   let crc = 0;
+  const takeOne = (chunk: Buffer) => {
+    const isFirst = size === 0;
+    size += chunk.length;
+    budget.spend(chunk.length);
+    if (size > entry.uncompressedSize) throw refuse('unpacks to more bytes than the archive says');
+    crc = crc32(chunk, crc);
+    hash.update(chunk);
+    if (keep) kept.push(chunk);
+    if (chunk.length > 0) write?.(chunk, isFirst);
+  };
   const take = async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) {
-      size += chunk.length;
-      budget.spend(chunk.length);
-      if (size > entry.uncompressedSize) throw refuse('unpacks to more bytes than the archive says');
-      crc = crc32(chunk, crc);
-      hash.update(chunk);
-      if (keep) kept.push(chunk);
-    }
+    for await (const chunk of chunks) takeOne(chunk);
   };
   const packed = zip.bytes(start, start + entry.compressedSize);
   if (entry.compressionMethod === 0) {
     await take(packed);
+  } else if (write && Math.max(entry.compressedSize, entry.uncompressedSize) <= MAX_STEP_BYTES) {
+    const parts: Buffer[] = [];
+    for await (const part of packed) parts.push(part);
+    takeOne(inflateWhole(Buffer.concat(parts), entry, refuse));
   } else {
     const inflate = createInflateRaw({ chunkSize: chooseChunkSize(entry.uncompressedSize) });
     try {
@@ -203,15 +234,41 @@ async function unpack(
       await take(inflate).finally(() => source.destroy());
     } catch (error) {
       if (!isZlibError(error)) throw error;
-      throw refuse('has damaged content: it cannot be decompressed');
+      throw refuse(UNREADABLE);
     }
     // Bytes after the end of the deflate stream are not unpacked, so they would not be checked.
     if (inflate.bytesWritten !== entry.compressedSize) throw refuse('has extra bytes after its content');
   }
+  if (size === 0) write?.(Buffer.alloc(0), true);
   if (size !== entry.uncompressedSize) throw refuse('unpacks to fewer bytes than the archive says');
   // yauzl does not check this.
   if (crc !== entry.crc32) throw refuse('has damaged content: its checksum does not match');
   return { size, sha256: hash.digest('hex'), ...(keep && { whole: Buffer.concat(kept) }) };
+}
+
+const UNREADABLE = 'has damaged content: it cannot be decompressed';
+
+/** Decompresses a small entry in one step. */
+function inflateWhole(packed: Buffer, entry: Entry, refuse: (what: string) => ArchiveRefusal): Buffer {
+  // One more than expected, so that longer content is noticed.
+  const maxOutputLength = entry.uncompressedSize + 1;
+  const options = { info: true, maxOutputLength, chunkSize: chooseChunkSize(maxOutputLength) } as const;
+  try {
+    const { buffer, engine } = inflateRawSync(packed, options) as unknown as Inflated;
+    if (engine.bytesWritten !== entry.compressedSize) throw refuse('has extra bytes after its content');
+    return buffer;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
+      throw refuse('unpacks to more bytes than the archive says');
+    if (!isZlibError(error)) throw error;
+    throw refuse(UNREADABLE);
+  }
+}
+
+/** What zlib returns with `info`, which its types leave out. */
+interface Inflated {
+  readonly buffer: Buffer;
+  readonly engine: { readonly bytesWritten: number };
 }
 
 /** Small entries do not need a buffer of 64 KiB. */

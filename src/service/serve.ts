@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PackReader, QUICK_LIMITS } from '../python/reader-process.js';
 import type { Lookup } from '../wire/checked-lookup.js';
+import { createCiVerifier } from './auth/ci-identity.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
 import { getSigningKey, signToken, verifyOwnToken } from './auth/tokens.js';
@@ -14,6 +15,7 @@ import {
   parseConfiguration,
 } from './configuration/configuration.js';
 import { createLineLog, type Log, limitLog } from './configuration/log.js';
+import { completeIssuer } from './configuration/publish-issuer.js';
 import { readSecret } from './configuration/secret-source.js';
 import { explainStartError } from './configuration/start-errors.js';
 import { openDatabase } from './database/open-database.js';
@@ -23,13 +25,13 @@ import { VendorCallbacks } from './engines/upstream/callbacks.js';
 import type { VendorTroubles } from './engines/upstream/retry.js';
 import { createApp } from './http/app.js';
 import { createStop } from './http/end-service.js';
-import { formatUrl, listenOn, listenOnSocket } from './http/listen.js';
+import { listenOn, listenOnSocket } from './http/listen.js';
 import { loadScenario } from './http/load-scenario.js';
 import { routeOwner } from './http/owner-routes.js';
 import type { Scenario, ScenarioInput } from './http/scenario.js';
 import { routeCallbacks, routeInputs, routeResults } from './http/task-routes.js';
 import { routeUploads } from './http/uploads.js';
-import { createJobKinds } from './jobs/job-kinds.js';
+import { createJobKinds, moveTasks } from './jobs/job-kinds.js';
 import { schedulePruning } from './jobs/prune.js';
 import type { Context } from './operation/context.js';
 import { DiskSpace } from './operation/disk-space.js';
@@ -155,8 +157,8 @@ async function startInFolder(
     };
     routeOwner(app, { keys, instance, version, troubles, stop: () => endSoon(), rotateKey });
     const kinds = createJobKinds(context);
-    const { token, host } = configuration.metrics;
-    const metricsServer = await metrics?.route(app, {
+    const { token } = configuration.metrics;
+    const metricsAddress = await metrics?.route(app, {
       store: { database, now, scratch, instance, kinds: Object.keys(kinds) },
       configuration,
       token: token && readSecret(token, process.env),
@@ -172,6 +174,7 @@ async function startInFolder(
     const stopWatch = configuration.idleMs
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
+    await moveTasks(context);
     queue.start(kinds);
     await schedulePruning(context);
 
@@ -187,7 +190,7 @@ async function startInFolder(
     return {
       url: baseUrl(),
       localUrl: listening.url,
-      metricsUrl: metricsServer && `${formatUrl(metricsServer, host)}/metrics`,
+      metricsUrl: metricsAddress && `${metricsAddress}/metrics`,
       ownerToken: folder.ownerToken,
       instance,
       context,
@@ -243,6 +246,7 @@ async function createContext(
     ...{ now, baseUrl, lookup, log, count },
     engines: scenario?.disturbEngines(engines) ?? engines,
     verifiers: [verifyOwnToken, ...issuers],
+    verifyJob: createCiVerifier(configuration.publish.issuers.map(completeIssuer), { now, log }),
     packReaders: {
       quick: new PackReader({ limits: QUICK_LIMITS }),
       thorough: new PackReader({ limits: { yields: true } }),

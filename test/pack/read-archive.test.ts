@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -7,13 +8,20 @@ import { describe, expect, it } from 'vitest';
 import { ZipFile } from 'yazl';
 import { DEFAULT_LIMITS } from '../../src/contract/schema/limits.js';
 import { type ArchiveLimits, type FileReader, inspectArchive } from '../../src/pack/read-archive.js';
+import { unpackArchive } from '../../src/pack/unpack.js';
 import { createEmptyFolder } from './folders.js';
 import { createRawZip, encodeU16, encodeU32, type RawArchive, type RawEntry } from './raw-zip.js';
 
 async function inspectBytes(bytes: Buffer, changed: Partial<ArchiveLimits> = {}, reader?: FileReader) {
   const path = join(await createEmptyFolder(), 'node.zip');
   await writeFile(path, bytes);
-  return inspectArchive(path, { ...DEFAULT_LIMITS, ...changed }, reader);
+  const limits = { ...DEFAULT_LIMITS, ...changed };
+  const inspection = await inspectArchive(path, limits, reader);
+  // Unpacking is another way through the same checks; names may collide earlier there.
+  const unpacked = await unpackArchive(path, await createEmptyFolder(), limits);
+  const isCollision = !unpacked.ok && unpacked.reason.includes('has the name of another entry');
+  expect(isCollision ? { ...inspection, reason: unpacked.reason } : inspection).toEqual(unpacked);
+  return inspection;
 }
 
 const inspectEntries = (
@@ -21,6 +29,8 @@ const inspectEntries = (
   archive?: RawArchive,
   changed?: Partial<ArchiveLimits>,
 ) => inspectBytes(createRawZip(entries, archive), changed);
+
+const computeSha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 const hello = { name: '__init__.py', content: 'print("hello")\n' };
 
@@ -32,8 +42,8 @@ describe('a sound archive', () => {
       ok: true,
       tree: expect.stringMatching(/^[0-9a-f]{64}$/),
       entries: [
-        { path: '__init__.py', size: 15, mode: '100644' },
-        { path: 'web/run.sh', size: 10, mode: '100755' },
+        { path: '__init__.py', size: 15, mode: '100644', sha256: computeSha256('print("hello")\n') },
+        { path: 'web/run.sh', size: 10, mode: '100755', sha256: computeSha256('#!/bin/sh\n') },
       ],
       unpacked: 25,
     });

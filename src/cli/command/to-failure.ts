@@ -13,7 +13,8 @@ import { UnfitFileError } from '../../disk/folder-file.js';
 import { FlowError, type FlowErrorCode } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
-import { exitCodes, Failure, type FailureCode, findExit, SIGN_IN_HINT, usage } from '../terminal/failure.js';
+import { exitCodes, Failure, findExit, SIGN_IN_HINT, usage } from '../terminal/failure.js';
+import type { FailureCode } from '../terminal/failure-codes.js';
 import { shellWord } from '../terminal/text.js';
 import { formatName } from './build-request.js';
 import type { ParsedCommand } from './command.js';
@@ -199,6 +200,9 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   },
   secrets_found: { hint: 'Add them to .regenignore, or pass --allow-secrets to publish them anyway.' },
   findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
+  breaking_changes: {
+    hint: say`Choose a number that says so with \`${regen('version bump', 'auto')}\`, or pass --allow-breaking.`,
+  },
   version_exists: {
     hint: (next) =>
       say`Publish it with an unused version number, such as ${next}: ${regen('version bump', next)}`,
@@ -211,6 +215,11 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   still_checking: {
     code: 'still_running',
     hint: (version) => say`See the verdict later with: ${regen('version bulk', version)}`,
+  },
+  version_pending: { hint: 'Try again later.' },
+  nothing_to_download: {
+    code: 'not_found',
+    hint: (node) => say`List the versions with: ${regen('version list', node)}`,
   },
   digest_missing: { hint: 'Try again. If this persists, contact the operator of the registry.' },
   digest_mismatch: { hint: 'Try again. If this persists, contact the service operator.' },

@@ -4,6 +4,7 @@ import { HostNode } from '../../contract/host-nodes.js';
 import { buildArchive, type Pack, warnAboutMissingDefinitions } from '../../flows/publish/pack.js';
 import { scanAsComfy } from '../../pack/other-scanner.js';
 import type { CodeReport } from '../../python/code-report.js';
+import { toListedDefinition } from '../../python/definitions/definitions.js';
 import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
@@ -104,7 +105,7 @@ function toOtherRows(other: Awaited<ReturnType<typeof scanForComfy>> | undefined
 function toAnswer({ files }: Pack, { nodes, unresolved, unreadable, findings }: CodeReport) {
   return {
     files: files.map(({ path, size }) => ({ path, size })),
-    definitions: nodes.map(({ name, definition }) => ({ ...definition, host_node_name: name })),
+    definitions: nodes.map(toListedDefinition),
     unknown: [
       ...nodes.flatMap(({ name, file, line, unknown }) =>
         unknown.map((what) => ({ host_node_name: name, file, line, what })),

@@ -8,6 +8,7 @@ import { readInput } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
+import { identityFlags } from '../publish/job-identity.js';
 import { publishFolder, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
@@ -33,6 +34,9 @@ export const view = (): View => ({
     '--changelog-file <path>': 'File with the changelog, or - for standard input',
     ...allowSecretsFlag,
     '--allow-findings': 'Publish even if a finding would flag the version',
+    ...identityFlags,
+    '--allow-breaking':
+      'Publish a patch or minor release even if workflows that were saved with the latest version break',
     '--skip-existing': 'Succeed if this exact version is already published',
     '--no-wait': 'Exit once the archive is uploaded',
     '--wait': { description: 'Wait for the verdict (the default)', hidden: true },
@@ -76,10 +80,10 @@ async function publishOne(
 ): Promise<void> {
   const { output } = context;
   const progress = new Progress(output);
-  await checkCode(pack, output, progress, context.flags['allow-findings'] === true);
+  const code = await checkCode(pack, output, progress, context.flags['allow-findings'] === true);
   context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
   try {
-    const version = await publishFolder(context, pack, { changelog, timeoutMs, progress });
+    const version = await publishFolder(context, pack, { changelog, timeoutMs, progress, code });
     progress.end();
     const format = await context.services.findFormat();
     await output.answer(format.writeAnswer(getOutline('version.get'), version));

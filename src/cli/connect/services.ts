@@ -163,7 +163,7 @@ export class ServiceConnector {
     const { env } = this.#context.system;
     if (isNamedByFolder(target)) this.#refuseFolder(target);
     // CI sets a secret that the job may not read to an empty value.
-    const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_BASE_URL'];
+    const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_BASE_URL'];
     const given = names.find((name) => env[name] !== undefined);
     if (!given || isNamed(target) || !this.isChanging) return;
     throw usage(
@@ -175,7 +175,10 @@ export class ServiceConnector {
   // A folder may be another person's work, and the token is for the service that its user has in mind.
   #refuseFolder({ name, source }: Target): void {
     const { flags, system } = this.#context;
-    const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ADMIN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE'];
+    const names = [
+      ...['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_ADMIN_TOKEN'],
+      'REGEN_ADMIN_TOKEN_FILE',
+    ];
     const given = readText(flags, 'token-file') ? '--token-file' : names.find((one) => system.env[one]);
     if (!given) return;
     throw usage(

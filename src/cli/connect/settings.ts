@@ -146,7 +146,7 @@ function isWebAddress(text: string): boolean {
   return /^https?:\/\/./.test(text) && URL.canParse(text);
 }
 
-function trimSlash(address: string): string {
+export function trimSlash(address: string): string {
   return address.replace(/\/+$/, '');
 }
 

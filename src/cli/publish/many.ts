@@ -1,6 +1,7 @@
 import { render, say } from '../../contract/schema/message.js';
 import { checkCode, type Pack, type Stages } from '../../flows/publish/pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
+import type { CodeReport } from '../../python/code-report.js';
 import { readNumber } from '../command/command.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
@@ -12,7 +13,7 @@ import { Progress } from '../terminal/progress.js';
 import { formatCount } from '../terminal/text.js';
 import type { PublishRow } from '../views/answers.js';
 import { publishFolder, readFolder } from './publish-folder.js';
-import { findPublishToken, type PublishContext, type PublishToken } from './token.js';
+import { findPublishToken, type PublishContext, type PublishSubject, type PublishToken } from './token.js';
 
 type Context = Needs<
   'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'connect' | 'services' | 'mayAsk'
@@ -30,6 +31,7 @@ export interface ManyOptions {
 interface Folder {
   readonly dir: string;
   pack?: Pack;
+  code?: CodeReport;
   version?: NodeVersion;
   failure?: Failure;
 }
@@ -65,16 +67,24 @@ export async function publishMany(
   try {
     await runEach('Checking', async (folder, part) => {
       folder.pack = await readFolder(part, folder.dir);
-      await checkCode(folder.pack, part.output, SILENT, flags['allow-findings'] === true);
+      folder.code = await checkCode(folder.pack, part.output, SILENT, flags['allow-findings'] === true);
     });
     if (preview) {
       const passed = folders.filter(({ failure }) => !failure);
       await printRequests(context, passed, ({ pack }) => preview(pack as Pack));
     } else {
       context.interruption.hint = 'Run the same command again with --skip-existing to continue.';
-      const options = { changelog, timeoutMs, progress: SILENT, findToken: createTokenFinder(context) };
+      const options = {
+        changelog,
+        timeoutMs,
+        progress: SILENT,
+        findToken: createTokenFinder(context, folders),
+      };
       await runEach('Publishing', async (folder, part) => {
-        folder.version = await publishFolder(part, folder.pack as Pack, options);
+        folder.version = await publishFolder(part, folder.pack as Pack, {
+          ...options,
+          code: folder.code,
+        });
       });
     }
   } finally {
@@ -89,10 +99,13 @@ export async function publishMany(
 }
 
 /** Each publisher has one token, which is created or asked for once. */
-function createTokenFinder(context: Context) {
+function createTokenFinder(context: Context, folders: readonly Folder[]) {
   const tokens = new Map<string, Promise<PublishToken>>();
-  return (service: Service, publisherId: string) => {
-    const token = tokens.get(publisherId) ?? findPublishToken(context, service, publisherId);
+  return (service: Service, { publisherId }: PublishSubject) => {
+    const nodes = folders.flatMap(({ pack, failure }) =>
+      pack?.manifest.publisher === publisherId && !failure ? [pack.manifest.node.id] : [],
+    );
+    const token = tokens.get(publisherId) ?? findPublishToken(context, service, { publisherId, nodes });
     tokens.set(publisherId, token);
     return token;
   };

@@ -38,6 +38,8 @@ const operationViews: readonly View[] = [
 /** Operations that are a part of other commands, or are only for programs. */
 const WITHOUT_COMMAND: readonly OperationName[] = [
   'publisher.validate',
+  'publisher.trust.check',
+  'publisher.trust.exchange',
   'node.install',
   'version.publish',
   'hostNodes.list',

@@ -35,6 +35,7 @@ export const globals: Flags = {
 export const groups: Readonly<Record<string, string>> = {
   publisher: 'Publishers, their members and their tokens',
   'publisher token': 'Personal access tokens for publishing',
+  'publisher trust': 'CI jobs that may publish without a stored token',
   'publisher member': "A publisher's members",
   node: 'Nodes: create, find, change',
   version: 'Versions of a node: pack, publish, read',
@@ -60,7 +61,10 @@ export const groups: Readonly<Record<string, string>> = {
 
 /** The order of help: first words, and the commands that begin each group. The others follow as they are declared. */
 export const order: Readonly<Record<string, readonly string[]>> = {
-  publisher: 'create, get, list, update, delete, audit, token create, token list, token check'.split(', '),
+  publisher:
+    'create, get, list, update, delete, audit, token create, token list, token check, trust add, trust list, trust check'.split(
+      ', ',
+    ),
   node: ['init'],
   version: 'publish, pack, check, bump, deprecate, diff, update, get, list, delete, history, download'.split(
     ', ',

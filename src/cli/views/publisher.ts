@@ -63,6 +63,24 @@ export const publisherViews: readonly View[] = [
     lookup: { tokenId: { operation: 'publisher.token.list', field: 'id' } },
   },
   {
+    usage: 'publisher trust list <publisherId>',
+    operation: 'publisher.trust.list',
+    shape: {
+      columns: [
+        ...['id', 'issuer', 'repository', 'workflow', 'environment', 'ref', 'nodes'],
+        ...['created_by_email', 'expires_at', 'last_used_at'],
+      ],
+      ids: ['id'],
+      less: ['issuer', 'created_by_email', 'expires_at', 'last_used_at', 'ref', 'environment', 'nodes'],
+    },
+  },
+  {
+    usage: 'publisher trust remove <publisherId> <trustId>',
+    operation: 'publisher.trust.remove',
+    explain: { trustId: 'Trust id, or the beginning of it, as shown by `regen publisher trust list`' },
+    lookup: { trustId: { operation: 'publisher.trust.list', field: 'id' } },
+  },
+  {
     usage: 'publisher invitations',
     operation: 'publisher.invitations',
     shape: { columns: ['publisher_id', 'publisher_name', 'role', 'invited_by', 'expires_at'] },

@@ -1,8 +1,7 @@
 import { errorCodes } from '../../contract/error-codes.js';
 import { toFlags } from '../command/flags.js';
 import { formatFlag, type Topic } from '../command/help.js';
-import { listExits } from '../terminal/failure.js';
-import { failureMeanings } from './failure-codes.js';
+import { failureCodes } from '../terminal/failure-codes.js';
 import { globals, groups } from './globals.js';
 
 const EXIT_CODES = [
@@ -24,6 +23,8 @@ const ENVIRONMENT = [
   ['REGEN_PROFILE', 'Profile to use'],
   ['REGEN_TOKEN', 'Token to send'],
   ['REGEN_PUBLISH_TOKEN', 'Personal access token for publishing'],
+  ['REGEN_ID_TOKEN', 'Identity token of a CI job, to publish without a personal access token'],
+  ['ACTIONS_ID_TOKEN_REQUEST_URL', 'Set by GitHub Actions, with …_TOKEN: where identity tokens come from'],
   ['REGEN_WEBHOOK_SECRET', 'Secret that webhooks are verified with'],
   ['REGEN_TIMEOUT', 'Idle timeout of requests, such as 90s'],
   ['REGEN_CREDENTIAL_STORE', 'Where tokens are kept: auto, keychain or file'],
@@ -97,7 +98,7 @@ export const topics: Readonly<Record<string, Topic>> = {
         ],
       },
       {
-        text: 'Publishing needs a personal access token: regen publisher token create <publisher>. It comes from REGEN_PUBLISH_TOKEN or from an earlier publish; otherwise regen asks for it. On the embedded service, the first publish creates the publisher and the token.',
+        text: 'Publishing needs a personal access token: regen publisher token create <publisher>. It comes from REGEN_PUBLISH_TOKEN or from an earlier publish; otherwise regen asks for it. CI jobs need none if the publisher trusts them: regen publisher trust add <publisher>. On the embedded service, the first publish creates the publisher and the token.',
       },
       {
         text: 'A version number can be used once. An interrupted publish continues when the same command is run again; --skip-existing succeeds if exactly this version is already published.',
@@ -160,9 +161,9 @@ export function listServiceErrors() {
 
 /** Every error code of the command line: code, exit codes, meaning. */
 export function listFailures(): (readonly [code: string, exits: string, meaning: string])[] {
-  return Object.entries(failureMeanings).map(([code, meaning]) => [
+  return Object.entries(failureCodes).map(([code, [meaning, ...exits]]) => [
     code,
-    listExits(code).join(' or '),
+    exits.join(' or '),
     meaning,
   ]);
 }

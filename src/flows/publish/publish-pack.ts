@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { ClientError, StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
+import type { CodeReport } from '../../python/code-report.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
+import { refuseBrokenPromise } from './latest-release.js';
 import { findNextStep, isSettled, readReason, toVerdictError } from './next-step.js';
 import { buildArchive, type Pack, type PublishReport, type Stages } from './pack.js';
 import { type NodeVersion, readVersion, type VersionContext } from './published.js';
@@ -21,6 +23,8 @@ export interface PublishContext {
   readonly timeoutMs: number | undefined;
   /** Whether the same files may already be published. */
   readonly skipExisting: boolean;
+  /** The code that was read, to compare with the latest version; undefined if the release may break workflows. */
+  readonly code: CodeReport | undefined;
   readonly signal: AbortSignal;
   /** Called when only the verdict is missing. */
   onUploaded?(): void;
@@ -43,6 +47,7 @@ export async function publishPack(context: PublishContext, pack: Pack): Promise<
     if (next.step === 'done')
       return round > 0 ? next.version : acceptExisting(context, subject, next.version);
     if (next.step === 'wait') return waitForVerdict(context, subject, next.version);
+    if (context.code && round === 0) await refuseBrokenPromise(subject, context.code, context.report);
     try {
       const registered = await registerAndUpload(context, registry, registration);
       return await waitForVerdict(context, subject, registered);

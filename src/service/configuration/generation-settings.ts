@@ -1,11 +1,28 @@
 import { statSync } from 'node:fs';
 import { z } from 'zod';
+import { getTaskFacts, listTaskOperations, type TaskOperation } from '../../contract/index.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
-import { SecureUrl } from '../network/secure-url.js';
+import { EngineUrl } from '../network/secure-url.js';
 import { measure } from './measure.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
 import { loadVendorProfile, vendorNames } from './vendor-profile.js';
+import { loadWorkflows } from './workflows.js';
+
+const pollMs = measure('milliseconds', z.int().positive());
+const POLLING =
+  'The first polling interval of a task, which grows to 15 times as much. Default: 2s, and 500ms for comfyui';
+
+const requestFields = {
+  pollMs: pollMs
+    .default(2_000)
+    .meta({ examples: ['2s'] })
+    .describe(POLLING),
+  answerMs: measure('milliseconds', z.int().positive())
+    .default(60_000)
+    .meta({ examples: ['1m'] })
+    .describe('How long one request to the vendor or to ComfyUI may take. Default: 1m'),
+};
 
 const vendorFields = {
   engine: z
@@ -19,7 +36,7 @@ const vendorFields = {
     .describe(
       `Profile of the vendor: ${vendorNames.join(', ')}, or the path of a JSON file, such as ./mine.json; regen is a service with the same contract`,
     ),
-  baseUrl: SecureUrl.optional()
+  baseUrl: EngineUrl.optional()
     .meta({ examples: ['https://api.example.com'] })
     .describe(
       "Replaces the profile's; for regen it stands for /proxy/imagevendor or /proxy/videovendor in the paths of the contract",
@@ -39,12 +56,7 @@ const vendorFields = {
     .optional()
     .meta({ examples: [10] })
     .describe("Tasks of a vendor that run in parallel. Default: the profile's, or 50"),
-  pollMs: measure('milliseconds', z.int().positive())
-    .default(2_000)
-    .describe('The first polling interval of a task; it grows to 15 times as much'),
-  answerMs: measure('milliseconds', z.int().positive())
-    .default(60_000)
-    .describe('How long one request to the vendor may take'),
+  ...requestFields,
   honoursKeys: z
     .boolean()
     .optional()
@@ -69,35 +81,83 @@ export const VideoVendor = z.strictObject({
 export type VendorSettings = z.output<typeof ImageVendor> &
   Partial<Pick<z.output<typeof VideoVendor>, 'models'>>;
 
-/** Lists what is wrong with the profiles of vendors and their keys. */
-export function checkVendors(settings: GenerationSettings, env: Environment): Problem[] {
-  const { image, video, record, replay } = settings;
+const ComfyUi = z.strictObject({
+  engine: z
+    .literal('comfyui')
+    .meta({ examples: ['comfyui'] })
+    .describe('comfyui: a ComfyUI server'),
+  baseUrl: EngineUrl.meta({ examples: ['http://127.0.0.1:8188'] }).describe(
+    'for comfyui, where it listens, such as http://127.0.0.1:8188',
+  ),
+  workflows: z
+    .string()
+    .min(1)
+    .meta({ examples: ['./workflows'] })
+    .describe(
+      'For comfyui, the folder of its workflows in the API format, one per operation, such as image.upscaler.json; relative to the configuration file',
+    ),
+  atOnce: positiveInt(2, 'Tasks that wait or run at ComfyUI at the same time (2 by default)'),
+  ...requestFields,
+  pollMs: pollMs
+    .default(500)
+    .meta({ examples: ['2s'] })
+    .describe(POLLING),
+});
+
+export type ComfyUiSettings = z.output<typeof ComfyUi>;
+
+/** Lists what is wrong with the profiles of vendors, their keys, and the workflows of ComfyUI. */
+export function checkEngines(generation: GenerationSettings, env: Environment): Problem[] {
+  const { record, replay } = generation;
   const path = ['generation', 'replay'];
   if (record !== undefined && replay !== undefined)
     return [{ path, message: 'cannot be combined with generation.record' }];
   if (replay !== undefined && !statSync(replay, { throwIfNoEntry: false })?.isDirectory())
     return [{ path, message: `must be a folder of recordings; ${replay} is none` }];
-  return Object.entries({ image, video }).flatMap(([kind, settings]) => {
-    if (settings.engine === 'local') return [];
-    const path = ['generation', kind];
-    return [
-      ...checkProfile(settings, kind).map((problem) => ({ ...problem, path: [...path, ...problem.path] })),
-      ...(replay === undefined
-        ? checkSecret(settings.key, env, { path: [...path, 'key'], what: 'key' })
-        : []),
-    ];
+  const kinds = (['image', 'video'] as const).map((kind) => {
+    const settings: EngineSettings = generation[kind];
+    return { settings, path: [kind], operations: listTaskOperations(kind) };
   });
+  const own = Object.entries(generation.operation).map(([name, settings]) => {
+    const operation = name as TaskOperation;
+    return { settings, path: ['operation', operation], operations: [operation] };
+  });
+  return [...kinds, ...own].flatMap(({ settings, path, operations }) =>
+    checkEngine(settings, operations, replay === undefined ? env : undefined).map((problem) => ({
+      ...problem,
+      path: ['generation', ...path, ...problem.path],
+    })),
+  );
 }
 
-function checkProfile({ vendor, baseUrl }: VendorSettings, kind: string): Problem[] {
+function checkEngine(
+  settings: EngineSettings,
+  operations: readonly TaskOperation[],
+  env: Environment | undefined,
+): Problem[] {
+  if (settings.engine === 'local') return [];
+  if (settings.engine === 'comfyui') {
+    const { problems } = loadWorkflows(settings.workflows, operations);
+    return problems.map(({ path, message }) => ({ path: ['workflows', ...path], message }));
+  }
+  return [
+    ...checkProfile(settings, operations),
+    ...(env ? checkSecret(settings.key, env, { path: ['key'], what: 'key' }) : []),
+  ];
+}
+
+function checkProfile({ vendor, baseUrl }: VendorSettings, makes: readonly TaskOperation[]): Problem[] {
   const loaded = loadVendorProfile(vendor);
   if ('problems' in loaded)
     return loaded.problems.map(({ path, message }) => ({ path: ['vendor', ...path], message }));
   const { operations, baseUrl: standard } = loaded.profile;
   const names = Object.keys(operations);
   const problem = (path: string, message: string) => [{ path: [path], message }];
-  if (!names.some((name) => name.startsWith(`${kind}.`)))
-    return problem('vendor', `is ${vendor}, which makes no ${kind}s`);
+  if (!makes.some((name) => names.includes(name))) {
+    const [first] = makes;
+    const what = makes.length === 1 ? first : `${first && getTaskFacts(first).kind}s`;
+    return problem('vendor', `is ${vendor}, which makes no ${what}`);
+  }
   return (baseUrl ?? standard) === undefined ? problem('baseUrl', 'is required') : [];
 }
 
@@ -114,16 +174,25 @@ const LocalVideo = z.strictObject({
 });
 
 const describeUnionError = (issue: { readonly code?: string | undefined }) =>
-  issue.code === 'invalid_union' ? "must have the engine 'local' or 'upstream'" : undefined;
+  issue.code === 'invalid_union' ? "must have the engine 'local', 'upstream' or 'comfyui'" : undefined;
 
-/** What generates images and videos: this machine, or a vendor. */
+/** What generates images and videos: this machine, a vendor, or ComfyUI. */
 export const GenerationSettings = z.strictObject({
   image: z
-    .discriminatedUnion('engine', [Local, ImageVendor], { error: describeUnionError })
+    .discriminatedUnion('engine', [Local, ImageVendor, ComfyUi], { error: describeUnionError })
     .prefault({ engine: 'local' }),
   video: z
-    .discriminatedUnion('engine', [LocalVideo, VideoVendor], { error: describeUnionError })
+    .discriminatedUnion('engine', [LocalVideo, VideoVendor, ComfyUi], { error: describeUnionError })
     .prefault({ engine: 'local' }),
+  operation: z
+    .partialRecord(
+      z.enum(listTaskOperations()),
+      z.discriminatedUnion('engine', [Local, VideoVendor, ComfyUi], { error: describeUnionError }),
+    )
+    .default({})
+    .describe(
+      'Engines of single operations, in place of the one of their kind: generation.operation."image.upscaler".engine',
+    ),
   record: z
     .string()
     .min(1)
@@ -143,3 +212,5 @@ export const GenerationSettings = z.strictObject({
 });
 
 export type GenerationSettings = z.output<typeof GenerationSettings>;
+export type EngineSettings = GenerationSettings['image' | 'video'] | OwnEngineSettings;
+type OwnEngineSettings = NonNullable<GenerationSettings['operation'][TaskOperation]>;

@@ -74,6 +74,37 @@ export interface PersonalAccessTokenTable {
   created_at: Fixed<Time>;
   expires_at: Fixed<Time>;
   last_used_at: Time | null;
+  /** The trust that a CI job got it by; null for one that a person created. */
+  trust_id: Fixed<string | null>;
+  /** What that job is, as the versions that it publishes have it. */
+  provenance: Fixed<Json | null>;
+}
+
+/** CI jobs that a publisher trusts. */
+export interface TrustTable {
+  id: Fixed<string>;
+  publisher_id: Fixed<string>;
+  /** The `iss` of its identity tokens. */
+  issuer: Fixed<string>;
+  /** The claims that they must have, as in the contract. */
+  wanted: Fixed<Json>;
+  /** A list of the ids of the nodes that it is limited to; null if it is for all of them. */
+  nodes: Fixed<Json | null>;
+  /** Ids of the repository and its owner, by claim; null until the first use. */
+  ids: Json | null;
+  /** A member of the publisher; the trust is deleted with the membership. */
+  created_by: Fixed<string>;
+  created_at: Fixed<Time>;
+  /** When it ends if it is not used before; null if it does not end. */
+  expires_at: Time | null;
+  last_used_at: Time | null;
+}
+
+/** The identity tokens that were exchanged, until they expire. */
+export interface UsedIdentityTable {
+  /** SHA-256 of issuer and `jti`, hex. */
+  id: Fixed<string>;
+  expires_at: Fixed<Time>;
 }
 
 /** Admin tokens that are not revoked. */
@@ -125,6 +156,8 @@ export interface VersionTable {
   archive_key: string | null;
   uploaded_at: Time | null;
   created_at: Fixed<Time>;
+  /** What the CI job was that registered it; null if it was not one. */
+  provenance: Json | null;
 }
 
 export interface HostNodeTable {
@@ -264,6 +297,8 @@ export interface Schema {
   members: MemberTable;
   invitations: InvitationTable;
   personal_access_tokens: PersonalAccessTokenTable;
+  trusts: TrustTable;
+  used_identities: UsedIdentityTable;
   api_keys: ApiKeyTable;
   admin_tokens: AdminTokenTable;
   nodes: NodeTable;
@@ -290,4 +325,5 @@ export type NodeRow = Selectable<NodeTable>;
 export type PublisherRow = Selectable<PublisherTable>;
 export type VersionRow = Selectable<VersionTable>;
 export type TaskRow = Selectable<TaskTable>;
+export type TrustRow = Selectable<TrustTable>;
 export type PersonalAccessTokenRow = Selectable<PersonalAccessTokenTable>;

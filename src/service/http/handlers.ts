@@ -8,6 +8,7 @@ import { adminHandlers } from '../registry/admin.js';
 import { auditHandlers } from '../registry/audit.js';
 import { definitionHandlers } from '../registry/definitions.js';
 import { hostNodeHandlers } from '../registry/host-nodes.js';
+import { identityHandlers } from '../registry/identity-exchange.js';
 import { invitationHandlers } from '../registry/invitations.js';
 import { memberHandlers } from '../registry/members.js';
 import { nodePageHandlers } from '../registry/node-pages.js';
@@ -15,6 +16,7 @@ import { nodeHandlers } from '../registry/nodes.js';
 import { publishHandlers } from '../registry/publish.js';
 import { publisherHandlers } from '../registry/publishers.js';
 import { tokenHandlers } from '../registry/tokens.js';
+import { trustHandlers } from '../registry/trusts.js';
 import { userHandlers } from '../registry/users.js';
 import { versionHandlers } from '../registry/versions.js';
 import { deliveryHandlers } from '../webhooks/deliveries.js';
@@ -32,6 +34,7 @@ export const handlers: Handlers = {
   ...auditHandlers,
   ...definitionHandlers,
   ...hostNodeHandlers,
+  ...identityHandlers,
   ...invitationHandlers,
   ...memberHandlers,
   ...nodePageHandlers,
@@ -39,6 +42,7 @@ export const handlers: Handlers = {
   ...publishHandlers,
   ...publisherHandlers,
   ...tokenHandlers,
+  ...trustHandlers,
   ...userHandlers,
   ...deliveryHandlers,
   ...webhookSecretHandlers,

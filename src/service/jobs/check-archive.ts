@@ -10,6 +10,7 @@ import type { ArchiveName } from '../operation/signed-urls.js';
 import type { JobHandler, RunningJob } from '../queue/queue.js';
 import { chargeDefinitions, measureDefinitions, storeDefinitions } from '../registry/definitions.js';
 import { changeVersionStatus, explainPending } from '../registry/version-states.js';
+import { describeBrokenPromise } from './check-number.js';
 
 /** Larger archives are slow without a look at them. */
 const MAX_QUICK_BYTES = 64 * 1024 ** 2;
@@ -125,11 +126,12 @@ async function settleVersion(
 }
 
 // Decided: a valid archive makes the version Active. An unreadable one, or a finding of high severity, makes
-// it Flagged, and status_reason says what and where. Other findings are listed there too, and where nodes may be lost.
+// it Flagged, and status_reason says what and where. Other findings are listed there too, and where nodes may be lost. So
+// does a version number that hides what breaks, if the service enforces that; an admin may make the version Active.
 async function recordVerdict(
   tx: Tx,
   context: Context,
-  { id, nodeId, publisherId }: Unchecked,
+  { id, nodeId, publisherId, version }: Unchecked,
   verdict: PackInspection,
 ): Promise<string> {
   const current = await getRow(tx, 'versions', { id });
@@ -149,8 +151,12 @@ async function recordVerdict(
   // The owner or an admin has already changed the status.
   if (current.status !== 'NodeVersionStatusPending') return current.status;
   const findings = code?.findings ?? [];
-  const isSound = verdict.ok && !findings.some(({ severity }) => severity === 'high');
-  const reason = verdict.ok ? formatFindings(findings, code) : verdict.reason;
+  const broken = code && nodes && (await describeBrokenPromise(tx, context, { nodeId, version }, code));
+  const isKept = broken === undefined || context.configuration.registry.semver !== 'enforce';
+  const isSound = verdict.ok && isKept && !findings.some(({ severity }) => severity === 'high');
+  const reason = verdict.ok
+    ? [broken, formatFindings(findings, code)].filter(Boolean).join('\n')
+    : verdict.reason;
   const to = isSound ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged';
   await changeVersionStatus(tx, {
     versionId: id,

@@ -7,12 +7,12 @@ import { advanceTask, TASK_STATUSES } from '../generation/task-states.js';
 import { removeUnusedFiles } from '../generation/unused-files.js';
 import type { Context } from '../operation/context.js';
 import {
-  type Engine,
   EngineFailure,
   type EngineMemory,
   type EngineResult,
   type EngineWait,
-  getWatchKind,
+  getEngine,
+  getJobKinds,
   TaskEnded,
 } from '../operation/engine.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
@@ -41,19 +41,21 @@ export function runTask(context: Context): JobHandler {
       );
       return;
     }
-    const isWatched = kind === getWatchKind(task.operation);
-    const { isRemote, looksPerMinute }: Engine = context.engines[getTaskKind(task.operation)];
-    // The configuration names another engine than the one that was started.
-    if (isWatched && !isRemote) return enqueueTask(context, job, task, { kind: getRunKind(task) });
+    const kinds = getJobKinds(context.configuration, task.operation);
+    const isWatched = kind.startsWith('watch-');
+    const { isRemote, looksPerMinute } = getEngine(context, task.operation);
+    // The configuration names another engine than before.
+    const right = isWatched && isRemote ? kinds.watch : kinds.run;
+    if (kind !== right) return enqueueTask(context, job, task, { kind: right });
     const folder = createScratchFolder(context);
     try {
       const outcome = await runEngine(context, task, { job, folder: folder.path, isWatched }, signal);
       if ('files' in outcome) return await finishTask(context, job, task, outcome);
-      const watchKind = getWatchKind(task.operation);
-      const pauseMs = outcome.isStarted ? await readPause(watchKind, looksPerMinute) : 0;
+      const pauseMs = outcome.isStarted ? await readPause(kinds.watch, looksPerMinute) : 0;
       const runAt = context.now() + Math.max(outcome.waitMs, pauseMs);
-      if (isWatched || !outcome.isStarted) throw new RunAgain(runAt);
-      await enqueueTask(context, job, task, { kind: watchKind, runAt });
+      const next = outcome.isStarted ? kinds.watch : kinds.run;
+      if (kind === next) throw new RunAgain(runAt);
+      await enqueueTask(context, job, task, { kind: next, runAt });
     } catch (error) {
       // What ended it has enqueued the removal of its files.
       if (error instanceof TaskEnded) return;
@@ -112,10 +114,6 @@ function isRunning({ operation, status }: Pick<TaskRow, 'operation' | 'status'>)
   return status === TASK_STATUSES[getTaskKind(operation)].running;
 }
 
-function getRunKind({ operation }: OpenTask): string {
-  return `run-${getTaskKind(operation)}-task`;
-}
-
 /** @param runAt a callback since the job began makes it due at once */
 async function enqueueTask(
   { queue }: Context,
@@ -140,7 +138,7 @@ async function runEngine(
   }: { readonly job: RunningJob; readonly folder: string; readonly isWatched: boolean },
   signal: AbortSignal,
 ): Promise<EngineResult | EngineWait> {
-  const engine: Engine = context.engines[getTaskKind(task.operation)];
+  const engine = getEngine(context, task.operation);
   const fields: string[] = isWatched && !engine.needsImages ? [] : JSON.parse(task.images);
   const borrowed = await Promise.all(
     fields.map((field) => context.storage.borrow(getInputKey(task.id, field))),

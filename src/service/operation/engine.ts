@@ -1,6 +1,7 @@
 import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import type { PreviewJob, PreviewResult } from '../../preview/job.js';
+import type { Configuration } from '../configuration/configuration.js';
 
 export type ImageOperation = TaskOperation<'image'>;
 export type VideoOperation = TaskOperation<'video'>;
@@ -21,9 +22,27 @@ export interface EngineWait {
   readonly isStarted: boolean;
 }
 
-/** The kind of job that looks at tasks that were started elsewhere. */
-export function getWatchKind(operation: TaskOperation): string {
-  return `watch-${getTaskFacts(operation).kind}-task`;
+/** The kinds of jobs that run a task, and that look at one that was started elsewhere. */
+export interface TaskJobKinds {
+  readonly run: string;
+  readonly watch: string;
+}
+
+/** @param name a kind of tasks, or an operation that has an engine of its own */
+export function nameJobKinds(name: string): TaskJobKinds {
+  return { run: `run-${name}-task`, watch: `watch-${name}-task` };
+}
+
+/** The kinds of jobs of an operation: those of its own engine, or of all operations of its kind. */
+export function getJobKinds(
+  { generation }: Pick<Configuration, 'generation'>,
+  operation: TaskOperation,
+): TaskJobKinds {
+  return nameJobKinds(generation.operation[operation] ? operation : getTaskFacts(operation).kind);
+}
+
+export function getEngine({ engines }: { readonly engines: Engines }, operation: TaskOperation): Engine {
+  return engines.operations?.[operation] ?? engines[getTaskFacts(operation).kind];
 }
 
 /** A text that an engine stores with a task across attempts and crashes, such as a vendor's task id. */
@@ -62,7 +81,7 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   /** An interrupted attempt continues where it was, so a shutdown need not wait for it. */
   readonly resumes?: boolean;
   /** Why the engine cannot run, in a sentence that new tasks are refused with; undefined if it can run. */
-  unavailable?(): Promise<string | undefined>;
+  unavailable?(operation: Operation): Promise<string | undefined>;
   /**
    * Lists the options of a request that the engine does not have, so that they are refused before anything is charged.
    * @returns undefined if it does not have the operation
@@ -92,10 +111,11 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   close?(): Promise<void>;
 }
 
-/** The engine of each kind of task. */
+/** The engine of each kind of task, and of the operations that have one of their own. */
 export interface Engines {
   readonly image: Engine<ImageOperation>;
   readonly video: Engine<VideoOperation>;
+  readonly operations?: Readonly<Partial<Record<TaskOperation, Engine>>>;
 }
 
 /** The task was ended while it ran: cancelled, or too late. */

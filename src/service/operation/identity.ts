@@ -1,3 +1,5 @@
+import type { PublishIssuer } from '../configuration/publish-issuer.js';
+
 export interface SigningKey {
   readonly kid: string;
   /** Ed25519, private. */
@@ -58,3 +60,28 @@ export interface VerifierContext {
   /** Where clients reach the service: the audience of its tokens. */
   readonly baseUrl: () => string;
 }
+
+/** What one claim of an identity token must be, and what it is. */
+export interface ClaimCheck {
+  readonly claim: string;
+  readonly ok: boolean;
+  readonly wanted: string;
+  /** Absent if the token does not have it. */
+  readonly got?: string | undefined;
+}
+
+/** What the identity token of a CI job says of it. */
+export interface CiIdentity {
+  /** Absent if the configuration does not name it. */
+  readonly issuer?: PublishIssuer;
+  /** To be trusted only if all checks are ok. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Whether the claims are those that the issuer signed. */
+  readonly isSigned: boolean;
+  readonly checks: readonly ClaimCheck[];
+}
+
+export type CiVerifier = (
+  service: Pick<VerifierContext, 'now' | 'baseUrl'>,
+  token: string,
+) => Promise<CiIdentity>;

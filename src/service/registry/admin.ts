@@ -180,7 +180,15 @@ const listForReview: Read<'admin.review'> = async (call, database) => {
     const { texts, bytes, isCut } = limitColumns([{ name: 'versions.details', most: sql`${part}` }]);
     return ordered
       .select(['versions.id', 'versions.node_id', 'versions.version', 'versions.status', 'status_reason'])
-      .select(['extract_status', 'archive_sha256', 'versions.created_at', 'nodes.publisher_id', bytes, isCut])
+      .select([
+        'extract_status',
+        'archive_sha256',
+        'provenance',
+        'versions.created_at',
+        'nodes.publisher_id',
+        bytes,
+        isCut,
+      ])
       .select(texts.map((text) => text.as('details')))
       .execute();
   });

@@ -32,7 +32,7 @@ const publishVersion: Write<'version.publish'> = async (call, tx) => {
   const token = await requireToken(call, tx);
   const actor = getActor(call, token);
   const node = await createOrPatchNode(call, tx, actor);
-  const row = await registerVersion(call, tx, node, actor);
+  const row = await registerVersion(call, tx, node, { actor, provenance: token.provenance });
   await context.queue.enqueue(tx, {
     kind: 'abandon-version',
     key: row.id,
@@ -114,11 +114,16 @@ async function createOrPatchNode(
   return patchNode(tx, author, existing, fields);
 }
 
+/** Who registers a version, and what the CI job is that does. */
+interface Registrant extends Pick<VersionRow, 'provenance'> {
+  readonly actor: string;
+}
+
 async function registerVersion(
   { body, context }: PublishCall,
   tx: Tx,
   node: NodeRow,
-  actor: string,
+  { actor, provenance }: Registrant,
 ): Promise<VersionRow> {
   const { version } = body.node_version;
   const given = pickVersionDetails(body.node_version);
@@ -128,7 +133,7 @@ async function registerVersion(
   if (!existing) {
     const demand = { publisherId: node.publisher_id, quota: 'versionsPerDay', amount: 1 } as const;
     await takeDailyQuota(tx, context, demand);
-    return insertVersion(tx, { node_id: node.id, version, details }, actor, context.now());
+    return insertVersion(tx, { node_id: node.id, version, details, provenance }, actor, context.now());
   }
   if (!canRegisterAgain(existing)) throw versionNumberUsed(existing);
   // Also from Pending to Pending, so that the history has the last registration.
@@ -139,14 +144,14 @@ async function registerVersion(
     actor,
     now: context.now(),
   });
-  await updateRows(tx, 'versions', { id: existing.id }, { details });
+  await updateRows(tx, 'versions', { id: existing.id }, { details, provenance });
   await forgetDefinitions(tx, existing.id);
   return getRow(tx, 'versions', { id: existing.id });
 }
 
 async function insertVersion(
   tx: Tx,
-  given: Pick<VersionRow, 'node_id' | 'version' | 'details'>,
+  given: Pick<VersionRow, 'node_id' | 'version' | 'details' | 'provenance'>,
   actor: string,
   now: number,
 ): Promise<VersionRow> {

@@ -45,7 +45,8 @@ const listVersions: Read<'version.list'> = async (call, database) => {
   if (!isInsider(access.viewer, node.publisher_id, node.id))
     versions = versions.where('status', '=', 'NodeVersionStatusActive');
   const newest = versions.orderBy('created_at', 'desc').orderBy('id').limit(MAX_LISTED_ROWS);
-  const bytes = sql<number>`octet_length(details) + coalesce(octet_length(status_reason), 0) + ${BYTES_OF_COLUMNS}`;
+  const bytes = sql<number>`octet_length(details) + coalesce(octet_length(status_reason), 0)
+    + coalesce(octet_length(provenance), 0) + ${BYTES_OF_COLUMNS}`;
   const { all } = await versions.select(({ fn }) => fn.sum(bytes).as('all')).executeTakeFirstOrThrow();
   const whole =
     Number(all) <= MAX_ANSWER_BYTES ? MAX_LISTED_ROWS : await countFitting(newest.select(bytes.as('bytes')));
@@ -54,7 +55,7 @@ const listVersions: Read<'version.list'> = async (call, database) => {
     const unread = sql.lit(null).$castTo<null>();
     const older = newest
       .select(['id', 'node_id', 'version', 'status', 'extract_status', 'archive_sha256', 'created_at'])
-      .select([unread.as('details'), unread.as('status_reason')]);
+      .select([unread.as('details'), unread.as('status_reason'), unread.as('provenance')]);
     rows.push(
       ...(await older
         .limit(MAX_LISTED_ROWS - whole)

@@ -74,6 +74,7 @@ export function viewVersion(
     status: row.status as VersionView['status'],
     status_reason: row.status_reason ?? undefined,
     version: row.version,
+    provenance: row.provenance === null ? undefined : JSON.parse(row.provenance),
   };
 }
 

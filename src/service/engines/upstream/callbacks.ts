@@ -1,7 +1,7 @@
 import { isLoopbackHost } from '../../../contract/schema/loopback.js';
 import { findRow, updateRows } from '../../database/database.js';
 import type { Context } from '../../operation/context.js';
-import { getWatchKind } from '../../operation/engine.js';
+import { getJobKinds } from '../../operation/engine.js';
 import { createCallbackUrl, createInputUrl } from '../../operation/signed-urls.js';
 
 /** A callback without its payload is shorter than this. */
@@ -40,13 +40,13 @@ export class VendorCallbacks {
   /** Stores the callback of a task, and looks at the task at once. */
   async receive(taskId: string, body: unknown): Promise<void> {
     const text = JSON.stringify(body, (name, value) => (name === 'payload' ? undefined : value)) ?? '';
-    const { database, queue } = this.#options;
+    const { database, queue, configuration } = this.#options;
     await database.transaction().execute(async (tx) => {
       const found = await findRow(tx, 'tasks', { id: taskId });
       if (!found) return;
       const callback = text.length <= MAX_CALLBACK_CHARACTERS ? text : found.callback;
       await updateRows(tx, 'tasks', { id: taskId }, { callback });
-      await queue.bringForward(tx, { kind: getWatchKind(found.operation), key: taskId });
+      await queue.bringForward(tx, { kind: getJobKinds(configuration, found.operation).watch, key: taskId });
     });
   }
 

@@ -5,6 +5,7 @@ import { notifyOnStart } from '../../../wire/notify-on-start.js';
 import { readBody } from '../../../wire/read-body.js';
 import type { VendorSettings } from '../../configuration/generation-settings.js';
 import type { VendorProfile } from '../../configuration/vendor-profile.js';
+import { createOperatorAgent } from '../../network/guarded-agent.js';
 import { runWithin, TimedOut } from '../../network/run-within.js';
 
 /** More than any answer needs, including the echoed payload. */
@@ -122,8 +123,8 @@ export class Vendor {
   }
 
   async #exchange(message: VendorRequest, signal: AbortSignal, onStart: () => void): Promise<VendorAnswer> {
-    const { Agent, request } = await import('../../../wire/undici.js');
-    this.#agent ??= new Agent();
+    const { request } = await import('../../../wire/undici.js');
+    this.#agent ??= await createOperatorAgent(new URL(this.baseUrl));
     const { statusCode, headers, body } = await request(
       this.#agent.compose(notifyOnStart(onStart)),
       new URL(this.baseUrl + message.path),

@@ -1,0 +1,124 @@
+import { createWriteStream } from 'node:fs';
+import type { Client } from '../../client/client.js';
+import { ServiceError } from '../../client/errors.js';
+import { checkDigest, checkSha256, computeSha256 } from '../digest.js';
+import { FlowError } from '../flow-error.js';
+import { toVerdictError } from '../publish/next-step.js';
+import { findArchiveDigest, type NodeVersion, readVersion, requireVersion } from '../publish/published.js';
+
+/** What a version may be besides Active. */
+export const DOUBTFUL_STATES = ['deprecated', 'flagged', 'banned'] as const;
+
+export interface FindVersionOptions {
+  readonly client: Client;
+  readonly nodeId: string;
+  /** Default: the latest version. */
+  readonly version?: string | undefined;
+  /** Whether the registry counts an install. Default true. */
+  readonly counts?: boolean;
+  /** Which of `DOUBTFUL_STATES` the version may have. */
+  readonly allowed?: ReadonlySet<string>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Finds the version to download. The install operation counts the download; services without it are read.
+ * @throws FlowError if there is none, or it may not be downloaded
+ */
+export async function findDownloadable(options: FindVersionOptions): Promise<NodeVersion> {
+  const { client, nodeId, version, counts = true, signal } = options;
+  let missing: unknown;
+  if (counts) {
+    try {
+      const asked = { nodeId, ...(version !== undefined && { version }) };
+      const found = await client.node.install(asked, { signal });
+      return requireDownloadable(options, requireVersion(client, asked, found));
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.status !== 404) throw error;
+      // Either the service lacks the operation, or the version is not active.
+      missing = error.code === 'not_found' ? error : undefined;
+    }
+  }
+  const read = await readWithoutCounting(options);
+  if (!read) throw missing ?? toNothingToDownloadError(nodeId, version);
+  return requireDownloadable(options, read);
+}
+
+async function readWithoutCounting({
+  client,
+  nodeId,
+  version,
+  signal,
+}: FindVersionOptions): Promise<NodeVersion | undefined> {
+  if (version !== undefined) return readVersion({ client, nodeId, version, signal });
+  const { latest_version } = await client.node.get({ nodeId }, { signal });
+  return latest_version && requireVersion(client, { nodeId }, latest_version);
+}
+
+function requireDownloadable(
+  { nodeId, allowed }: Pick<FindVersionOptions, 'nodeId' | 'allowed'>,
+  version: NodeVersion,
+): NodeVersion {
+  switch (version.status) {
+    case 'NodeVersionStatusFlagged':
+    case 'NodeVersionStatusBanned': {
+      const state = version.status === 'NodeVersionStatusFlagged' ? 'flagged' : 'banned';
+      if (allowed?.has(state)) return version;
+      throw toVerdictError({ nodeId }, version);
+    }
+    case 'NodeVersionStatusDeleted':
+      throw toNothingToDownloadError(nodeId, version.version, ', because it was deleted');
+    case 'NodeVersionStatusPending':
+      throw new FlowError(
+        'version_pending',
+        `The registry has not finished checking ${nodeId} ${version.version}.`,
+      );
+    default:
+      return version;
+  }
+}
+
+/** The error for a version that has no archive, or for a node that has no version. */
+function toNothingToDownloadError(nodeId: string, version: string | undefined, why = ''): FlowError {
+  const name = `${nodeId}${version ? ` ${version}` : ''}`;
+  return new FlowError('nothing_to_download', `${name} cannot be downloaded${why}.`, { subject: nodeId });
+}
+
+export interface DownloadOptions {
+  /** The file to create. */
+  readonly path: string;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (done: number, total: number | undefined) => void;
+}
+
+export interface DownloadedArchive {
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+  /** Whether the registry publishes a digest of it, which it then has. */
+  readonly isVerified: boolean;
+}
+
+/**
+ * Downloads the archive of a version, and compares it with the digest that the registry publishes.
+ * @throws FlowError if it differs, or the registry publishes digests but none of this archive
+ */
+export async function downloadArchive(
+  client: Client,
+  version: NodeVersion,
+  { path, signal, onProgress }: DownloadOptions,
+): Promise<DownloadedArchive> {
+  const { downloadUrl, node_id = '' } = version;
+  if (!downloadUrl) throw toNothingToDownloadError(node_id, version.version);
+  const digest = await findArchiveDigest(client, version, signal);
+  const { bytes, headers } = await client.download(downloadUrl, {
+    to: createWriteStream(path, { flags: 'wx' }),
+    credential: true,
+    signal,
+    onProgress,
+  });
+  const sha256 = await computeSha256(path);
+  if (digest !== undefined) checkSha256(digest, sha256);
+  checkDigest(headers['repr-digest'], sha256);
+  return { size: bytes, sha256, isVerified: digest !== undefined };
+}
