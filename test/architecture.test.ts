@@ -95,12 +95,13 @@ describe.each([
       ['operation'],
       ['auth', 'webhooks', 'engines'],
       ['registry', 'generation'],
+      ['pages'],
       ['jobs', 'http'],
       ['maintenance'],
       ['serve.ts'],
       ['index.ts'],
     ],
-    16,
+    17,
   ],
   [
     'src/cli',
@@ -234,8 +235,9 @@ test.each(homes)('$what is used only where it belongs', ({ found, at }) => {
 
 describe('the names of operations', () => {
   const names = new Set(Array.from(listOperations(contract), ([name]) => name));
-  /** Commands are written for operations; the contract declares them, and its types are generated. */
-  const places = /^src\/(contract\/[a-z-]+|cli\/(views|commands)\/[a-z-]+|library\/api\.generated)\.ts$/;
+  /** Commands and pages are written for operations; the contract declares them, and its types are generated. */
+  const places =
+    /^src\/(contract\/[a-z-]+|cli\/(views|commands)\/[a-z-]+|service\/pages\/[a-z-]+|library\/api\.generated)\.ts$/;
 
   /** The lines of a file that name an operation other than as a type, a key of a table, or what is called or recorded. */
   function listNamed(file: string): string[] {

@@ -99,8 +99,7 @@ function compareInput(
   if (is.type !== was.type && ![is.type, was.type].includes(COMPUTED))
     add('input type', !accepts(is.type, was.type), `${was.type} -> ${is.type}`);
   const gone = was.choices.filter((choice) => !is.choices.includes(choice));
-  if (is.choices.length > 0 && !is.hasMoreChoices && gone.length > 0)
-    add('choices removed', true, gone.join(', '));
+  if (is.choices.length > 0 && !is.isOpen && gone.length > 0) add('choices removed', true, gone.join(', '));
   if (!is.required && was.required) add('input optional', false, is.type);
   if (isNarrower(is, was)) add('range narrowed', true, `${describeRange(was)} -> ${describeRange(is)}`);
   const initial = [was.initial, is.initial].map(formatValue);
@@ -109,13 +108,16 @@ function compareInput(
   if (is.required && !was.required) add('input required', true, is.type);
 }
 
+/** Lists the inputs that are edited in the node, in the order in which workflows save their values. */
+export function listWidgets(inputs: ReadonlyMap<string, Input>): string[] {
+  return [...inputs].filter(([, { isWidget }]) => isWidget).map(([name]) => name);
+}
+
 /** Workflows save the values of widgets by position, so only widgets that are added at the end keep them in place. */
 function compareOrder(
   old: ReadonlyMap<string, Input>,
   now: ReadonlyMap<string, Input>,
 ): Difference | undefined {
-  const listWidgets = (inputs: ReadonlyMap<string, Input>) =>
-    [...inputs].filter(([, { isWidget }]) => isWidget).map(([name]) => name);
   // Removed ones are reported as such.
   const before = listWidgets(old).filter((name) => now.get(name)?.isWidget);
   const after = listWidgets(now);
@@ -175,12 +177,12 @@ export interface Input {
   /** Type name; `COMBO` for a list of choices. */
   readonly type: string;
   readonly choices: readonly string[];
-  /** Whether more choices are computed at run time. */
-  readonly hasMoreChoices: boolean;
   /** Whether it is edited in the node. */
   readonly isWidget: boolean;
   /** The declared default value; undefined if there is none. */
   readonly initial: unknown;
+  /** Whether some of its choices, or its type, are computed at run time. */
+  readonly isOpen: boolean;
   /** Bounds of a number. */
   readonly min: Bound | undefined;
   readonly max: Bound | undefined;
@@ -189,7 +191,7 @@ export interface Input {
 type Bound = number | typeof COMPUTED;
 
 /** What is computed at run time: the type of an input, a bound, an output. */
-const COMPUTED = 'computed';
+export const COMPUTED = 'computed';
 /** The key of what stands for it in a definition; beside other keys, it means that there are more. */
 const COMPUTED_KEY = '$computed';
 
@@ -253,7 +255,7 @@ function toInput(declared: unknown, required: boolean): Input {
     required,
     type,
     choices: listed.filter((choice) => !isComputed(choice)).map(String),
-    hasMoreChoices: listed.some(isComputed),
+    isOpen: type === COMPUTED || isRecord(settings.options) || listed.some(isRecord),
     isWidget: WIDGET_TYPES.has(type) && settings.forceInput !== true,
     initial: isComputed(options) ? options : settings.default,
     min: toBound(settings.min),
@@ -262,7 +264,7 @@ function toInput(declared: unknown, required: boolean): Input {
 }
 
 /** Parses the JSON text of a list of types; undefined if it is not a list. */
-function readList(text: string | undefined): string[] | undefined {
+export function readList(text: string | undefined): string[] | undefined {
   const list = parseJson(text ?? 'null');
   return Array.isArray(list) ? list.map(toOutputType) : undefined;
 }

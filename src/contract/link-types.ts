@@ -28,7 +28,7 @@ export function createTypeCheck(old: PackTypes, now: PackTypes): TypeCheck {
 }
 
 /** Types that match any other type. */
-const ANY_TYPES = ['*', 'COMFY_MATCHTYPE_V3'];
+export const ANY_TYPES = ['*', 'COMFY_MATCHTYPE_V3'];
 
 /** Both may list several types. */
 function acceptsValue(wanted: string, offered: string): boolean {
