@@ -31,7 +31,7 @@ function readProblems(profile: Json): { path: string; message: string }[] {
 }
 
 it.each(Object.keys(vendorProfiles))(
-  'each field of %s that is wrong is told by its name, in one sentence',
+  'each field of %s that is wrong is reported by its name, in one sentence',
   (name) => {
     const { extends: base, ...own } = vendorProfiles[name] as Json;
     const inherited = base ? { ...(vendorProfiles[base] as Json), ...own } : own;
