@@ -1,3 +1,4 @@
+import { pageSessionHandlers } from '../auth/page-sessions.js';
 import { protectedResourceHandlers } from '../auth/protected-resource.js';
 import { keyHandlers } from '../generation/keys.js';
 import { taskHandlers } from '../generation/start-task.js';
@@ -27,6 +28,7 @@ export const handlers: Handlers = {
   ...adminHandlers,
   ...taskHandlers,
   ...versionHandlers,
+  ...pageSessionHandlers,
   ...protectedResourceHandlers,
   ...keyHandlers,
   ...taskViewHandlers,
