@@ -47,16 +47,20 @@ const WITHOUT_COMMAND: readonly OperationName[] = [
   'hostNodes.bulk',
   'hostNodes.define',
   'user.me',
+  'user.openPage',
   'image.relightStatus',
   'image.styleTransferStatus',
   'image.skinEnhancerStatus',
   'image.upscalerStatus',
   'video.creations',
   'task.get',
+  'task.list',
   'task.cancel',
+  'task.statement',
   'webhook.secret',
   'webhook.rotateSecret',
   'service.protectedResource',
+  'service.statementKeys',
 ];
 
 /**
