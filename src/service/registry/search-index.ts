@@ -83,7 +83,7 @@ export function selectLeading(
 ): RawBuilder<{ search_key: number; id: string }> {
   const [from, before] = isPostgres(database) ? [sql`~>=~`, sql`~<~`] : [sql`>=`, sql`<`];
   return sql`(select search_key, id from nodes
-    where folded_id ${from} ${word} and folded_id ${before} cast(${word} as text) || ${sql.lit(AFTER_IDS)}
+    where folded_id ${from} ${word} and folded_id ${before} (cast(${word} as text) || ${sql.lit(AFTER_IDS)})
       and search_key is not null
     order by case when folded_id = ${word} then 0 else 1 end, search_key limit ${sql.lit(MAX_LEADING)})`;
 }
@@ -99,7 +99,7 @@ export function selectMatches(
   const others =
     leading === undefined
       ? sql``
-      : sql`and rowid not in (select search_key from ${selectLeading(database, leading)} as leading)`;
+      : sql`and rowid not in (select search_key from ${selectLeading(database, leading)} as shown)`;
   if (isPostgres(database)) {
     const texts = sql`unnest(string_to_array(${match}, chr(10))) as text`;
     return sql`(select rowid as search_key from node_search
