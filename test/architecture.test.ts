@@ -200,11 +200,12 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
   },
   { what: 'the console', found: /\bconsole\./, at: /^$/ },
   {
-    // Nothing that reads a folder starts a program: git obeys the configuration of the checkout.
+    // Nothing that reads a folder starts a program: git obeys the configuration of the checkout. What fetches a source
+    // starts it in a new folder, without any configuration.
     what: 'child_process',
     found:
       /(?:from |\bimport ?\(|\b(?:require|getBuiltinModule)\()\s*['"](?:node:)?(?:child_process|cluster)['"]/,
-    at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/local|sign-in\/opener|terminal\/(keychain-process|pager)|webhooks\/actions)|disk\/limited-child)\.ts$/,
+    at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/local|sign-in\/opener|terminal\/(keychain-process|pager)|webhooks\/actions)|disk\/limited-child|pack\/git-fetch)\.ts$/,
   },
   {
     // A folder may be another person's work, and a pipe or a device in it never ends: disk/folder-file opens its files.
@@ -236,7 +237,8 @@ test.each(homes)('$what is used only where it belongs', ({ found, at }) => {
 describe('the names of operations', () => {
   const names = new Set(Array.from(listOperations(contract), ([name]) => name));
   /** Commands and pages are written for operations; the contract declares them, and its types are generated. */
-  const places = /^src\/(contract\/[a-z-]+|cli\/(views|commands)\/[a-z-]+|service\/pages\/[a-z-]+|library\/api\.generated)\.ts$/;
+  const places =
+    /^src\/(contract\/[a-z-]+|cli\/(views|commands)\/[a-z-]+|service\/pages\/[a-z-]+|library\/api\.generated)\.ts$/;
 
   /** The lines of a file that name an operation other than as a type, a key of a table, or what is called or recorded. */
   function listNamed(file: string): string[] {
