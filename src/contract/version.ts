@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Node } from './node.js';
-import { NodeVersion, NodeVersionStatus } from './node-version.js';
+import { deprecation_message, NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
 import { limitEntries } from './schema/entries.js';
 import { DateTime } from './schema/identifiers.js';
@@ -38,6 +38,7 @@ const VersionUpdate = z
   .strictObject({
     changelog: text.long.optional().describe('Summary of changes in this version'),
     deprecated: z.boolean().optional().describe('Whether this version is deprecated'),
+    deprecation_message,
   })
   .meta({ id: 'VersionUpdate', examples: [{ changelog: 'Faster', deprecated: false }] });
 

@@ -24,6 +24,8 @@ export interface PublishOptions {
   readonly allowSecrets?: boolean;
   /** Whether to publish code that the registry would flag. Default false. */
   readonly allowFindings?: boolean;
+  /** Whether to publish a pack without node definitions. Default false. */
+  readonly allowEmpty?: boolean;
   /** Whether a patch or minor release may break workflows that were saved with the latest version. Default false. */
   readonly allowBreaking?: boolean;
   readonly signal?: AbortSignal;
@@ -43,16 +45,12 @@ export async function publish(folder: string, options: PublishOptions): Promise<
   const report = { note: tell, warn: tell };
   const silent = () => undefined;
   const progress = { stage: tell, update: silent, transferred: silent, end: silent };
-  const {
-    allowSecrets = false,
-    allowFindings = false,
-    allowBreaking = false,
-    skipExisting = false,
-  } = options;
+  const { allowSecrets = false, allowFindings = false, allowEmpty = false } = options;
+  const { allowBreaking = false, skipExisting = false } = options;
   // Every client of the library is one of the contract with other types.
   const client = options.client as unknown as ContractClient;
   const pack = await readPack('.', folder, report, { publisher, allowSecrets, ...client.packRules });
-  const read = await checkCode(pack, report, progress, allowFindings);
+  const read = await checkCode(pack, report, progress, { findings: allowFindings, empty: allowEmpty });
   // The client has a credential, so no other one is needed.
   const registry = { token, connect: async () => client };
   const scratch = await mkdtemp(join(tmpdir(), 'regen-publish-'));

@@ -13,6 +13,7 @@ import { readFolder } from '../publish/publish-folder.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
+import { formatCount } from '../terminal/text.js';
 import { Count, File, Row, Text } from '../views/answers.js';
 import { allowSecretsFlag, dirExplain, publisherFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
@@ -74,7 +75,9 @@ export async function run(context: Context): Promise<number> {
     await warnAboutMissingDefinitions(output, report);
     if (output.mode.json) await output.answer(answer);
     else await output.answer([...toRows(report, answer.verdict), ...toOtherRows(other)], command.shape);
-    await output.note(`${pack.files.length} files, ${formatBytes(pack.size)}; nothing was sent.`);
+    await output.note(
+      `${formatCount(pack.files.length, 'file')}, ${formatBytes(pack.size)}; nothing was sent.`,
+    );
     const isFlagged = answer.verdict === FLAGGED || other?.verdict === FLAGGED;
     return isFlagged ? exitCodes.endedBadly : exitCodes.done;
   } finally {

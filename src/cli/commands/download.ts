@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { downloadArchive, findDownloadable } from '../../flows/install/download-archive.js';
+import { describeDeprecation, LATEST } from '../../flows/publish/published.js';
 import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
@@ -15,7 +16,7 @@ type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'servic
 export const view = (): View => ({
   usage: 'version download <nodeId> [version]',
   summary: 'Save the archive of a version, and print its path',
-  explain: { version: 'Version number (default: the latest version)' },
+  explain: { version: 'Version number, or latest (the default)' },
   flags: {
     '-o, --output <path>': 'File or folder/ to save to (default <node>-<version>.zip)',
     '--force': 'Overwrite an existing file',
@@ -35,7 +36,9 @@ export async function run(context: Context): Promise<void> {
   const { args, flags, output, system, signal } = context;
   const nodeId = args.nodeId as string;
   const { client, signer, name: registry } = await context.services.reach();
-  const version = await findDownloadable({ client, nodeId, version: args.version as string, signal });
+  const asked = args.version === LATEST ? undefined : (args.version as string | undefined);
+  const version = await findDownloadable({ client, nodeId, version: asked, signal });
+  if (version.deprecated) await output.warn(describeDeprecation(nodeId, version));
   const name = `${nodeId}-${version.version}.zip`;
   const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
   const progress = new Progress(output);
@@ -45,7 +48,12 @@ export async function run(context: Context): Promise<void> {
     async (temporary) => {
       await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
       const onProgress = (done: number, total: number | undefined) => progress.transferred(done, total);
-      return downloadArchive(client, version, { path: temporary, signal, signer, onProgress });
+      return downloadArchive(client, version, {
+        path: temporary,
+        signal,
+        signed: { signer, nodeId },
+        onProgress,
+      });
     },
   ).finally(() => progress.end());
   if (signed) await reportSigner(output, registry, signed);

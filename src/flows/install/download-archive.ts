@@ -90,8 +90,8 @@ export interface DownloadOptions {
   /** The file to create. */
   readonly path: string;
   readonly signal: AbortSignal;
-  /** Verifies what the registry signed. */
-  readonly signer: SigningService;
+  /** Verifies what the registry signed of the node that was asked for. Absent: only digests are compared. */
+  readonly signed?: { readonly signer: SigningService; readonly nodeId: string };
   readonly onProgress?: (done: number, total: number | undefined) => void;
 }
 
@@ -113,12 +113,13 @@ export interface DownloadedArchive {
 export async function downloadArchive(
   client: Client,
   version: NodeVersion,
-  { path, signal, signer, onProgress }: DownloadOptions,
+  { path, signal, signed: signing, onProgress }: DownloadOptions,
 ): Promise<DownloadedArchive> {
   const { downloadUrl, node_id = '' } = version;
   if (!downloadUrl) throw toNothingToDownloadError(node_id, version.version);
-  const name = { nodeId: node_id, version: version.version ?? '' };
-  const readStatement = async () => (isSigned(version) ? readVersionStatement(signer, name) : undefined);
+  const name = { nodeId: signing?.nodeId ?? node_id, version: version.version ?? '' };
+  const readStatement = async () =>
+    signing && isSigned(version) ? readVersionStatement(signing.signer, name) : undefined;
   // Beside the download. What is of the registry behind this one is signed once it is kept.
   const early = version.from_uplink ? undefined : readStatement();
   early?.catch(() => undefined);

@@ -66,7 +66,8 @@ async function buildRegistration(
   const path = join(scratch, 'node.zip');
   const archive = await buildArchive({ signal }, pack, path, progress);
   progress.end();
-  await report.note(`${files.length} files, ${formatBytes(size)}, packed to ${formatBytes(archive.size)}.`);
+  const count = `${files.length} file${files.length === 1 ? '' : 's'}`;
+  await report.note(`${count}, ${formatBytes(size)}, packed to ${formatBytes(archive.size)}.`);
   return { manifest, changelog, archive, path };
 }
 

@@ -43,6 +43,30 @@ export async function readVersion({
   );
 }
 
+/** Stands for the version of a node that is installed by default. */
+export const LATEST = 'latest';
+
+/**
+ * Finds the version that a person means.
+ * @throws FlowError if `latest` is asked for and there is none
+ */
+export async function resolveVersion(
+  { client }: Pick<VersionContext, 'client'>,
+  nodeId: string,
+  version: string,
+  signal: AbortSignal,
+): Promise<string> {
+  if (version !== LATEST) return version;
+  const { latest_version } = await client.node.get({ nodeId }, { signal });
+  if (latest_version?.version) return latest_version.version;
+  throw new FlowError('no_active_version', `The node ${nodeId} has no active version.`, { subject: nodeId });
+}
+
+/** Says that a version is deprecated, and what its publisher says about it. */
+export function describeDeprecation(nodeId: string, { version, deprecation_message }: NodeVersion): string {
+  return `${nodeId} ${version} is deprecated${deprecation_message ? `: ${deprecation_message}` : '.'}`;
+}
+
 /**
  * Requires an answer to be about a version, which it may spell differently.
  * @param asked without a version, any of the node

@@ -17,6 +17,7 @@ import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { foldNodeId } from './access.js';
 import { toPlainId } from './names.js';
+import { matchGlob, splitRule, VersionRules } from './uplink-rules.js';
 import { compareVersions, completeSpelling } from './version-order.js';
 import type { NodeView, VersionView } from './views.js';
 
@@ -33,6 +34,8 @@ interface KeptNode {
 interface Mirror {
   /** Replaces the addresses of archives in an answer. Absent: it has none. */
   readonly adopt?: (answer: unknown, adopt: Adopt) => unknown;
+  /** Leaves out the versions that the rules do not offer. @param readAll all versions of the node */
+  readonly offer?: (answer: unknown, rules: VersionRules, readAll: () => Promise<VersionView[]>) => unknown;
   /** Answers with what is known, without the other registry. @param spellings of the wanted version */
   readonly recall?: (kept: KeptNode, spellings: readonly string[]) => unknown;
   /** A version that was served once stays what it was. */
@@ -49,18 +52,28 @@ const MIRRORS: Partial<Record<OperationName, Mirror>> = {
       const { latest_version: latest, ...node } = answer as NodeView;
       return { ...node, ...(latest && { latest_version: adopt(latest) }) };
     },
+    offer: async (answer, rules, readAll) => {
+      const { latest_version, ...node } = answer as NodeView;
+      return { ...node, latest_version: await rules.chooseLatest(latest_version, readAll) };
+    },
     recall: ({ node, versions }) => ({ ...node, latest_version: versions[0] }),
   },
   'node.install': {
     adopt: adoptVersion,
+    offer: (answer, rules, readAll) => rules.requireLatest(answer as VersionView, readAll),
     recall: (kept, spellings) => (spellings.length === 0 ? kept.versions[0] : findVersion(kept, spellings)),
     isPinned: true,
   },
   'version.list': {
     adopt: (answer, adopt) => (answer as VersionView[]).map(adopt),
+    offer: (answer, rules) => rules.select(answer as VersionView[]),
     recall: ({ versions }) => versions,
   },
-  'version.get': { adopt: adoptVersion, recall: findVersion },
+  'version.get': {
+    adopt: adoptVersion,
+    offer: (answer, rules) => rules.require(answer as VersionView),
+    recall: findVersion,
+  },
   'hostNodes.list': {},
   'hostNodes.get': {},
 };
@@ -91,21 +104,34 @@ export async function askUplink(
   const { nodeId } = params as NodeRead['params'];
   const mirror = MIRRORS[name];
   if (!mirror || nodeId === undefined || !(await mayAsk(context, nodeId))) return undefined;
-  const read = { params, query } as NodeRead;
-  const wanted = read.params.version ?? (read.query?.version as string | undefined);
+  const asked = { params, query } as NodeRead;
+  const wanted = asked.params.version ?? (asked.query?.version as string | undefined);
   const adopt: Adopt = (version) => toOwnVersion(context, nodeId, version);
+  const rules = new VersionRules(context, nodeId);
   const pinned = mirror.isPinned && wanted !== undefined && (await findPinned(context, nodeId, wanted));
-  if (pinned) return adopt(pinned);
-  const answer = await readRemote(context, name, read).catch(async (error: unknown) => {
+  if (pinned) return adopt(rules.require(pinned));
+  const answer = await readRemote(context, name, asked).catch(async (error: unknown) => {
     if (!(error instanceof FetchFailed)) throw error;
     if (error.status !== 404) context.log('warn', 'The uplink did not answer.', { error: error.message });
     const kept = mirror.recall && (await findKept(context, nodeId));
     const spellings = wanted === undefined ? [] : [wanted, completeSpelling(context, wanted)];
-    const known = kept && mirror.recall?.(kept, spellings);
+    const known = kept && mirror.recall?.({ ...kept, versions: rules.select(kept.versions) }, spellings);
     if (known !== undefined || error.status === 404) return known;
     throw new Refused('unavailable', 'The registry behind this one does not answer; try again soon.');
   });
-  return answer === undefined || !mirror.adopt ? answer : mirror.adopt(answer, adopt);
+  if (answer === undefined || !mirror.adopt) return answer;
+  const read = (other: OperationName) => readRemote(context, other, { params: { nodeId }, query: {} });
+  const readAll = () => read('version.list').catch(toNone) as Promise<VersionView[]>;
+  // A version that was asked for is offered as it is, or refused.
+  const isOne = wanted !== undefined && !Array.isArray(answer);
+  const offered = isOne ? rules.require(answer as VersionView) : await mirror.offer?.(answer, rules, readAll);
+  return mirror.adopt(offered, adopt);
+}
+
+/** What the other registry cannot list is not offered. */
+function toNone(error: unknown): [] {
+  if (error instanceof FetchFailed) return [];
+  throw error;
 }
 
 /** @throws Refused forbidden if a rule refuses the node */
@@ -146,15 +172,8 @@ export function isAllowed(
   nodeId: string,
 ): boolean {
   const matches = (patterns: readonly string[] = []) => patterns.some((one) => matchGlob(one, nodeId));
-  return matches(uplink?.allow) && !matches(uplink?.deny);
-}
-
-function matchGlob(pattern: string, nodeId: string): boolean {
-  const parts = pattern
-    .toLowerCase()
-    .split('*')
-    .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`).test(nodeId.toLowerCase());
+  const denied = uplink?.deny.filter((rule) => splitRule(rule).length === 1);
+  return matches(uplink?.allow) && !matches(denied);
 }
 
 /** Without a trailing slash. */

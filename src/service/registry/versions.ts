@@ -8,6 +8,7 @@ import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import {
+  createVersionNotFound,
   getOwnVersion,
   getVisibleNode,
   getVisibleVersion,
@@ -18,7 +19,6 @@ import {
   refuseClosedNode,
   refuseDeletedNode,
   type Viewer,
-  versionNotFound,
 } from './access.js';
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import type { BoundedVersionRow } from './node-records.js';
@@ -91,6 +91,8 @@ const updateVersion: Write<'version.update'> = async (call, tx) => {
   const given = pickVersionDetails(body);
   const before = JSON.parse(version.details) as VersionDetails;
   const merged = { ...before, ...given };
+  // Decided: the reason of a deprecation ends with it.
+  if (!merged.deprecated || merged.deprecation_message === '') delete merged.deprecation_message;
   refuseLargeFields(merged, 'node_version');
   const details = JSON.stringify(merged);
   if (Object.keys(given).length > 0) {
@@ -148,7 +150,7 @@ const installNode: Read<'node.install'> = async (call, database) => {
     : active.where('version', '=', requested)
   ).executeTakeFirst();
   if (!version) {
-    if (requested !== undefined) throw versionNotFound(node.id, requested);
+    if (requested !== undefined) throw await createVersionNotFound(access, node, requested);
     throw new Refused('not_found', `The node ${node.id} has no active version yet.`);
   }
   context.installs.count({ nodeId: node.id, versionId: version.id, address });
