@@ -40,7 +40,12 @@ export const NodeVersion = defineObject('NodeVersion', {
       examples: ['pending', 'success', 'failed'],
       readOnly: true,
     }),
-  // Decided: an extension field.
+  // Decided: extension fields.
+  approve_by: readOnly(
+    DateTime,
+    'Until when an owner can approve this staged version; present while it is Pending',
+    { 'x-extension': true },
+  ),
   archive_sha256: readOnly(z.string(), 'SHA-256 of the archive in hex; absent until it is uploaded', {
     'x-extension': true,
   }),

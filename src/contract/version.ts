@@ -11,6 +11,10 @@ const Publish = z
   .object({
     node: Node,
     node_version: NodeVersion.required({ version: true }),
+    stage: z
+      .boolean()
+      .optional()
+      .describe('Whether an owner has to approve the version once it has passed its checks'),
     personal_access_token: z
       .string()
       .min(1)
@@ -114,6 +118,12 @@ export const version = {
       loss: 'The version number cannot be used again.',
     },
     extension: 'status NodeVersionStatusDeleted is shown',
+  }),
+  approve: operation(`POST ${ofPublisher}/{versionId}/approve`, {
+    summary: 'Approve a staged version, which becomes Active',
+    who: 'owner writes',
+    response: NodeVersion,
+    extension: 'a person decides what a CI job may only prepare',
   }),
   history: operation(`GET ${ofPublisher}/{versionId}/history`, {
     summary: 'Show the status history of a version',

@@ -37,25 +37,23 @@ export async function run(context: Context): Promise<void> {
   const nodeId = args.nodeId as string;
   const { client, signer, name: registry } = await context.services.reach();
   const asked = args.version === LATEST ? undefined : (args.version as string | undefined);
-  const version = await findDownloadable({ client, nodeId, version: asked, signal });
+  // Members look at what is staged before they approve it.
+  const allowed = new Set(['staged']);
+  const version = await findDownloadable({ client, nodeId, version: asked, allowed, signal });
   if (version.deprecated) await output.warn(describeDeprecation(nodeId, version));
   const name = `${nodeId}-${version.version}.zip`;
   const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
-  const progress = new Progress(output);
+  using progress = new Progress(output);
   const { size, sha256, isVerified, signed } = await saveFile(
     path,
     flags.force === true,
     async (temporary) => {
       await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
       const onProgress = (done: number, total: number | undefined) => progress.transferred(done, total);
-      return downloadArchive(client, version, {
-        path: temporary,
-        signal,
-        signed: { signer, nodeId },
-        onProgress,
-      });
+      return downloadArchive(client, version, { path: temporary, signal, signer, onProgress });
     },
-  ).finally(() => progress.end());
+  );
+  progress.end();
   if (signed) await reportSigner(output, registry, signed);
   if (!isVerified) {
     await output.note(`${registry} publishes no digests, so the archive was not verified.`);

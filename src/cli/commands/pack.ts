@@ -44,19 +44,15 @@ export async function run(context: Context): Promise<void> {
   }
   const name = `${manifest.node.id}-${manifest.version.version}.zip`;
   const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
-  const progress = new Progress(output);
+  using progress = new Progress(output);
   let answer: object | undefined;
-  try {
-    await saveFile(path, flags.force === true, async (temporary) => {
-      await progress.stage(`Packing ${formatCount(files.length, 'file')}, ${formatBytes(size)}`);
-      const archive = await buildArchive(context, pack, temporary, progress);
-      answer = { path, files: archive.entries, ...pickFacts(archive) };
-    });
-    progress.end();
-    await output.answer(answer, { only: 'path' });
-  } finally {
-    progress.end();
-  }
+  await saveFile(path, flags.force === true, async (temporary) => {
+    await progress.stage(`Packing ${formatCount(files.length, 'file')}, ${formatBytes(size)}`);
+    const archive = await buildArchive(context, pack, temporary, progress);
+    answer = { path, files: archive.entries, ...pickFacts(archive) };
+  });
+  progress.end();
+  await output.answer(answer, { only: 'path' });
 }
 
 function pickFacts({ size, sha256, tree }: { size: number; sha256: string; tree: string }) {

@@ -35,6 +35,7 @@ export const view = (): View => ({
     ...allowSecretsFlag,
     '--allow-findings': 'Publish even if a finding would flag the version',
     '--allow-empty': 'Publish even if the pack has no node definition, such as one with only a web extension',
+    '--stage': 'Have an owner approve the version before others can use it',
     ...identityFlags,
     '--allow-breaking':
       'Publish a patch or minor release even if workflows that were saved with the latest version break',
@@ -80,18 +81,14 @@ async function publishOne(
   timeoutMs: number,
 ): Promise<void> {
   const { output } = context;
-  const progress = new Progress(output);
+  using progress = new Progress(output);
   const code = await checkCode(pack, output, progress, readAllowances(context.flags));
   context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
-  try {
-    const version = await publishFolder(context, pack, { changelog, timeoutMs, progress, code });
-    progress.end();
-    const format = await context.services.findFormat();
-    await output.answer(format.writeAnswer(getOutline('version.get'), version));
-    await context.services.announce();
-  } finally {
-    progress.end();
-  }
+  const version = await publishFolder(context, pack, { changelog, timeoutMs, progress, code });
+  progress.end();
+  const format = await context.services.findFormat();
+  await output.answer(format.writeAnswer(getOutline('version.get'), version));
+  await context.services.announce();
 }
 
 async function readChangelog(context: Needs<'flags' | 'system'>): Promise<string | undefined> {

@@ -81,6 +81,7 @@ export function publishFolder(
         ...{ openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
         timeoutMs: flags.wait === false ? undefined : timeoutMs,
         skipExisting: flags['skip-existing'] === true,
+        stage: flags.stage === true,
         code: flags['allow-breaking'] === true ? undefined : code,
       },
       pack,

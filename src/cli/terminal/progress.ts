@@ -60,6 +60,10 @@ export class Progress implements Stages {
     this.#stage = '';
   }
 
+  [Symbol.dispose](): void {
+    this.end();
+  }
+
   #isShown(): boolean {
     const { stderr, env } = this.output.system;
     // A terminal without a size has 0 columns, and ora divides by the number of columns.

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
 import { checkDigest, checkSha256, computeSha256 } from '../digest.js';
 import { FlowError } from '../flow-error.js';
-import { toVerdictError } from '../publish/next-step.js';
+import { isStaged, toVerdictError } from '../publish/next-step.js';
 import { findArchiveDigest, type NodeVersion, readVersion, requireVersion } from '../publish/published.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { readVersionStatement, requireVouched, type VersionStatement } from '../trust/version-statement.js';
@@ -18,7 +18,7 @@ export interface FindVersionOptions {
   readonly version?: string | undefined;
   /** Whether the registry counts an install. Default true. */
   readonly counts?: boolean;
-  /** Which of `DOUBTFUL_STATES` the version may have. */
+  /** Which of `DOUBTFUL_STATES` the version may have; `staged`: it may wait for an owner. */
   readonly allowed?: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
@@ -59,8 +59,10 @@ async function readWithoutCounting({
 
 function requireDownloadable(
   { nodeId, allowed }: Pick<FindVersionOptions, 'nodeId' | 'allowed'>,
-  version: NodeVersion,
+  found: NodeVersion,
 ): NodeVersion {
+  // Not every registry says of which node it is.
+  const version = { ...found, node_id: found.node_id ?? nodeId };
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
     case 'NodeVersionStatusBanned': {
@@ -71,6 +73,7 @@ function requireDownloadable(
     case 'NodeVersionStatusDeleted':
       throw toNothingToDownloadError(nodeId, version.version, ', because it was deleted');
     case 'NodeVersionStatusPending':
+      if (allowed?.has('staged') && isStaged(version)) return version;
       throw new FlowError(
         'version_pending',
         `The registry has not finished checking ${nodeId} ${version.version}.`,
@@ -90,8 +93,8 @@ export interface DownloadOptions {
   /** The file to create. */
   readonly path: string;
   readonly signal: AbortSignal;
-  /** Verifies what the registry signed of the node that was asked for. Absent: only digests are compared. */
-  readonly signed?: { readonly signer: SigningService; readonly nodeId: string };
+  /** Verifies what the registry signed. */
+  readonly signer: SigningService;
   readonly onProgress?: (done: number, total: number | undefined) => void;
 }
 
@@ -113,13 +116,13 @@ export interface DownloadedArchive {
 export async function downloadArchive(
   client: Client,
   version: NodeVersion,
-  { path, signal, signed: signing, onProgress }: DownloadOptions,
+  { path, signal, signer, onProgress }: DownloadOptions,
 ): Promise<DownloadedArchive> {
   const { downloadUrl, node_id = '' } = version;
   if (!downloadUrl) throw toNothingToDownloadError(node_id, version.version);
-  const name = { nodeId: signing?.nodeId ?? node_id, version: version.version ?? '' };
+  const name = { nodeId: node_id, version: version.version ?? '' };
   const readStatement = async () =>
-    signing && isSigned(version) ? readVersionStatement(signing.signer, name) : undefined;
+    isSigned(version) && node_id ? readVersionStatement(signer, name) : undefined;
   // Beside the download. What is of the registry behind this one is signed once it is kept.
   const early = version.from_uplink ? undefined : readStatement();
   early?.catch(() => undefined);
@@ -134,7 +137,7 @@ export async function downloadArchive(
   if (digest !== undefined) checkSha256(digest, sha256);
   checkDigest(headers['repr-digest'], sha256);
   const signed = await (early ?? readStatement());
-  if (signed) requireVouched(signed, sha256, `${name.nodeId} ${name.version}`);
+  if (signed) requireVouched(signed, sha256, `${node_id} ${name.version}`);
   return { size: bytes, sha256, isVerified: digest !== undefined || signed !== undefined, signed };
 }
 

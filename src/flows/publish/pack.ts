@@ -29,6 +29,9 @@ export interface Stages {
   end(): void;
 }
 
+/** Shows nothing, for what is a part of something larger. */
+export const UNSEEN: Stages = { stage: async () => {}, update() {}, transferred() {}, end() {} };
+
 /** A folder that can be published: its manifest and its files. */
 export interface Pack {
   readonly folder: string;

@@ -3,7 +3,7 @@ import { createWriteStream, existsSync, mkdirSync, writeFileSync } from 'node:fs
 import { rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { Client } from '../../client/client.js';
-import { readFileType } from '../../disk/file-type.js';
+import { RESULT_TYPES, readFileType } from '../../disk/file-type.js';
 import { createPartPath } from '../../disk/part-file.js';
 import { checkDigest, computeSha256 } from '../digest.js';
 import { FlowError } from '../flow-error.js';
@@ -29,8 +29,6 @@ export interface SaveOptions {
   readonly claimed?: Set<string>;
 }
 
-/** The types that results may have: a file of any of them is in the way of a pattern with {ext}. */
-const RESULT_EXTENSIONS = ['png', 'jpg', 'webp', 'mp4'];
 const RECEIPT_ENDING = '.receipt.json';
 /** The limit of file systems. */
 const MAX_NAME_BYTES = 255;
@@ -178,6 +176,7 @@ function chooseExtension(contentType: string | undefined, url: string): string {
   return declared ?? inUrl ?? 'bin';
 }
 
+/** A file of any type that results may have is in the way of a pattern with {ext}. */
 function listResultPaths(path: string): string[] {
-  return path.includes('{ext}') ? RESULT_EXTENSIONS.map((ext) => path.replaceAll('{ext}', ext)) : [path];
+  return path.includes('{ext}') ? RESULT_TYPES.map(({ ext }) => path.replaceAll('{ext}', ext)) : [path];
 }

@@ -55,7 +55,7 @@ const listVersions: Read<'version.list'> = async (call, database) => {
     const unread = sql.lit(null).$castTo<null>();
     const older = newest
       .select(['id', 'node_id', 'version', 'status', 'extract_status', 'archive_sha256', 'created_at'])
-      .select([unread.as('details'), unread.as('status_reason'), unread.as('provenance')]);
+      .select([unread.as('details'), unread.as('status_reason'), unread.as('provenance'), 'approve_by']);
     rows.push(
       ...(await older
         .limit(MAX_LISTED_ROWS - whole)
@@ -114,6 +114,24 @@ const deleteVersion: Write<'version.delete'> = async ({ params, caller, context 
     actor: caller.userId as string,
     now: context.now(),
   });
+};
+
+// Decided: an owner approves a staged version in person, so that a token alone makes nothing Active.
+const approveVersion: Write<'version.approve'> = async (call, tx) => {
+  const { params, caller, context } = call;
+  const { node, version } = await getOwnVersion(tx, params);
+  refuseClosedNode(node);
+  await changeVersionStatus(tx, {
+    versionId: version.id,
+    to: 'NodeVersionStatusActive',
+    right: 'approval',
+    actor: caller.userId as string,
+    // What the checks noted stays.
+    reason: version.status_reason ?? undefined,
+    now: context.now(),
+  });
+  const approved = await getOwnVersion(tx, params);
+  return viewVersion(await openAccess(call, tx), approved.version, node.publisher_id);
 };
 
 const getVersionHistory: Read<'version.history'> = async ({ params }, database) => {
@@ -264,6 +282,7 @@ export const versionHandlers = {
   'version.get': { read: getVersion },
   'version.list': { read: listVersions },
   'version.delete': { write: deleteVersion },
+  'version.approve': { write: approveVersion },
   'version.history': { read: getVersionHistory },
   'node.install': { read: installNode },
   'version.bulk': { read: getVersionsInBulk },
