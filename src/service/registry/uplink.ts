@@ -16,48 +16,11 @@ import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { foldNodeId } from './access.js';
 import { toPlainId } from './names.js';
-import { findKept, findPinned, type KeptNode } from './uplink-kept.js';
+import { findKept, findPinned } from './uplink-kept.js';
+import { type Adopt, MIRRORS } from './uplink-mirrors.js';
+import { matchGlob, splitRule, VersionRules } from './uplink-rules.js';
 import { completeSpelling } from './version-order.js';
 import type { NodeView, VersionView } from './views.js';
-
-/** A version as it is answered here. */
-type Adopt = (version: VersionView) => VersionView;
-
-/** A read of a node that the registry behind this one answers if it is not held here. */
-interface Mirror {
-  /** Replaces the addresses of archives in an answer. Absent: it has none. */
-  readonly adopt?: (answer: unknown, adopt: Adopt) => unknown;
-  /** Answers with what is known, without the other registry. @param spellings of the wanted version */
-  readonly recall?: (kept: KeptNode, spellings: readonly string[]) => unknown;
-  /** A version that was served once stays what it was. */
-  readonly isPinned?: true;
-}
-
-const adoptVersion: Mirror['adopt'] = (answer, adopt) => adopt(answer as VersionView);
-const findVersion = ({ versions }: KeptNode, spellings: readonly string[]) =>
-  spellings.map((spelling) => versions.find(({ version }) => version === spelling)).find(Boolean);
-
-const MIRRORS: Partial<Record<OperationName, Mirror>> = {
-  'node.get': {
-    adopt: (answer, adopt) => {
-      const { latest_version: latest, ...node } = answer as NodeView;
-      return { ...node, ...(latest && { latest_version: adopt(latest) }) };
-    },
-    recall: ({ node, versions }) => ({ ...node, latest_version: versions[0] }),
-  },
-  'node.install': {
-    adopt: adoptVersion,
-    recall: (kept, spellings) => (spellings.length === 0 ? kept.versions[0] : findVersion(kept, spellings)),
-    isPinned: true,
-  },
-  'version.list': {
-    adopt: (answer, adopt) => (answer as VersionView[]).map(adopt),
-    recall: ({ versions }) => versions,
-  },
-  'version.get': { adopt: adoptVersion, recall: findVersion },
-  'hostNodes.list': {},
-  'hostNodes.get': {},
-};
 
 /** A read that goes to the registry behind this one. */
 interface RemoteRead {
@@ -85,22 +48,35 @@ export async function askUplink(
   const { nodeId } = params as NodeRead['params'];
   const mirror = MIRRORS[name];
   if (!mirror || nodeId === undefined || !(await mayAsk(context, nodeId))) return undefined;
-  const read = { params, query } as NodeRead;
-  const wanted = read.params.version ?? (read.query?.version as string | undefined);
+  const asked = { params, query } as NodeRead;
+  const wanted = asked.params.version ?? (asked.query?.version as string | undefined);
   const adopt: Adopt = (version) => toOwnVersion(context, nodeId, version);
+  const rules = new VersionRules(context, nodeId);
   const pinned =
     mirror.isPinned && wanted !== undefined && (await findPinned(context.database, nodeId, wanted));
-  if (pinned) return adopt(pinned);
-  const answer = await readRemote(context, name, read).catch(async (error: unknown) => {
+  if (pinned) return adopt(rules.require(pinned));
+  const answer = await readRemote(context, name, asked).catch(async (error: unknown) => {
     if (!(error instanceof FetchFailed)) throw error;
     if (error.status !== 404) context.log('warn', 'The uplink did not answer.', { error: error.message });
     const kept = mirror.recall && (await findKept(context.database, nodeId));
     const spellings = wanted === undefined ? [] : [wanted, completeSpelling(context, wanted)];
-    const known = kept && mirror.recall?.(kept, spellings);
+    const known = kept && mirror.recall?.({ ...kept, versions: rules.select(kept.versions) }, spellings);
     if (known !== undefined || error.status === 404) return known;
     throw new Refused('unavailable', 'The registry behind this one does not answer; try again soon.');
   });
-  return answer === undefined || !mirror.adopt ? answer : mirror.adopt(answer, adopt);
+  if (answer === undefined || !mirror.adopt) return answer;
+  const read = (other: OperationName) => readRemote(context, other, { params: { nodeId }, query: {} });
+  const readAll = () => read('version.list').catch(toNone) as Promise<VersionView[]>;
+  // A version that was asked for is offered as it is, or refused.
+  const isOne = wanted !== undefined && !Array.isArray(answer);
+  const offered = isOne ? rules.require(answer as VersionView) : await mirror.offer?.(answer, rules, readAll);
+  return mirror.adopt(offered, adopt);
+}
+
+/** What the other registry cannot list is not offered. */
+function toNone(error: unknown): [] {
+  if (error instanceof FetchFailed) return [];
+  throw error;
 }
 
 /** @throws Refused forbidden if a rule refuses the node */
@@ -141,12 +117,8 @@ export function isAllowed(
   nodeId: string,
 ): boolean {
   const matches = (patterns: readonly string[] = []) => patterns.some((one) => matchGlob(one, nodeId));
-  return matches(uplink?.allow) && !matches(uplink?.deny);
-}
-
-function matchGlob(pattern: string, nodeId: string): boolean {
-  const escaped = pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
-  return new RegExp(`^${escaped}$`, 'i').test(nodeId);
+  const denied = uplink?.deny.filter((rule) => splitRule(rule).length === 1);
+  return matches(uplink?.allow) && !matches(denied);
 }
 
 /** Without a trailing slash. */
