@@ -178,6 +178,7 @@ test('every error code of the sources is explained, in help and in docs/errors.m
     'manifest_missing',
     'same_version_exists',
     'still_checking',
+    'stage_unsupported',
     'folder_exists',
     'unknown_placeholder',
     'same_output',
