@@ -179,6 +179,7 @@ test('every error code of the sources is explained, in help and in docs/errors.m
     'nothing_to_download',
     'same_version_exists',
     'still_checking',
+    'stage_unsupported',
     'folder_exists',
     'unknown_placeholder',
     'same_output',
