@@ -95,12 +95,13 @@ describe.each([
       ['operation'],
       ['auth', 'webhooks', 'engines'],
       ['registry', 'generation'],
+      ['pages'],
       ['jobs', 'http'],
       ['maintenance'],
       ['serve.ts'],
       ['index.ts'],
     ],
-    16,
+    17,
   ],
   [
     'src/cli',
@@ -110,7 +111,7 @@ describe.each([
       ['connect'],
       ['views', 'sign-in'],
       ['generation'],
-      ['api', 'batch', 'completion', 'doctor', 'publish', 'webhooks'],
+      ['api', 'batch', 'completion', 'doctor', 'publish', 'webhooks', 'workflow'],
       ['commands'],
       ['complete-commands.ts'],
       ['run-command.ts'],
@@ -199,11 +200,12 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
   },
   { what: 'the console', found: /\bconsole\./, at: /^$/ },
   {
-    // Nothing that reads a folder starts a program: git obeys the configuration of the checkout.
+    // Nothing that reads a folder starts a program: git obeys the configuration of the checkout. What fetches a source
+    // starts it in a new folder, without any configuration.
     what: 'child_process',
     found:
       /(?:from |\bimport ?\(|\b(?:require|getBuiltinModule)\()\s*['"](?:node:)?(?:child_process|cluster)['"]/,
-    at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/local|sign-in\/opener|terminal\/(keychain-process|pager)|webhooks\/actions)|disk\/limited-child)\.ts$/,
+    at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/local|sign-in\/opener|terminal\/(keychain-process|pager)|webhooks\/actions)|disk\/limited-child|pack\/git-fetch)\.ts$/,
   },
   {
     // A folder may be another person's work, and a pipe or a device in it never ends: disk/folder-file opens its files.
@@ -234,8 +236,9 @@ test.each(homes)('$what is used only where it belongs', ({ found, at }) => {
 
 describe('the names of operations', () => {
   const names = new Set(Array.from(listOperations(contract), ([name]) => name));
-  /** Commands are written for operations; the contract declares them, and its types are generated. */
-  const places = /^src\/(contract\/[a-z-]+|cli\/(views|commands)\/[a-z-]+|library\/api\.generated)\.ts$/;
+  /** Commands and pages are written for operations; the contract declares them, and its types are generated. */
+  const places =
+    /^src\/(contract\/[a-z-]+|cli\/(views|commands)\/[a-z-]+|service\/pages\/[a-z-]+|library\/api\.generated)\.ts$/;
 
   /** The lines of a file that name an operation other than as a type, a key of a table, or what is called or recorded. */
   function listNamed(file: string): string[] {

@@ -1,4 +1,6 @@
 import { isRecord, parseJson } from './json.js';
+import { createTypeCheck, type PackTypes, type TypeCheck } from './link-types.js';
+
 /** A node definition as listed by the service; every field may be missing. */
 export interface ListedDefinition {
   readonly host_node_name?: string | undefined;
@@ -27,11 +29,12 @@ export function compareDefinitions(
 ): Change[] {
   const old = groupByName(before);
   const now = groupByName(after);
+  const accepts = createTypeCheck(collectTypes(before), collectTypes(after));
   const names = [...new Set([...old.keys(), ...now.keys()])].sort();
   return names.flatMap((host_node_name) => {
     const was = old.get(host_node_name);
     const is = now.get(host_node_name);
-    const changes = was && is ? compareOne(was, is) : [was ? NODE_REMOVED : NODE_ADDED];
+    const changes = was && is ? compareOne(was, is, accepts) : [was ? NODE_REMOVED : NODE_ADDED];
     return changes.map((change) => ({ host_node_name, ...change }));
   });
 }
@@ -49,42 +52,65 @@ function groupByName(list: readonly ListedDefinition[]): Map<string, ListedDefin
   return new Map(list.map((definition) => [definition.host_node_name ?? '', definition]));
 }
 
-function compareOne(was: ListedDefinition, is: ListedDefinition): Difference[] {
-  return [...compareInputs(was, is), ...compareOutputs(was, is), ...compareRest(was, is)];
+function compareOne(was: ListedDefinition, is: ListedDefinition, accepts: TypeCheck): Difference[] {
+  const differences = [
+    ...compareInputs(was, is, accepts),
+    ...compareOutputs(was, is, accepts),
+    ...compareRest(was, is),
+  ];
+  // No workflow has run with it.
+  return isUnusable(was) ? differences.map((one) => ({ ...one, breaks: false })) : differences;
 }
 
-function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[] {
+function compareInputs(was: ListedDefinition, is: ListedDefinition, accepts: TypeCheck): Difference[] {
   const old = readInputs(was.input_types);
   const now = readInputs(is.input_types);
   // Inputs that are computed at run time cannot be compared.
   if (!old || !now) return [];
+  const wasOpen = hasComputedNames(was.input_types);
+  const isOpen = hasComputedNames(is.input_types);
+  // The host fills in hidden inputs, and links cannot lead to them.
+  const hidden = new Set(Object.keys(readGroups(is.input_types).hidden ?? {}));
   const differences: Difference[] = [];
-  const add = (change: string, breaks: boolean, name: string, what: string) =>
-    differences.push({ change, detail: `${name}: ${what}`, breaks });
   for (const [name, input] of old) {
     const same = now.get(name);
-    if (!same) {
-      add('input removed', true, name, input.type);
-      continue;
-    }
-    if (same.type !== input.type && ![same.type, input.type].includes(COMPUTED))
-      add('input type', !acceptsValue(same.type, input.type), name, `${input.type} -> ${same.type}`);
-    const gone = input.choices.filter((choice) => !same.choices.includes(choice));
-    if (same.choices.length > 0 && gone.length > 0) add('choices removed', true, name, gone.join(', '));
-    if (!same.required && input.required) add('input optional', false, name, same.type);
-    if (isNarrower(same, input))
-      add('range narrowed', true, name, `${describeRange(input)} -> ${describeRange(same)}`);
-    const initial = [input.initial, same.initial].map(formatValue);
-    if (same.type === input.type && initial[0] !== initial[1] && !initial.includes(COMPUTED))
-      add('default', false, name, initial.join(' -> '));
-    if (same.required && !input.required) add('input required', true, name, same.type);
+    const add = (change: string, breaks: boolean, what: string) =>
+      differences.push({ change, detail: `${name}: ${what}`, breaks });
+    if (same) compareInput(input, same, accepts, add);
+    else if (!isOpen) add('input removed', input.isWidget || !hidden.has(name), input.type);
   }
-  const order = compareOrder(old, now);
+  const order = wasOpen || isOpen ? undefined : compareOrder(old, now);
   if (order) differences.push(order);
   // The host refuses prompts saved for its API that lack a required input, even if it has a default.
-  for (const [name, { type, required }] of now)
-    if (!old.has(name)) add('input added', required, name, `${type} (${required ? 'required' : 'optional'})`);
+  for (const [name, { type, required }] of now) {
+    if (old.has(name) || wasOpen) continue;
+    const detail = `${name}: ${type} (${required ? 'required' : 'optional'})`;
+    differences.push({ change: 'input added', detail, breaks: required });
+  }
   return differences;
+}
+
+function compareInput(
+  was: Input,
+  is: Input,
+  accepts: TypeCheck,
+  add: (change: string, breaks: boolean, what: string) => void,
+): void {
+  if (is.type !== was.type && ![is.type, was.type].includes(COMPUTED))
+    add('input type', !accepts(is.type, was.type), `${was.type} -> ${is.type}`);
+  const gone = was.choices.filter((choice) => !is.choices.includes(choice));
+  if (is.choices.length > 0 && !is.isOpen && gone.length > 0) add('choices removed', true, gone.join(', '));
+  if (!is.required && was.required) add('input optional', false, is.type);
+  if (isNarrower(is, was)) add('range narrowed', true, `${describeRange(was)} -> ${describeRange(is)}`);
+  const initial = [was.initial, is.initial].map(formatValue);
+  if (is.type === was.type && initial[0] !== initial[1] && !initial.includes(COMPUTED))
+    add('default', false, initial.join(' -> '));
+  if (is.required && !was.required) add('input required', true, is.type);
+}
+
+/** Lists the inputs that are edited in the node, in the order in which workflows save their values. */
+export function listWidgets(inputs: ReadonlyMap<string, Input>): string[] {
+  return [...inputs].filter(([, { isWidget }]) => isWidget).map(([name]) => name);
 }
 
 /** Workflows save the values of widgets by position, so only widgets that are added at the end keep them in place. */
@@ -92,8 +118,6 @@ function compareOrder(
   old: ReadonlyMap<string, Input>,
   now: ReadonlyMap<string, Input>,
 ): Difference | undefined {
-  const listWidgets = (inputs: ReadonlyMap<string, Input>) =>
-    [...inputs].filter(([, { isWidget }]) => isWidget).map(([name]) => name);
   // Removed ones are reported as such.
   const before = listWidgets(old).filter((name) => now.get(name)?.isWidget);
   const after = listWidgets(now);
@@ -101,38 +125,39 @@ function compareOrder(
   return { change: 'input order', detail: `${before.join(', ')} -> ${after.join(', ')}`, breaks: true };
 }
 
-/** Whether a saved value can now be out of range. */
+/** Whether a saved value can now be out of range. A bound that is computed at run time cannot be compared. */
 function isNarrower(is: Input, was: Input): boolean {
-  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = was;
-  return (is.min ?? min) > min || (is.max ?? max) < max;
+  if (is.type !== was.type) return false;
+  const isLess = (low: Bound | undefined, high: Bound | undefined) =>
+    typeof low === 'number' && typeof high === 'number' && low < high;
+  return isLess(was.min ?? HOST_RANGE.min, is.min) || isLess(is.max, was.max ?? HOST_RANGE.max);
 }
+
+/** What the host lets people enter in a number without bounds. */
+const HOST_RANGE = { min: 0, max: 2048 };
 
 function describeRange({ min, max }: Input): string {
   return `${min ?? 'any'} to ${max ?? 'any'}`;
 }
 
 function formatValue(initial: unknown): string {
-  // A default that is computed at run time is listed as an object.
   if (isRecord(initial)) return COMPUTED;
   return initial === undefined ? 'none' : JSON.stringify(initial);
 }
 
-/** Types that match any other type. */
-const ANY_TYPES = ['*', 'COMFY_MATCHTYPE_V3'];
-
-/** Whether an output of type `offered` can be connected to an input of type `wanted`; both may list several types. */
-function acceptsValue(wanted: string, offered: string): boolean {
-  if (ANY_TYPES.includes(wanted) || ANY_TYPES.includes(offered)) return true;
-  const types = wanted.split(',');
-  return offered.split(',').every((type) => types.includes(type));
+function collectTypes(definitions: readonly ListedDefinition[]): PackTypes {
+  const outputs = definitions.flatMap(({ return_types }) => readList(return_types) ?? []);
+  const inputs = definitions.flatMap(({ input_types }) => [...(readInputs(input_types)?.values() ?? [])]);
+  return { outputs: new Set(outputs), all: new Set([...outputs, ...inputs.map(({ type }) => type)]) };
 }
 
-function compareOutputs(was: ListedDefinition, is: ListedDefinition): Difference[] {
+function compareOutputs(was: ListedDefinition, is: ListedDefinition, accepts: TypeCheck): Difference[] {
   const old = readList(was.return_types);
   const now = readList(is.return_types);
   if (!old || !now || old.join() === now.join()) return [];
+  if ([...old, ...now].includes(COMPUTED)) return [];
   // Workflows refer to outputs by position, so only additions at the end are compatible.
-  const breaks = old.some((type, index) => now[index] === undefined || !acceptsValue(type, now[index]));
+  const breaks = old.some((type, index) => now[index] === undefined || !accepts(type, now[index]));
   return [
     { change: 'outputs', detail: `${old.join(', ') || 'none'} -> ${now.join(', ') || 'none'}`, breaks },
   ];
@@ -156,13 +181,41 @@ export interface Input {
   readonly isWidget: boolean;
   /** The declared default value; undefined if there is none. */
   readonly initial: unknown;
+  /** Whether some of its choices, or its type, are computed at run time. */
+  readonly isOpen: boolean;
   /** Bounds of a number. */
-  readonly min: number | undefined;
-  readonly max: number | undefined;
+  readonly min: Bound | undefined;
+  readonly max: Bound | undefined;
 }
 
-/** The type of an input that is computed at run time. */
-const COMPUTED = 'computed';
+type Bound = number | typeof COMPUTED;
+
+/** What is computed at run time: the type of an input, a bound, an output. */
+export const COMPUTED = 'computed';
+/** The key of what stands for it in a definition; beside other keys, it means that there are more. */
+const COMPUTED_KEY = '$computed';
+
+function isComputed(value: unknown): boolean {
+  return isRecord(value) && COMPUTED_KEY in value;
+}
+
+function readGroups(text: string | undefined): Readonly<Record<string, unknown>> {
+  const whole = parseJson(text ?? 'null');
+  return isRecord(whole) ? whole : {};
+}
+
+/** Whether inputs may have names that are known only at run time. */
+export function hasComputedNames(text: string | undefined): boolean {
+  const groups = readGroups(text);
+  return [groups, groups.required, groups.optional].some(isComputed);
+}
+
+/** Whether a definition requires what is not an input, as if a tooltip stood beside the inputs. */
+function isUnusable({ input_types }: ListedDefinition): boolean {
+  return Object.values(readGroups(input_types).required ?? {}).some(
+    (declared) => typeof declared === 'string',
+  );
+}
 
 /** Types that are edited in the node, so they always have a value. */
 const WIDGET_TYPES = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO']);
@@ -176,9 +229,15 @@ export function readInputs(text: string | undefined): Map<string, Input> | undef
     const group = whole[part];
     if (!isRecord(group)) continue;
     for (const [name, declared] of Object.entries(group))
-      inputs.set(name, toInput(declared, part === 'required'));
+      if (name !== COMPUTED_KEY && isDeclaration(declared))
+        inputs.set(name, toInput(declared, part === 'required'));
   }
   return inputs;
+}
+
+/** Groups within groups and texts are not inputs, but there are packs with them. */
+function isDeclaration(declared: unknown): boolean {
+  return Array.isArray(declared) || isComputed(declared);
 }
 
 function toInput(declared: unknown, required: boolean): Input {
@@ -190,25 +249,28 @@ function toInput(declared: unknown, required: boolean): Input {
       : [];
   const type = Array.isArray(kind) ? 'COMBO' : typeof kind === 'string' ? kind : COMPUTED;
   const settings = isRecord(options) ? options : {};
+  const toBound = (value: unknown) =>
+    isComputed(options) || isComputed(value) ? COMPUTED : typeof value === 'number' ? value : undefined;
   return {
     required,
     type,
-    choices: listed.map(String),
+    choices: listed.filter((choice) => !isComputed(choice)).map(String),
+    isOpen: type === COMPUTED || isRecord(settings.options) || listed.some(isRecord),
     isWidget: WIDGET_TYPES.has(type) && settings.forceInput !== true,
-    initial: settings.default,
-    min: toNumber(settings.min),
-    max: toNumber(settings.max),
+    initial: isComputed(options) ? options : settings.default,
+    min: toBound(settings.min),
+    max: toBound(settings.max),
   };
 }
 
-function toNumber(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
+/** Parses the JSON text of a list of types; undefined if it is not a list. */
+export function readList(text: string | undefined): string[] | undefined {
+  const list = parseJson(text ?? 'null');
+  return Array.isArray(list) ? list.map(toOutputType) : undefined;
 }
 
-/** Parses the JSON text of a list of names; undefined if it is not a list. */
-function readList(text: string | undefined): string[] | undefined {
-  const list = parseJson(text ?? 'null');
-  return Array.isArray(list)
-    ? list.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
-    : undefined;
+function toOutputType(type: unknown): string {
+  if (typeof type === 'string') return type;
+  // What takes one of a list of choices has the same list, and changes with it.
+  return Array.isArray(type) ? 'COMBO' : isComputed(type) ? COMPUTED : JSON.stringify(type);
 }

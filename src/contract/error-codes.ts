@@ -30,6 +30,11 @@ export const errorCodes = {
     4,
     'A quota of the user or publisher is used up; the message names it and says when to continue.',
   ),
+  identity_refused: code(
+    403,
+    4,
+    'The identity of the CI job matches no trust of the publisher; the details name each claim.',
+  ),
   node_not_allowed: code(403, 4, 'The personal access token is limited to other nodes.'),
   invalid_signature: code(403, 4, 'The signed URL has expired or was modified.'),
   host_not_allowed: code(403, 2, 'A service on loopback only answers requests addressed to loopback.'),

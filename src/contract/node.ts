@@ -89,6 +89,7 @@ export const node = {
       node_id: limitEntries(100, z.array(z.string().min(1).max(1024)))
         .optional()
         .describe('Only the nodes with these ids, in any letter case'),
+      publisher_id: filter(1024, 'Only nodes of this publisher'),
       timestamp: DateTime.max(64)
         .optional()
         .describe('Only nodes that, or whose latest version, were created at or after this time'),

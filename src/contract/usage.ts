@@ -45,6 +45,14 @@ const UsageRow = defineObject('UsageRow', {
     .number()
     .describe('Credits given back for tasks that failed, or were cancelled before they started'),
   credits: z.number().describe('Credits charged and not refunded'),
+  vendor_credits: z
+    .number()
+    .optional()
+    .describe('Credits of their own that vendors charged, if they say so; for admins only'),
+  difference: z
+    .number()
+    .optional()
+    .describe('Credits of the tasks whose vendor says what it charged, less vendor_credits'),
 });
 
 export const Usage = defineObject('Usage', {
@@ -61,6 +69,16 @@ export const UserBudget = defineObject('UserBudget', {
   email: z.string().optional(),
   name: z.string().optional(),
   budget: Budget.optional().describe('Absent without a limit'),
+});
+
+/** A user in the list of all. */
+export const ListedUser = defineObject('ListedUser', {
+  id: z.string(),
+  email: z.string().optional(),
+  name: z.string().optional(),
+  credits_per_month: z.int().optional().describe('Own budget; absent if that of the configuration holds'),
+  created_at: DateTime.describe('When the user first signed in'),
+  seen_at: DateTime.optional().describe('When the user last signed in'),
 });
 
 export const NewUserBudget = defineRequest('NewUserBudget', {

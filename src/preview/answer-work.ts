@@ -16,9 +16,7 @@ export function answerWork<Work>(
   });
 }
 
-function send(message: PreviewMessage): void {
-  sendMessage(message);
-}
+const send: (message: PreviewMessage) => void = sendMessage;
 
 function toDefect(error: unknown): PreviewMessage {
   if (!(error instanceof Error)) return { defect: String(error), name: 'Error' };

@@ -1,8 +1,9 @@
 import type { ChildWork } from '../disk/limited-child.js';
 import { type OnProgress, PreviewFailure, type PreviewMessage } from './job.js';
+import { PackageMissing } from './packages.js';
 
 /**
- * Work for the process of images or videos. It fails with PreviewFailure, or the error of the machine.
+ * Work for the process of images or videos. It fails with PreviewFailure, PackageMissing, or the error of the machine.
  * @param task what its program is asked for
  */
 export function createPreviewWork<Result>(
@@ -21,6 +22,7 @@ export function createPreviewWork<Result>(
       if ('failure' in message) throw new PreviewFailure(message.failure);
       if ('defect' in message) {
         const { defect, name, code } = message;
+        if (name === 'PackageMissing') throw new PackageMissing(defect);
         throw Object.assign(new Error(defect), { name, ...(code !== undefined && { code }) });
       }
       progress(message.part);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PackReader, QUICK_LIMITS } from '../python/reader-process.js';
 import type { Lookup } from '../wire/checked-lookup.js';
+import { createCiVerifier } from './auth/ci-identity.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
 import { getSigningKey, signToken, verifyOwnToken } from './auth/tokens.js';
@@ -14,21 +15,23 @@ import {
   parseConfiguration,
 } from './configuration/configuration.js';
 import { createLineLog, type Log, limitLog } from './configuration/log.js';
+import { completeIssuer } from './configuration/publish-issuer.js';
 import { readSecret } from './configuration/secret-source.js';
 import { explainStartError } from './configuration/start-errors.js';
 import { openDatabase } from './database/open-database.js';
 import { maskPassword } from './database/postgres.js';
 import { createEngines, listPreviews } from './engines/create-engines.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
+import type { VendorTroubles } from './engines/upstream/retry.js';
 import { createApp } from './http/app.js';
 import { createStop } from './http/end-service.js';
-import { formatUrl, listenOn, listenOnSocket } from './http/listen.js';
+import { listenOn, listenOnSocket } from './http/listen.js';
 import { loadScenario } from './http/load-scenario.js';
 import { routeOwner } from './http/owner-routes.js';
 import type { Scenario, ScenarioInput } from './http/scenario.js';
-import { routeCallbacks, routeResults } from './http/task-routes.js';
+import { routeCallbacks, routeInputs, routeResults } from './http/task-routes.js';
 import { routeUploads } from './http/uploads.js';
-import { createJobKinds } from './jobs/job-kinds.js';
+import { createJobKinds, moveTasks } from './jobs/job-kinds.js';
 import { schedulePruning } from './jobs/prune.js';
 import type { Context } from './operation/context.js';
 import { DiskSpace } from './operation/disk-space.js';
@@ -138,23 +141,25 @@ async function startInFolder(
     const listening = { url: '' };
     const count = metrics?.count ?? (() => {});
     const given = { ...{ folder, configuration, compatibility, opened, instance, listening }, log, count };
-    const { context, callbacks } = await createContext(given, parts, scenario);
+    const { context, callbacks, troubles } = await createContext(given, parts, scenario);
 
     const state = { ready: false };
     const app = createApp(context, () => state.ready, scenario);
     const { database, queue, keys, now, scratch, baseUrl } = context;
     await routeUploads(app, context);
     routeResults(app, context);
+    routeInputs(app, context);
     routeCallbacks(app, context, callbacks);
     const { version } = configuration;
     const rotateKey = async () => {
-      keys.token = await rotateSigningKey(database, now);
+      await rotateSigningKey(database, now);
+      await keys.reload();
       return getSigningKey(keys.token).kid;
     };
-    routeOwner(app, { keys, instance, version, stop: () => endSoon(), rotateKey });
+    routeOwner(app, { keys, instance, version, troubles, stop: () => endSoon(), rotateKey });
     const kinds = createJobKinds(context);
-    const { token, host } = configuration.metrics;
-    const metricsServer = await metrics?.route(app, {
+    const { token } = configuration.metrics;
+    const metricsAddress = await metrics?.route(app, {
       store: { database, now, scratch, instance, kinds: Object.keys(kinds) },
       configuration,
       token: token && readSecret(token, process.env),
@@ -170,6 +175,7 @@ async function startInFolder(
     const stopWatch = configuration.idleMs
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
+    await moveTasks(context);
     queue.start(kinds);
     await schedulePruning(context);
 
@@ -185,7 +191,7 @@ async function startInFolder(
     return {
       url: baseUrl(),
       localUrl: listening.url,
-      metricsUrl: metricsServer && `${formatUrl(metricsServer, host)}/metrics`,
+      metricsUrl: metricsAddress && `${metricsAddress}/metrics`,
       ownerToken: folder.ownerToken,
       instance,
       context,
@@ -229,7 +235,8 @@ async function createContext(
   await bindStorage(database, storage, { setting: configuration.storage, folder: objects, alone });
   const baseUrl = () => publicUrl?.replace(/\/+$/, '') ?? listening.url;
   const callbacks = new VendorCallbacks({ configuration, database, queue, keys, baseUrl });
-  const engineOptions = { env: process.env, database, callbacks, limits, now, log, count };
+  const troubles: VendorTroubles = new Map();
+  const engineOptions = { env: process.env, database, callbacks, troubles, limits, now, log, count };
   const engines = { ...createEngines(configuration.generation, engineOptions), ...given };
   const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));
   const reservations = new Reservations({ database, now });
@@ -240,6 +247,7 @@ async function createContext(
     ...{ now, baseUrl, lookup, log, count },
     engines: scenario?.disturbEngines(engines) ?? engines,
     verifiers: [verifyOwnToken, ...issuers],
+    verifyJob: createCiVerifier(configuration.publish.issuers.map(completeIssuer), { now, log }),
     packReaders: {
       quick: new PackReader({ limits: QUICK_LIMITS }),
       thorough: new PackReader({ limits: { yields: true } }),
@@ -249,7 +257,7 @@ async function createContext(
     disk: new DiskSpace({ folder: folder.path, minFreeBytes }),
     preparations: new FairQueue(Number.POSITIVE_INFINITY, PREPARATIONS_OF_USER),
   };
-  return { context, callbacks };
+  return { context, callbacks, troubles };
 }
 
 /** Warns about places that only this machine knows, in a service that others use. */

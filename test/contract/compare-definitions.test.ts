@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { compareDefinitions } from '../../src/contract/compare-definitions.js';
 
 const createDefinition = (name: string, inputs: object, outputs: string[], more = {}) => ({
@@ -157,4 +157,73 @@ test('a new required connection breaks workflows', () => {
   expect(compareDefinitions(define({}), define({ mask: ['MASK'] }))).toMatchObject([
     { change: 'input added', breaks: true },
   ]);
+});
+
+describe('what is computed at run time', () => {
+  const computed = { $computed: 'list_files()' };
+  const compare = (was: object, is: object) =>
+    compareDefinitions([createDefinition('A', was, [])], [createDefinition('A', is, [])]);
+
+  test('leaves open which inputs there are', () => {
+    expect(compare({ required: { a: ['INT'] } }, { required: { b: ['INT'], ...computed } })).toMatchObject([
+      { change: 'input added', detail: 'b: INT (required)' },
+    ]);
+    expect(compare({ required: { a: ['INT'] } }, { required: computed })).toEqual([]);
+    expect(compare({ required: computed }, { required: { a: ['INT'] } })).toEqual([]);
+    expect(compare({ ...computed, required: {} }, { required: { a: ['INT'] } })).toEqual([]);
+  });
+
+  test('leaves open which choices and bounds there are', () => {
+    const choices = (...items: unknown[]) => ({ required: { a: [items] } });
+    expect(compare(choices('x', 'y'), choices('x', computed))).toEqual([]);
+    expect(compare(choices('x', computed), choices('x'))).toEqual([]);
+    const bounds = (options: object) => ({ required: { a: ['INT', options] } });
+    expect(compare(bounds({ min: 0 }), bounds({ min: computed }))).toEqual([]);
+    expect(compare(bounds(computed), bounds({ min: 5, default: 1 }))).toEqual([]);
+  });
+
+  test('leaves open what an output is', () => {
+    const define = (...types: unknown[]) => [createDefinition('A', {}, types as string[])];
+    expect(compareDefinitions(define('IMAGE'), define(computed))).toEqual([]);
+    expect(compareDefinitions(define(computed), define('IMAGE', 'MASK'))).toEqual([]);
+    expect(compareDefinitions(define(['a', 'b']), define(['a']))).toEqual([]);
+    expect(compareDefinitions(define(['a', 'b']), define('IMAGE'))).toMatchObject([{ breaks: true }]);
+  });
+});
+
+test('bounds that the host has anyway narrow nothing', () => {
+  const define = (options: object) => [createDefinition('A', { required: { a: ['INT', options] } }, [])];
+  expect(compareDefinitions(define({}), define({ min: 0, max: 4096 }))).toEqual([]);
+  expect(compareDefinitions(define({ max: 9000 }), define({ max: 4096 }))).toMatchObject([
+    { change: 'range narrowed' },
+  ]);
+});
+
+describe('what real packs do without breaking workflows', () => {
+  const one = (inputs: object, outputs: string[] = []) => createDefinition('A', inputs, outputs);
+  const other = (inputs: object, outputs: string[] = []) => createDefinition('B', inputs, outputs);
+  const breaking = (before: object[], after: object[]) =>
+    compareDefinitions(before, after).filter(({ breaks }) => breaks);
+
+  test('another name of a type of their own, everywhere', () => {
+    const before = [one({}, ['CONTEXT_A']), other({ required: { c: ['CONTEXT_A'] } })];
+    const after = [one({}, ['CONTEXT_B']), other({ required: { c: ['CONTEXT_B'] } })];
+    expect(breaking(before, after)).toEqual([]);
+    expect(breaking(before, [after[0] as object, before[1] as object])).toHaveLength(1);
+    const host = [one({}, ['VAE']), other({ required: { c: ['VAE'] } })];
+    expect(breaking(host, after)).toHaveLength(2);
+  });
+
+  test('a connection that the host fills in from now on', () => {
+    const before = [one({ optional: { size: ['AUTOSIZE'], n: ['INT'] } })];
+    expect(breaking(before, [one({ optional: { n: ['INT'] }, hidden: { size: ['AUTOSIZE'] } })])).toEqual([]);
+    expect(
+      breaking(before, [one({ optional: { size: ['AUTOSIZE'] }, hidden: { n: 'UNIQUE_ID' } })]),
+    ).toMatchObject([{ change: 'input removed', detail: 'n: INT' }]);
+  });
+
+  test('a repair of a definition that could not be used', () => {
+    const before = [one({ required: { tooltip: 'A number' }, optional: { optional: { a: ['INT'] } } })];
+    expect(breaking(before, [one({ required: { text: ['STRING'] }, optional: { a: ['INT'] } })])).toEqual([]);
+  });
 });

@@ -7,7 +7,7 @@ function loadTwice(path: string, name: string): string[] {
   const code = `
     import { closeSync, openSync } from 'node:fs';
     const load = (await import(${JSON.stringify(resolve(path))})).${name};
-    const tryLoad = () => load().then(() => 'loaded', (error) => error.code ?? error.message);
+    const tryLoad = () => Promise.resolve().then(load).then(() => 'loaded', (error) => error.code ?? error.message);
     const taken = [];
     try { for (;;) taken.push(openSync('/dev/null')); } catch {}
     const outcomes = [await tryLoad()];

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { InputAudioTrack } from 'mediabunny';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { loadCodecs } from '../../src/preview/video/codecs.js';
@@ -15,7 +16,8 @@ import { createVideoPreviewEngine } from '../../src/service/engines/preview.js';
 import { EngineFailure, type EngineJob, type VideoOperation } from '../../src/service/operation/engine.js';
 
 // As the preview loads it: an import would load it a second time.
-const { FilePathSource, Input, MP4 } = (await loadCodecs()).mediabunny;
+const { mediabunny, webcodecs } = loadCodecs();
+const { EncodedPacketSink, FilePathSource, Input, MP4 } = mediabunny;
 const folder = mkdtempSync(join(tmpdir(), 'regen-local-video-'));
 const locateFile = (name: string) => join(folder, name);
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -65,8 +67,29 @@ async function readFacts(file: string) {
     comment: (await input.getMetadataTags()).comment,
   };
   const received = await audio?.computeDuration();
+  const loudest = audio ? await measureLoudness(audio) : 0;
   input.dispose();
-  return { ...found, received };
+  return { ...found, received, loudest };
+}
+
+/** Decodes a sound, and finds how far its samples are from zero. */
+async function measureLoudness(track: InputAudioTrack): Promise<number> {
+  let loudest = -1;
+  const decoder = new webcodecs.AudioDecoder({
+    output: (sound) => {
+      const samples = new Float32Array(sound.allocationSize({ planeIndex: 0, format: 'f32-planar' }) / 4);
+      sound.copyTo(samples, { planeIndex: 0, format: 'f32-planar' });
+      loudest = Math.max(loudest, ...samples.map(Math.abs));
+    },
+    error: (error) => {
+      throw error;
+    },
+  });
+  decoder.configure((await track.getDecoderConfig()) as never);
+  for await (const { type, data, timestamp } of new EncodedPacketSink(track).packets())
+    decoder.decode(new webcodecs.EncodedAudioChunk({ type, data, timestamp: Math.round(timestamp * 1e6) }));
+  await decoder.flush();
+  return loudest;
 }
 
 /** Copies of the frames at these indexes; reads only as far as necessary. */
@@ -286,13 +309,13 @@ describe('the sound of a video', () => {
   test.each([
     ['none', { model: 'vvq2-pro' }, undefined],
     ['none', { model: 'vvq3-pro', audio: false }, undefined],
-    ['a tone', { model: 'vvq3-pro' }, 'aac'],
-    ['a tone', { bgm: true }, 'aac'],
-    ['a tone', { model: 'vvq2-pro', audio: true, audio_type: 'speech_only' }, 'aac'],
+    ['silence', { model: 'vvq3-pro' }, 'aac'],
+    ['silence', { bgm: true }, 'aac'],
+    ['silence', { model: 'vvq2-pro', audio: true, audio_type: 'speech_only' }, 'aac'],
   ] as const)('is %s with %j', async (_, request, codec) => {
     const { files } = await render(createJob('video.text2video', request), () => {});
-    const { codecs, received } = await readFacts(files[0]?.path as string);
-    expect(codecs).toEqual(['avc', codec ?? undefined]);
+    const { codecs, received, loudest } = await readFacts(files[0]?.path as string);
+    expect([codecs, loudest]).toEqual([['avc', codec ?? undefined], 0]);
     if (codec) expect(Math.abs((received as number) - 1)).toBeLessThan(0.022);
   });
 });
@@ -326,7 +349,7 @@ describe('the process of a video preview', () => {
       ['video', 'video/mp4'],
       ['cover', 'image/jpeg'],
     ]);
-    const { received, ...found } = await readFacts(files[0]?.path as string);
+    const { received, loudest: _, ...found } = await readFacts(files[0]?.path as string);
     expect(found).toEqual({
       codecs: ['avc', 'aac'],
       size: [360, 640],
@@ -390,7 +413,7 @@ test('begins and ends with the given images, and extends a video from its last f
   const source = { video: between.files[0]?.path as string, 'images.0': locateFile('start.png') };
   const { files } = await render(createJob('video.extend', { duration: 2 }, source), () => {});
   const whole = files[0]?.path as string;
-  const { received, ...found } = await readFacts(whole);
+  const { received, loudest: _, ...found } = await readFacts(whole);
   expect(found).toMatchObject({ size: [side, side], frames: 72, seconds: 3 });
   // The sound of the source is copied.
   expect(Math.abs((received as number) - 1)).toBeLessThan(0.022);

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { contract, getOperation, type OperationName } from '../../src/contract/index.js';
 import { listOperations } from '../../src/contract/operation.js';
@@ -8,6 +8,7 @@ import type { Handler, OperationCall } from '../../src/service/operation/call.js
 import { createQueryReader, requireValid } from '../../src/service/operation/validation.js';
 import { createCopyingEngine } from '../support/copying-engine.js';
 import { createFilmingEngine } from '../support/filming-engine.js';
+import { startIssuer } from '../support/issuer.js';
 import { observeReads } from '../support/observe-reads.js';
 import { registryForFile } from '../support/registry.js';
 import {
@@ -20,12 +21,19 @@ import {
 } from '../support/trials.js';
 
 const engines = { image: createCopyingEngine(), video: createFilmingEngine() };
-const issuer = 'https://issuer.example.org';
-const registry = registryForFile({ issuers: [{ issuer }] }, { engines });
+const issuer = await startIssuer();
+afterAll(() => issuer.stop());
+const registry = registryForFile(
+  {
+    issuers: [{ issuer: 'https://issuer.example.org' }],
+    publish: { issuers: [{ kind: 'github', issuer: issuer.url, audience: 'ci' }] },
+  },
+  { engines },
+);
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await createStage(registry(), await startTasks(registry()));
+  stage = await createStage(registry(), await startTasks(registry()), issuer);
 });
 
 /**

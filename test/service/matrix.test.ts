@@ -36,7 +36,11 @@ beforeAll(async () => {
   issuer = await startIssuer();
   const engines = { image: createCopyingEngine(), video: createFilmingEngine() };
   registry = await startRegistry(
-    { issuers: [{ issuer: issuer.url }], quotas: { publishers: 1_000, invitationsPerDay: 10_000 } },
+    {
+      issuers: [{ issuer: issuer.url }],
+      publish: { issuers: [{ kind: 'github', issuer: issuer.url, audience: 'ci' }] },
+      quotas: { publishers: 1_000, invitationsPerDay: 10_000 },
+    },
     { engines },
   );
   callers = await createCallers(registry, issuer);
@@ -100,7 +104,7 @@ async function tryOut(name: OperationName, trial: Trial): Promise<Map<string, st
 }
 
 function getStage(): Promise<Stage> {
-  stage ??= createStage(registry, tasks);
+  stage ??= createStage(registry, tasks, issuer);
   return stage;
 }
 

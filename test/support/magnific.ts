@@ -34,6 +34,8 @@ export interface MagnificTask {
   // biome-ignore lint/suspicious/noExplicitAny: what a body holds is for the test to assert
   readonly body: any;
   looks: number;
+  /** Replaces the states of the options. */
+  state?: string;
 }
 
 interface MagnificOptions {
@@ -41,6 +43,8 @@ interface MagnificOptions {
   readonly isLegacy?: boolean;
   readonly states?: readonly string[];
   readonly header?: string;
+  /** Called once a task is made, before its start is answered. */
+  readonly onMade?: (task: MagnificTask) => void | Promise<void>;
 }
 
 export async function startMagnific(options: MagnificOptions = {}) {
@@ -75,8 +79,9 @@ export async function startMagnific(options: MagnificOptions = {}) {
         invalid.push({ name: 'image', reason: 'must be Base64 or a URL' });
       if (invalid.length > 0)
         return send(400, { message: "Your request parameters didn't validate.", invalid_params: invalid });
-      const task = { id: randomUUID(), route: pathname, body, looks: 0 };
+      const task: MagnificTask = { id: randomUUID(), route: pathname, body, looks: 0 };
       tasks.set(task.id, task);
+      await options.onMade?.(task);
       return send(200, view(task, 'CREATED'));
     }
     const [, route = '', id = ''] = /^(.*)\/([^/]+)$/.exec(pathname) ?? [];
@@ -84,8 +89,18 @@ export async function startMagnific(options: MagnificOptions = {}) {
     const isRoute = task && (task.route === route || task.route === `${route}/creative`);
     if (asked.method !== 'GET' || !isRoute) return send(404, { message: 'Not found' });
     task.looks += 1;
-    send(200, view(task, states[Math.min(task.looks - 1, states.length - 1)] as string));
+    send(200, view(task, task.state ?? (states[Math.min(task.looks - 1, states.length - 1)] as string)));
   });
   onTestFinished(close);
-  return { url, key, tasks };
+  /** Calls the callback of a task with a status. */
+  const call = async ({ id, body }: MagnificTask, status: string): Promise<number> => {
+    const generated = status === 'COMPLETED' ? [`${url}/files/${id}.png`] : [];
+    const { status: answered } = await fetch(body.webhook_url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'webhook-signature': 'v1,unused' },
+      body: JSON.stringify({ task_id: id, status, generated }),
+    });
+    return answered;
+  };
+  return { url, key, tasks, call };
 }

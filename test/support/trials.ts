@@ -7,7 +7,9 @@ import { findImageFields } from '../../src/contract/schema/image-rules.js';
 import { createAdminToken } from '../../src/service/auth/admin-tokens.js';
 import type { ImageOperation } from '../../src/service/operation/engine.js';
 import { refreshListing } from '../../src/service/registry/listed-host-nodes.js';
+import { createJobClaims } from './ci-jobs.js';
 import { pixel, startPaths, startTask, waitForTask } from './generation.js';
+import type { TestIssuer } from './issuer.js';
 import { publishBody, type Registry } from './registry.js';
 import { smallestVideos, startVideo, waitForVideo } from './videos.js';
 
@@ -34,6 +36,9 @@ export interface Stage {
   readonly jti: string;
   /** A token for another publisher. */
   readonly otherToken: string;
+  /** A trust of the publisher, and an identity token that it accepts once. */
+  readonly trustId: string;
+  readonly identityToken: string;
   /** The ids of Ann's tasks, by the operation that started them. */
   readonly tasks: ReadonlyMap<string, string>;
 }
@@ -51,6 +56,9 @@ export interface Trial {
 
 const onBanned: Trial = { on: 'banned', params: ({ bannedNode }) => ({ nodeId: bannedNode }) };
 const onMissing: Trial = { on: 'missing', params: () => ({ publisherId: 'missing', nodeId: 'missing' }) };
+const identified: Trial = {
+  body: ({ identityToken, node }) => ({ token: identityToken, nodes: [node] }),
+};
 const onInviting: Trial = { params: ({ invitingPublisher }) => ({ publisherId: invitingPublisher }) };
 const onDraft: Trial = { on: 'draft', params: () => ({ version: '2.0.0' }) };
 const onMissingTask: Trial = { on: 'missing', params: () => ({ task_id: 'missing' }) };
@@ -65,8 +73,22 @@ const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
     { on: 'with nodes' },
     onMissing,
   ],
+  'user.openPage': [{ body: () => ({ path: '/web/tasks' }) }],
   'publisher.update': [{ body: () => ({ name: 'Other' }) }, { ...onMissing, body: () => ({}) }],
   'publisher.member.add': [{ body: () => ({ email: 'new@example.org', role: 'member' }) }],
+  'publisher.trust.add': [
+    {
+      body: () => ({
+        ...{ issuer: 'github', repository: 'octo/other', workflow: 'ci.yml', nodes: ['not-yet'] },
+        ...{ environment: 'release', ref: 'refs/heads/main', claims: { ref_type: 'branch' } },
+      }),
+    },
+  ],
+  'publisher.trust.check': [identified],
+  'publisher.trust.exchange': [
+    identified,
+    { on: 'missing', params: () => ({ publisherId: 'missing' }), body: () => ({ token: 'none' }) },
+  ],
   'publisher.accept': [onInviting, onMissing],
   'publisher.decline': [onInviting, onMissing],
   'publisher.member.set': [{ body: () => ({ role: 'owner' }) }],
@@ -84,8 +106,13 @@ const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
     { on: 'token of another', body: ({ otherToken }) => publishBody(otherToken, '3.0.0') },
     { ...onMissing, body: ({ token }) => publishBody(token, '3.0.0') },
   ],
+  'version.approve': [
+    { params: () => ({ versionId: '0.9.0' }) },
+    { on: 'not staged', params: () => ({ versionId: '2.0.0' }) },
+  ],
   'version.update': [{ body: () => ({ deprecated: true }) }],
   'version.get': [{}, onDraft],
+  'version.statement': [{}, onDraft],
   'version.list': [{}, onBanned],
   'hostNodes.bulk': [
     { body: ({ node }) => ({ names: ['Hello'], node_versions: [{ node_id: node, version: '2.0.0' }] }) },
@@ -178,6 +205,7 @@ function listParams(name: OperationName, stage: Stage): Record<string, string | 
     version: '1.0.0',
     hostNodeName: 'Blur',
     tokenId: stage.tokenId,
+    trustId: stage.trustId,
     userId: stage.memberId,
     keyId: stage.keyId,
     deliveryId: stage.deliveryId,
@@ -233,7 +261,12 @@ export async function startTasks({ url, tokens, change }: Registry): Promise<Rea
 
 let stages = 0;
 
-export async function createStage(registry: Registry, tasks: Stage['tasks']): Promise<Stage> {
+/** @param issuer of CI jobs, which the registry accepts as github */
+export async function createStage(
+  registry: Registry,
+  tasks: Stage['tasks'],
+  issuer: Pick<TestIssuer, 'sign'>,
+): Promise<Stage> {
   const { ok, join, change, service, tokens } = registry;
   const number = ++stages;
   const [publisher, node, bannedNode] = [`stage-${number}`, `node-${number}`, `banned-${number}`];
@@ -252,6 +285,16 @@ export async function createStage(registry: Registry, tasks: Stage['tasks']): Pr
   for (const version of ['1.0.0', '2.0.0']) {
     await ok('ann', 'POST', `${path}/nodes/${node}/versions`, publishBody(token, version));
   }
+  const staged = { ...publishBody(token, '0.9.0'), stage: true };
+  await ok('ann', 'POST', `${path}/nodes/${node}/versions`, staged);
+  await change((tx) =>
+    tx
+      .updateTable('versions')
+      .set({ archive_tree: '00'.repeat(32), uploaded_at: '2026-01-01T00:00:00.000Z' })
+      .where('node_id', '=', node)
+      .where('version', '=', '0.9.0')
+      .execute(),
+  );
   await ok('ann', 'POST', `${path}/nodes`, { id: bannedNode, name: 'Banned' });
   await ok('admin', 'PUT', `/admin/nodes/${bannedNode}`, { status: 'NodeStatusBanned' });
   const { jti } = await change((tx) => createAdminToken(tx, service.context, member.id));
@@ -270,7 +313,10 @@ export async function createStage(registry: Registry, tasks: Stage['tasks']): Pr
     keyId,
     jti,
   };
-  return { ...ids, deliveryId, token, limitedToken, otherToken, tasks };
+  const trusted = { issuer: 'github', repository: 'octo/light', workflow: 'release.yml' };
+  const { id: trustId } = await ok('ann', 'POST', `${path}/trusts`, trusted);
+  const identityToken = await issuer.sign(createJobClaims({ aud: 'ci' }));
+  return { ...ids, deliveryId, token, limitedToken, otherToken, trustId, identityToken, tasks };
 }
 
 /** A delivery to an address that is not called, as it is not public. */
@@ -304,7 +350,8 @@ function activateFirst({ change, service }: Registry, node: string): Promise<voi
       .where('node_id', '=', node)
       .execute();
     const first = versions.find(({ version }) => version === '1.0.0');
-    const active = { status: 'NodeVersionStatusActive', uploaded_at };
+    const digests = { archive_sha256: '0'.repeat(64), archive_tree: '1'.repeat(64) };
+    const active = { status: 'NodeVersionStatusActive', uploaded_at, ...digests };
     await tx
       .updateTable('versions')
       .set(active)

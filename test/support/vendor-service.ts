@@ -25,6 +25,28 @@ export function createVendorConfiguration({ url, key, settings = {} }: VendorGiv
   };
 }
 
+/** A service whose images or videos are made by the vendor of a profile, called as its owner. */
+export async function profileServiceForTest(
+  kind: 'image' | 'video',
+  vendor: string,
+  { url: baseUrl, key }: Pick<VendorGiven, 'url' | 'key'>,
+  input: ConfigurationInput = {},
+  parts: ServiceParts = {},
+) {
+  const file = join(folderForTest(), 'vendor.key');
+  writeFileSync(file, key);
+  const settings = { engine: 'upstream', vendor, baseUrl, key: { file }, pollMs: 20 } as const;
+  const service = await serviceForTest({ generation: { [kind]: settings }, ...input }, parts);
+  return { service, asking: { url: service.url, token: service.ownerToken } };
+}
+
+/** Writes a profile that extends another. @returns its path */
+export function writeProfile(fields: object): string {
+  const path = join(folderForTest(), 'mine.json');
+  writeFileSync(path, JSON.stringify(fields));
+  return path;
+}
+
 /** A service with a vendor for images and videos. */
 export function vendorServiceForTest(
   vendor: VendorGiven,

@@ -71,6 +71,8 @@ interface Refusal {
 }
 
 interface ViduOptions {
+  /** The header of the key, and what precedes the key in it. */
+  readonly header?: readonly [name: string, scheme: string];
   /** The states of a task, look by look; the last stays. */
   readonly states?: readonly string[];
   /** The `err_code` of tasks that fail. */
@@ -79,6 +81,12 @@ interface ViduOptions {
   readonly loses?: (count: number) => 'before' | 'after' | undefined;
   /** The refusal of the n-th start. */
   readonly refuse?: (count: number) => Refusal | undefined;
+  /** Called once a task is made, before its start is answered. */
+  readonly onMade?: (task: ViduTask) => void | Promise<void>;
+  /** How many requests it takes in a minute; more are answered with 429. */
+  readonly perMinute?: number;
+  /** After how many milliseconds a task ends, and is reported to its callback. */
+  readonly takesMs?: number;
 }
 
 export interface Vidu {
@@ -87,10 +95,13 @@ export interface Vidu {
   readonly tasks: Map<string, ViduTask>;
   /** What was fetched: `/files/wm.mp4`. */
   readonly fetched: string[];
+  /** When a request came, and those that were too many. */
+  readonly requests: number[];
+  readonly refused: number[];
   /** Requests to read a task. */
   readonly looks: string[];
   /** Calls the callback of a task with its present state. */
-  call(task: ViduTask): Promise<number>;
+  call(task: ViduTask, state?: string): Promise<number>;
 }
 
 const CREDITS = 20;
@@ -100,6 +111,8 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
   const tasks = new Map<string, ViduTask>();
   const fetched: string[] = [];
   const looks: string[] = [];
+  const requests: number[] = [];
+  const refused: number[] = [];
   let starts = 0;
   const { url, close } = await listenOn(answer);
   onTestFinished(close);
@@ -114,8 +127,17 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     }
     const refuse = (status: number, reason: string, message: string) =>
       send(response, status, { code: status, reason, message, metadata: { trace_id: randomUUID() } });
-    if (asked.headers.authorization !== `Token ${key}`)
+    const [header, scheme] = options.header ?? ['authorization', 'Token '];
+    if (asked.headers[header] !== `${scheme}${key}`)
       return refuse(401, 'Unauthorized', 'the api key is missing or invalid');
+    const now = Date.now();
+    if (
+      requests.filter((at) => now - at < 60_000).length >= (options.perMinute ?? Number.POSITIVE_INFINITY)
+    ) {
+      refused.push(now);
+      return refuse(429, 'TooManyRequests', 'too many requests');
+    }
+    requests.push(now);
     const path = pathname.replace(/^\/ent\/v2/, '');
     if (asked.method === 'POST' && routes[path]) return start(path, await readJson(asked), response, refuse);
     if (asked.method === 'GET' && path === '/tasks') {
@@ -147,7 +169,7 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     refuse(404, 'NotFound', 'no such route');
   }
 
-  function start(
+  async function start(
     route: string,
     // biome-ignore lint/suspicious/noExplicitAny: a body of a stranger
     body: any,
@@ -163,9 +185,17 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     if (length < images[0] || length > images[1])
       return refuse(400, 'FieldItemCountOutOfRange', 'field item count out of range: images');
     if (route === '/text2video' && !body.prompt) return refuse(400, 'FieldLacking', 'lacking field: prompt');
-    for (const image of body.images ?? [])
-      if (!/^data:image\/(png|jpeg|webp);base64,[A-Za-z0-9+/]+=*$/.test(image))
+    for (const image of body.images ?? []) {
+      if (/^http:/.test(image)) {
+        const file = await fetch(image);
+        if (file.status !== 200 || !/^image\/(png|jpeg|webp)$/.test(file.headers.get('content-type') ?? ''))
+          return refuse(400, 'ImageDownloadFailure', 'image download failure');
+        const { byteLength } = await file.arrayBuffer();
+        if (byteLength > 50 * 1024 ** 2 || String(byteLength) !== file.headers.get('content-length'))
+          return refuse(400, 'ImageFormatInvalid', 'image is too large');
+      } else if (!/^data:image\/(png|jpeg|webp);base64,[A-Za-z0-9+/]{1,13981016}=*$/.test(image))
         return refuse(400, 'ImageFormatInvalid', 'image format invalid');
+    }
     if (body.resolution !== undefined && !['360p', '540p', '720p', '1080p'].includes(body.resolution))
       return refuse(400, 'FieldInvalid', 'invalid field: resolution');
     if (
@@ -179,6 +209,14 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     if (lost === 'before') return void response.destroy();
     const task: ViduTask = { id: randomUUID(), route, body, state: 'created', looks: 0 };
     tasks.set(task.id, task);
+    await options.onMade?.(task);
+    if (options.takesMs !== undefined) {
+      const timer = setTimeout(() => {
+        task.state = 'success';
+        void call(task);
+      }, options.takesMs);
+      onTestFinished(() => clearTimeout(timer));
+    }
     if (lost === 'after') return void response.destroy();
     const { images: _, ...echoed } = body;
     send(response, 200, { task_id: task.id, state: 'created', credits: CREDITS, ...echoed });
@@ -202,16 +240,16 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     };
   }
 
-  async function call(task: ViduTask): Promise<number> {
+  async function call(task: ViduTask, state = task.state): Promise<number> {
     const { status } = await fetch(task.body.callback_url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-hmac-signature': 'unused' },
-      body: JSON.stringify(view(task)),
+      body: JSON.stringify(view({ ...task, state })),
     });
     return status;
   }
 
-  return { url: `${url}/ent/v2`, key, tasks, fetched, looks, call };
+  return { url: `${url}/ent/v2`, key, tasks, fetched, requests, refused, looks, call };
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

@@ -35,6 +35,7 @@ export const view = (): View[] => [
       database: Text.optional(),
       storage: Text.optional(),
       previews: Texts.optional(),
+      vendor_trouble: Texts.optional(),
       database_bytes: z.int().optional(),
       archive_bytes: z.int().optional(),
       task_bytes: z.int().optional(),
@@ -147,7 +148,7 @@ async function rotateKey(context: Context): Promise<void> {
         kid: await rotateKeyIn(folder, context.system.now),
       }));
   await context.output.note(
-    'Tokens signed with the old key stay valid until they expire, for an hour at most.',
+    'Tokens signed with the old key stay valid until they expire, for an hour at most. Statements are signed with a new key, too.',
   );
   await context.output.answer({ kid });
 }

@@ -143,14 +143,20 @@ function formatOwnerSignIn({ folders }: Needs<'folders'>, { url, context }: Runn
 
 /** Names the engines, so that previews are not mistaken for the work of a vendor. */
 function describeEngines({ context }: RunningService): string[] {
-  const { image, video } = context.configuration.generation;
-  const made = (by: typeof image | typeof video) =>
-    by.engine === 'local'
-      ? 'previews made on this machine (engine: local-preview), not by a vendor'
-      : `made by the vendor ${by.vendor === 'regen' ? `at ${new URL(by.baseUrl as string).host}` : by.vendor}`;
+  const { image, video, operation, record, replay } = context.configuration.generation;
+  if (replay !== undefined)
+    return [`Images and videos are the recordings in ${replay}; nothing is generated.`];
+  const made = (by: typeof image | typeof video | NonNullable<(typeof operation)['image.relight']>) => {
+    if (by.engine === 'local')
+      return 'previews made on this machine (engine: local-preview), not by a vendor';
+    if (by.engine === 'comfyui') return `made by ComfyUI at ${new URL(by.baseUrl).host}`;
+    return `made by the vendor ${by.vendor === 'regen' ? `at ${new URL(by.baseUrl as string).host}` : by.vendor}`;
+  };
   const [images, videos] = [made(image), made(video)];
-  if (images === videos) return [`Images and videos are ${images}.`];
-  return [`Images are ${images}.`, `Videos are ${videos}.`];
+  const own = Object.entries(operation).map(([name, by]) => `Results of ${name} are ${made(by)}.`);
+  if (record !== undefined) own.push(`Results are recorded in ${record}.`);
+  if (images === videos) return [`Images and videos are ${images}.`, ...own];
+  return [`Images are ${images}.`, `Videos are ${videos}.`, ...own];
 }
 
 const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');

@@ -1,15 +1,21 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import gte from 'semver/functions/gte.js';
 import inc from 'semver/functions/inc.js';
 import lte from 'semver/functions/lte.js';
 import valid from 'semver/functions/valid.js';
 import { z } from 'zod';
+import { chooseNext, isWholeCode } from '../../contract/release-rules.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { readFolderFile } from '../../disk/folder-file.js';
 import { replaceFolderFile } from '../../disk/private-file.js';
+import { readLatestRelease } from '../../flows/publish/latest-release.js';
 import { readManifest } from '../../pack/manifest.js';
 import { MAX_TEXT_BYTES } from '../../pack/pack-text.js';
+import { toListedDefinition } from '../../python/definitions/definitions.js';
+import { readCodeApart } from '../../python/reader-process.js';
 import type { Needs } from '../connect/context.js';
+import { readFolder } from '../publish/publish-folder.js';
 import { usage } from '../terminal/failure.js';
 import { Text } from '../views/answers.js';
 import { dirExplain } from '../views/flags.js';
@@ -17,21 +23,25 @@ import type { View } from '../views/view.js';
 
 export const view = (): View => ({
   usage: 'version bump [to] [dir]',
-  local: true,
   summary: 'Raise the version in the pyproject.toml of a node pack',
   explain: {
-    to: 'major, minor, patch, prerelease, or the new version (default: patch)',
+    to: 'major, minor, patch, prerelease, the new version, or auto for what the changes since the latest published version require (default: patch)',
     ...dirExplain,
   },
-  examples: ['regen version bump minor', 'regen version bump 2.0.0 packs/light'],
+  notes: [
+    'auto raises the major version if saved workflows break, the minor version if definitions, inputs or outputs were added, and else the patch version. Below 1.0.0, what breaks raises the minor version.',
+  ],
+  examples: ['regen version bump minor', 'regen version bump auto', 'regen version bump 2.0.0 packs/light'],
   answer: z.object({ path: Text, from: Text, version: Text }),
 });
 
 const PARTS = ['major', 'minor', 'patch', 'prerelease'] as const;
 type Part = (typeof PARTS)[number];
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
 
 /** Raises the version in the manifest of a node pack; everything else in the file stays as it is. */
-export async function run({ args, system, output }: Needs<'args' | 'system' | 'output'>): Promise<void> {
+export async function run(context: Context): Promise<void> {
+  const { args, system, output } = context;
   const { to = 'patch', dir } = args as Readonly<Record<string, string | undefined>>;
   const folder = resolve(system.cwd, dir ?? '.');
   const path = join(folder, 'pyproject.toml');
@@ -41,10 +51,44 @@ export async function run({ args, system, output }: Needs<'args' | 'system' | 'o
   if (!read.ok)
     throw usage(`The manifest ${path} is not valid.`, say`See what is wrong: ${regen('version check')}`);
   const from = read.manifest.version.version;
+  if (to === 'auto') {
+    const next = await findNextVersion(context, folder, from);
+    const answer = { path, from, version: next };
+    return next === from ? output.answer(answer, { only: 'version' }) : writeVersion(output, answer);
+  }
   const version = (PARTS as readonly string[]).includes(to) ? inc(from, to as Part) : valid(to);
   if (!version || (to !== version && !(PARTS as readonly string[]).includes(to)))
-    throw usage(`'${to}' is neither ${PARTS.join(', ')} nor a semantic version.`);
+    throw usage(`'${to}' is neither ${PARTS.join(', ')}, auto nor a semantic version.`);
   if (lte(version, from)) throw usage(`${version} is not higher than ${from}.`);
+  await writeVersion(output, { path, from, version });
+}
+
+/** The number that the changes since the latest published version require, or the present one if it is high enough. */
+async function findNextVersion(context: Context, folder: string, current: string): Promise<string> {
+  const { output, services, signal } = context;
+  // Nothing is sent.
+  const flags = { ...context.flags, 'allow-secrets': true };
+  const { manifest, files } = await readFolder({ ...context, flags }, folder);
+  const { client } = await services.reach();
+  const { id: nodeId } = manifest.node;
+  const latest = await readLatestRelease({ client, nodeId, signal });
+  if (!latest) {
+    await output.note(`${nodeId} has no published version to compare with; ${current} stays.`);
+    return current;
+  }
+  const code = await readCodeApart(files);
+  const { part, reason } = chooseNext(latest, code.nodes.map(toListedDefinition), isWholeCode(code));
+  const next = inc(latest.version, part) as string;
+  await output.note(`Since ${latest.version}, ${reason}: the next version is ${next}.`);
+  if (!gte(current, next)) return next;
+  await output.note(`${current} is high enough.`);
+  return current;
+}
+
+async function writeVersion(
+  output: Context['output'],
+  { path, from, version }: { readonly path: string; readonly from: string; readonly version: string },
+): Promise<void> {
   const text = replaceVersion(readFolderFile(path, MAX_TEXT_BYTES).toString(), from, version);
   if (text === undefined)
     throw usage(

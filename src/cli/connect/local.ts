@@ -15,7 +15,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
 import type { CallOptions } from '../../client/client-options.js';
 import { ClientError, NetworkError } from '../../client/errors.js';
-import { parseJson } from '../../contract/json.js';
+import { isRecord, parseJson } from '../../contract/json.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
@@ -47,6 +47,8 @@ export interface LocalService extends LocalRecord {
   readonly owner: Credential;
   /** A client with this credential, and with the connection that the service was found with. */
   readonly client: Client;
+  /** The vendors that refuse its account or key, with the reason. */
+  readonly vendor_trouble?: readonly string[];
 }
 
 /**
@@ -65,8 +67,8 @@ export async function findLocal(
   const record = recorded && parseRecord(recorded);
   if (!record || !ownerToken || !isOwnSocket(record.socket, folder)) return undefined;
   const owner = fixedCredential(ownerToken, 'the embedded service');
-  const client = await connectToRunning(record, owner, connect, limits);
-  return client && { ...record, owner, client };
+  const running = await connectToRunning(record, owner, connect, limits);
+  return running && { ...record, owner, ...running };
 }
 
 /** Sockets of other users are not trusted, for example in a folder that others can write to. */
@@ -105,14 +107,20 @@ async function connectToRunning(
   owner: Credential,
   connect: Connect,
   limits: Limits,
-): Promise<Client | undefined> {
+): Promise<Pick<LocalService, 'client' | 'vendor_trouble'> | undefined> {
   try {
     const client = await connect(url, owner, { socketPath: socket });
     const { status, body } = await client.raw({ path: OWNER_PATH, retries: 0, ...limits });
-    const answer = JSON.parse((await readBody(body, 4096)).toString()) as { instance?: unknown };
+    const answer = parseJson((await readBody(body, MAX_ANSWER_BYTES)).toString());
     // undici offers the connection to the next request in the next turn of the event loop.
     await new Promise(setImmediate);
-    return status === 200 && answer.instance === instance ? client : undefined;
+    if (status !== 200 || !isRecord(answer) || answer.instance !== instance) return undefined;
+    // Releases before did not report it.
+    const vendors = Array.isArray(answer.vendors) ? answer.vendors.filter(isRecord) : [];
+    const vendor_trouble = vendors.map(
+      ({ vendor, reason, since }) => `${vendor}: ${reason} (since ${since})`,
+    );
+    return { client, ...(vendor_trouble.length > 0 && { vendor_trouble }) };
   } catch (error) {
     if (error instanceof NetworkError && error.code === 'timeout') {
       throw new Failure(`The embedded service (process ${pid}) is running but does not answer.`, {
@@ -121,11 +129,12 @@ async function connectToRunning(
       });
     }
     // Nothing or something else is listening, so the service is not running.
-    if (error instanceof ClientError || error instanceof SyntaxError || error instanceof BodyTooLong)
-      return undefined;
+    if (error instanceof ClientError || error instanceof BodyTooLong) return undefined;
     throw error;
   }
 }
+
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 const OWNER_PATH = '/.well-known/regen-owner';
 

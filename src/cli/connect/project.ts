@@ -62,8 +62,20 @@ function readText(path: string): string {
   }
 }
 
-// Decided: a folder may be another person's work, so nothing in it publishes secrets, silences a check or writes files.
-const NEVER_BY_DEFAULT = ['allow-secrets', 'allow-findings', 'output', 'force', 'list'];
+// Decided: a folder may be another person's work, so nothing in it publishes secrets, silences a check, writes files or
+// says who publishes.
+const NEVER_BY_DEFAULT = [
+  ...[
+    'allow-secrets',
+    'allow-findings',
+    'allow-breaking',
+    'output',
+    'force',
+    'list',
+    'id-token-file',
+    'audience',
+  ],
+];
 
 function readFlags(path: string, defaults: Record<string, unknown>, known: readonly Flag[]): FlagValues {
   const flags: Record<string, string | boolean> = {};

@@ -17,7 +17,7 @@ export async function readConfiguration(path: string): Promise<Readonly<Record<s
   return resolvePaths(value, dirname(path));
 }
 
-/** Resolves the data folder, the naming files and the profiles of vendors in settings, which are not validated yet. */
+/** Resolves the paths in settings, which are not validated yet. */
 export function resolvePaths(
   settings: Readonly<Record<string, unknown>>,
   folder: string,
@@ -28,15 +28,26 @@ export function resolvePaths(
   const toNaming = (value: unknown) => (NAMINGS.includes(value as string) ? value : toPath(value));
   // A name has no slash.
   const toVendor = (vendor: unknown) => (String(vendor).includes('/') ? toPath(vendor) : vendor);
-  const toEngine = ([kind, engine]: [string, unknown]) => [
-    kind,
-    isRecord(engine) && 'vendor' in engine ? { ...engine, vendor: toVendor(engine.vendor) } : engine,
-  ];
+  const toEngine = (engine: unknown): unknown =>
+    isRecord(engine)
+      ? {
+          ...engine,
+          ...('vendor' in engine && { vendor: toVendor(engine.vendor) }),
+          ...('workflows' in engine && { workflows: toPath(engine.workflows) }),
+        }
+      : toPath(engine);
+  const toEngines = (engines: object): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(engines).map(([name, engine]) => [
+        name,
+        name === 'operation' && isRecord(engine) ? toEngines(engine) : toEngine(engine),
+      ]),
+    );
   return {
     ...settings,
     ...(data !== undefined && { data: toPath(data) }),
     ...(naming !== undefined && { naming: toNaming(naming) }),
-    ...(isRecord(generation) && { generation: Object.fromEntries(Object.entries(generation).map(toEngine)) }),
+    ...(isRecord(generation) && { generation: toEngines(generation) }),
     ...(isRecord(uplink) && 'naming' in uplink && { uplink: { ...uplink, naming: toNaming(uplink.naming) } }),
   };
 }

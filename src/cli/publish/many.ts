@@ -1,6 +1,7 @@
 import { render, say } from '../../contract/schema/message.js';
-import { checkCode, type Pack, type Stages } from '../../flows/publish/pack.js';
+import { checkCode, type Pack, UNSEEN } from '../../flows/publish/pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
+import type { CodeReport } from '../../python/code-report.js';
 import { readNumber } from '../command/command.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
@@ -11,8 +12,8 @@ import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { formatCount } from '../terminal/text.js';
 import type { PublishRow } from '../views/answers.js';
-import { publishFolder, readFolder } from './publish-folder.js';
-import { findPublishToken, type PublishContext, type PublishToken } from './token.js';
+import { publishFolder, readAllowances, readFolder } from './publish-folder.js';
+import { findPublishToken, type PublishContext, type PublishSubject, type PublishToken } from './token.js';
 
 type Context = Needs<
   'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'connect' | 'services' | 'mayAsk'
@@ -30,6 +31,7 @@ export interface ManyOptions {
 interface Folder {
   readonly dir: string;
   pack?: Pack;
+  code?: CodeReport;
   version?: NodeVersion;
   failure?: Failure;
 }
@@ -50,7 +52,7 @@ export async function publishMany(
   const folders = dirs.map((dir): Folder => ({ dir }));
   const countPublished = () => folders.filter(({ version }) => version).length;
   const countFailed = () => folders.filter(({ failure }) => failure).length;
-  const progress = new Progress(output);
+  using progress = new Progress(output);
   const runEach = async (what: string, act: (folder: Folder, context: PublishContext) => Promise<void>) => {
     const left = folders.filter(({ failure }) => !failure);
     if (left.length === 0) return;
@@ -62,24 +64,26 @@ export async function publishMany(
       progress.update(`(${countPublished()} published, ${countFailed()} failed)`);
     });
   };
-  try {
-    await runEach('Checking', async (folder, part) => {
-      folder.pack = await readFolder(part, folder.dir);
-      await checkCode(folder.pack, part.output, SILENT, flags['allow-findings'] === true);
+  await runEach('Checking', async (folder, part) => {
+    folder.pack = await readFolder(part, folder.dir);
+    folder.code = await checkCode(folder.pack, part.output, UNSEEN, readAllowances(flags));
+  });
+  if (preview) {
+    const passed = folders.filter(({ failure }) => !failure);
+    await printRequests(context, passed, ({ pack }) => preview(pack as Pack));
+  } else {
+    context.interruption.hint = 'Run the same command again with --skip-existing to continue.';
+    const options = {
+      changelog,
+      timeoutMs,
+      progress: UNSEEN,
+      findToken: createTokenFinder(context, folders),
+    };
+    await runEach('Publishing', async (folder, part) => {
+      folder.version = await publishFolder(part, folder.pack as Pack, { ...options, code: folder.code });
     });
-    if (preview) {
-      const passed = folders.filter(({ failure }) => !failure);
-      await printRequests(context, passed, ({ pack }) => preview(pack as Pack));
-    } else {
-      context.interruption.hint = 'Run the same command again with --skip-existing to continue.';
-      const options = { changelog, timeoutMs, progress: SILENT, findToken: createTokenFinder(context) };
-      await runEach('Publishing', async (folder, part) => {
-        folder.version = await publishFolder(part, folder.pack as Pack, options);
-      });
-    }
-  } finally {
-    progress.end();
   }
+  progress.end();
   if (!preview) {
     await output.answer(folders.map(toRow), { columns: COLUMNS });
     if (countFailed() > 0) await output.note(`${countFailed()} of ${dirs.length} packs failed.`);
@@ -89,10 +93,13 @@ export async function publishMany(
 }
 
 /** Each publisher has one token, which is created or asked for once. */
-function createTokenFinder(context: Context) {
+function createTokenFinder(context: Context, folders: readonly Folder[]) {
   const tokens = new Map<string, Promise<PublishToken>>();
-  return (service: Service, publisherId: string) => {
-    const token = tokens.get(publisherId) ?? findPublishToken(context, service, publisherId);
+  return (service: Service, { publisherId }: PublishSubject) => {
+    const nodes = folders.flatMap(({ pack, failure }) =>
+      pack?.manifest.publisher === publisherId && !failure ? [pack.manifest.node.id] : [],
+    );
+    const token = tokens.get(publisherId) ?? findPublishToken(context, service, { publisherId, nodes });
     tokens.set(publisherId, token);
     return token;
   };
@@ -122,14 +129,6 @@ function toRow({ dir, pack, version, failure }: Folder): PublishRow {
     error: failure ? { code: failure.facts.code, message: failure.message } : null,
   };
 }
-
-/** Several packs share one progress display. */
-const SILENT: Stages = {
-  stage: async () => undefined,
-  update: () => undefined,
-  transferred: () => undefined,
-  end: () => undefined,
-};
 
 /** The context of one of several packs: warnings name its folder, and all else is in the report. */
 function labelContext(context: Context, dir: string): PublishContext {

@@ -1,17 +1,28 @@
 import { regen, say } from '../../contract/schema/message.js';
-import { type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
+import { type CodeAllowances, type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
 import { publishPack } from '../../flows/publish/publish-pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
 import type { Registry } from '../../flows/publish/upload.js';
-import { readText } from '../command/command.js';
+import type { CodeReport } from '../../python/code-report.js';
+import { type FlagValues, readText } from '../command/command.js';
 import { loadFormat } from '../connect/naming.js';
 import type { Service } from '../connect/services.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { withScratch } from '../terminal/scratch.js';
-import { findPublishToken, makeToken, type PublishContext, type PublishToken } from './token.js';
+import {
+  findPublishToken,
+  makeToken,
+  type PublishContext,
+  type PublishSubject,
+  type PublishToken,
+} from './token.js';
 
 /** What the reader of code, hashes, archives and requests need. */
 const PACKING_MODULES = ['child_process', 'crypto', 'fs/promises', 'http', 'zlib'];
+
+export function readAllowances(flags: FlagValues): CodeAllowances {
+  return { findings: flags['allow-findings'] === true, empty: flags['allow-empty'] === true };
+}
 
 /** Reads a folder with the flags of a command that packs it. */
 export async function readFolder(
@@ -32,7 +43,8 @@ export interface PublishOptions {
   /** How long to wait for the verdict. */
   readonly timeoutMs: number;
   readonly progress: Stages;
-  readonly findToken?: (service: Service, publisherId: string) => Promise<PublishToken>;
+  readonly code: CodeReport | undefined;
+  readonly findToken?: (service: Service, subject: PublishSubject) => Promise<PublishToken>;
 }
 
 /** Publishes a pack with the flags of the command. */
@@ -43,7 +55,8 @@ export function publishFolder(
     changelog,
     timeoutMs,
     progress,
-    findToken = (service, publisherId) => findPublishToken(context, service, publisherId),
+    code,
+    findToken = (service, subject) => findPublishToken(context, service, subject),
   }: PublishOptions,
 ): Promise<NodeVersion> {
   const { services, connect, signal, flags, output, system, interruption } = context;
@@ -51,7 +64,7 @@ export function publishFolder(
   const openRegistry = async (publisherId: string): Promise<Registry> => {
     const service = await services.reach();
     const { url, client, credential } = service;
-    const { token, replaceable } = await findToken(service, publisherId);
+    const { token, replaceable } = await findToken(service, { publisherId, nodes: [node.id] });
     return {
       token,
       connect: async (pat) => (credential ? client : connect(url, pat, services.target)),
@@ -68,6 +81,8 @@ export function publishFolder(
         ...{ openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
         timeoutMs: flags.wait === false ? undefined : timeoutMs,
         skipExisting: flags['skip-existing'] === true,
+        stage: flags.stage === true,
+        code: flags['allow-breaking'] === true ? undefined : code,
       },
       pack,
     ),

@@ -5,8 +5,9 @@ import type { PublishReport } from '../../flows/publish/pack.js';
 import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/settings.js';
-import { Failure } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
+import { exchangeIdentity, findJobIdentity } from './job-identity.js';
 
 /** What is needed to publish a pack. */
 export type PublishContext = Needs<'flags' | 'system' | 'signal' | 'connect' | 'services' | 'mayAsk'> & {
@@ -20,20 +21,41 @@ export interface PublishToken {
   readonly replaceable: boolean;
 }
 
+/** What is published. */
+export interface PublishSubject {
+  readonly publisherId: string;
+  readonly nodes: readonly string[];
+}
+
 /**
- * Finds the token of a publisher: REGEN_PUBLISH_TOKEN, the store, a new one on the embedded service, or a prompt.
- * @throws Failure if there is none and the command cannot prompt
+ * Finds the token of a publisher: REGEN_PUBLISH_TOKEN, the store, the identity of a CI job, a new one on the embedded
+ * service, or a prompt. The identity comes first if the command names its file.
+ * @throws Failure if there is none and the command cannot prompt, or the identity is refused
  */
 export async function findPublishToken(
-  context: Pick<PublishContext, 'system' | 'services' | 'mayAsk' | 'output' | 'signal'>,
+  context: Pick<PublishContext, 'flags' | 'system' | 'services' | 'mayAsk' | 'output' | 'signal' | 'connect'>,
   service: Service,
-  publisherId: string,
+  subject: PublishSubject,
 ): Promise<PublishToken> {
-  const { system, services, mayAsk } = context;
+  const { system, services, mayAsk, output, flags } = context;
+  const { publisherId } = subject;
+  const identity = findJobIdentity(context);
   const fromEnvironment = isNamed(services.target) && system.env.REGEN_PUBLISH_TOKEN?.trim();
+  const isIdentityGiven = flags['id-token-file'] !== undefined;
+  if (fromEnvironment && isIdentityGiven)
+    throw usage('REGEN_PUBLISH_TOKEN and --id-token-file cannot be used together.');
+  const kept = isIdentityGiven ? undefined : (await service.store.read()).publish_tokens?.[publisherId];
+  if (identity && (fromEnvironment || kept))
+    await output.note(
+      `Publishing with ${fromEnvironment ? 'REGEN_PUBLISH_TOKEN' : 'the stored token'}; ${identity.source} is not used.`,
+    );
   if (fromEnvironment) return { token: fromEnvironment, replaceable: false };
-  const kept = (await service.store.read()).publish_tokens?.[publisherId];
   if (kept) return { token: kept, replaceable: service.local !== undefined };
+  if (identity) {
+    const token = await exchangeIdentity(context, identity, service, subject);
+    await output.note(`Publishing for ${publisherId} with ${identity.source}.`);
+    return { token, replaceable: false };
+  }
   if (service.local) return { token: await makeToken(context, service, publisherId), replaceable: false };
   if (mayAsk) {
     const question = `Publishing to ${service.name} requires a token of ${publisherId}:`;
@@ -47,7 +69,9 @@ export async function findPublishToken(
   }
   throw new Failure(`Publishing to ${service.name} requires a personal access token of ${publisherId}.`, {
     code: 'publish_token_missing',
-    hint: say`Set REGEN_PUBLISH_TOKEN, or save one with: ${regen('auth login', `--with-token --publisher ${publisherId} < token.txt`)}`,
+    hint: system.env.GITHUB_ACTIONS
+      ? 'Give the job the permission `id-token: write`, if the publisher trusts it, or set REGEN_PUBLISH_TOKEN.'
+      : say`Set REGEN_PUBLISH_TOKEN, or save one with: ${regen('auth login', `--with-token --publisher ${publisherId} < token.txt`)}`,
   });
 }
 

@@ -71,3 +71,8 @@ export const dataFlag: Flags = {
 export const configFlag: Flags = {
   '--config <path>': 'Service configuration file: TOML if its name ends in .toml, otherwise JSON',
 };
+
+export const objectInfoFlag: Flags = {
+  '--object-info <file|url>':
+    "What a host says of its nodes: the address of a running ComfyUI, or a file with its answer to /object_info (default: a table of the names of the host's own nodes)",
+};

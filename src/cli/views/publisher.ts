@@ -1,5 +1,13 @@
+import type { Lookup } from '../command/command.js';
 import { AUDIT_SHAPE } from './admin.js';
 import type { View } from './view.js';
+
+const MEMBER = {
+  userId: 'Email address, user id, or id of an invitation, as shown by `regen publisher member list`',
+};
+const memberLookup: Lookup = {
+  userId: { operation: 'publisher.member.list', field: 'id', email: 'user.email' },
+};
 
 const PUBLISHER_COLUMNS = ['id', 'name', 'status', 'website'];
 
@@ -63,6 +71,24 @@ export const publisherViews: readonly View[] = [
     lookup: { tokenId: { operation: 'publisher.token.list', field: 'id' } },
   },
   {
+    usage: 'publisher trust list <publisherId>',
+    operation: 'publisher.trust.list',
+    shape: {
+      columns: [
+        ...['id', 'issuer', 'repository', 'workflow', 'environment', 'ref', 'nodes'],
+        ...['created_by_email', 'expires_at', 'last_used_at'],
+      ],
+      ids: ['id'],
+      less: ['issuer', 'created_by_email', 'expires_at', 'last_used_at', 'ref', 'environment', 'nodes'],
+    },
+  },
+  {
+    usage: 'publisher trust remove <publisherId> <trustId>',
+    operation: 'publisher.trust.remove',
+    explain: { trustId: 'Trust id, or the beginning of it, as shown by `regen publisher trust list`' },
+    lookup: { trustId: { operation: 'publisher.trust.list', field: 'id' } },
+  },
+  {
     usage: 'publisher invitations',
     operation: 'publisher.invitations',
     shape: { columns: ['publisher_id', 'publisher_name', 'role', 'invited_by', 'expires_at'] },
@@ -93,6 +119,14 @@ export const publisherViews: readonly View[] = [
   {
     usage: 'publisher member remove <publisherId> <userId>',
     operation: 'publisher.member.remove',
-    explain: { userId: 'User id, or the id of an invitation, as shown by `regen publisher member list`' },
+    explain: MEMBER,
+    lookup: memberLookup,
+  },
+  {
+    usage: 'publisher member set <publisherId> <userId> [role]',
+    operation: 'publisher.member.set',
+    explain: MEMBER,
+    lookup: memberLookup,
+    examples: ['regen publisher member set my-team ann@example.com owner'],
   },
 ];

@@ -3,8 +3,7 @@ import { errorCodes } from '../error-codes.js';
 import { contract } from '../index.js';
 import { listOperations } from '../operation.js';
 import { checkValue } from '../schema/check.js';
-import { createOutline } from '../schema/create-outline.js';
-import type { Outline } from '../schema/outline.js';
+import { toJsonSchema } from '../schema/json-schema.js';
 import type { Problem } from '../schema/schema-types.js';
 import { Naming } from './naming.js';
 import type { NamingMap, Rewrite } from './naming-map.js';
@@ -181,30 +180,15 @@ function listContractWords() {
     known.requests.add(`${method} ${path}`);
     for (const segment of path.split('/')) if (!segment.startsWith('{')) known.segments.add(segment);
     for (const one of Object.keys(query?.shape ?? {})) known.query.add(one);
-    if (body) addFields(createOutline(body, 'input'), known.fields);
-    if (response) addFields(createOutline(response, 'output'), known.fields);
+    if (body) addFields(body, 'input', known.fields);
+    if (response) addFields(response, 'output', known.fields);
   }
   return known;
 }
 
-function addFields(outline: Outline, into: Set<string>): void {
-  switch (outline.type) {
-    case 'undecided':
-      if (outline.shape) addFields(outline.shape, into);
-      return;
-    case 'either':
-      for (const one of outline.of) addFields(one, into);
-      return;
-    case 'list':
-      addFields(outline.items, into);
-      return;
-    case 'map':
-      addFields(outline.values, into);
-      return;
-    case 'object':
-      for (const [name, field] of Object.entries(outline.fields)) {
-        into.add(name);
-        addFields(field, into);
-      }
-  }
+function addFields(schema: z.ZodType, io: 'input' | 'output', into: Set<string>): void {
+  JSON.stringify(toJsonSchema(schema, io), (key, value) => {
+    if (key === 'properties') for (const name of Object.keys(value)) into.add(name);
+    return value;
+  });
 }

@@ -10,6 +10,7 @@ import { walkFiles } from '../../pack/walk.js';
 import { FlowError } from '../flow-error.js';
 import { readReason } from '../publish/next-step.js';
 import type { NodeVersion } from '../publish/published.js';
+import type { SigningService } from '../trust/verify-statement.js';
 import { sortVersions } from './choose-version.js';
 import { DOUBTFUL_STATES, downloadArchive } from './download-archive.js';
 import {
@@ -41,6 +42,8 @@ export interface AuditFinding {
 
 export interface AuditContext {
   readonly client: Client;
+  /** Verifies what the registry signed. */
+  readonly signer: SigningService;
   /** An empty folder. */
   readonly scratch: string;
   readonly signal: AbortSignal;
@@ -172,12 +175,12 @@ async function compareFiles(
 }
 
 async function readArchivedFiles(
-  { client, scratch, signal }: AuditContext,
+  { client, signer, scratch, signal }: AuditContext,
   { folder, id, version }: InstalledPack,
   published: NodeVersion,
 ): Promise<ArchivedFile[]> {
   const path = join(scratch, `${folder}.zip`);
-  await downloadArchive(client, published, { path, signal });
+  await downloadArchive(client, published, { path, signer, signal });
   const inspection = await inspectArchive(path, DEFAULT_LIMITS);
   rmSync(path);
   if (inspection.ok) return inspection.entries.filter((entry) => !isTracking(entry.path));

@@ -9,7 +9,7 @@ const MAX_WHOLE_PIXELS = 1_000_000;
 
 /**
  * Decodes an image completely, if it has an accepted format and size.
- * @throws SharpMissing; the system's error
+ * @throws PackageMissing; the system's error
  */
 export async function inspectImage({ image, maxPixels }: ImageToInspect): Promise<ImageInspection> {
   const content = 'path' in image ? image.path : Buffer.from(image.base64, 'base64');

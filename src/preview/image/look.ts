@@ -49,8 +49,6 @@ export type ImageOperation<Request> = (job: {
 }) => Promise<Edit>;
 
 const MIDDLE = 128;
-/** The library does nothing with less. */
-const LEAST_DEVIATION = 1;
 
 /** Adds a look to what is done to an image. */
 export function applyLook(
@@ -60,7 +58,8 @@ export function applyLook(
   { factors, offsets }: Tone = { factors: [1, 1, 1], offsets: [0, 0, 0] },
 ): Sharp {
   const { lift = 0, blur = 0, sharpen = 0, median = 0, local = 0 } = look;
-  const deviation = (value: number) => Math.max(LEAST_DEVIATION, (value * Math.max(width, height)) / 1000);
+  // The library does nothing with less than 1.
+  const deviation = (value: number) => Math.max(1, (value * Math.max(width, height)) / 1000);
   let edited = image;
   const square = 1 + 2 * Math.ceil(median);
   // The library refuses one that is larger than the image.

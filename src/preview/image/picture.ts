@@ -58,6 +58,6 @@ function toVerdict(error: unknown): unknown {
 
 /** Opens pixels for the image library. */
 export async function openPixels({ data, ...raw }: Size & { data: Uint8Array; channels: 1 | 3 | 4 }) {
-  const sharp = await loadSharp();
+  const sharp = loadSharp();
   return sharp(data, { raw, limitInputPixels: false }).timeout({ seconds: TIMEOUT_SECONDS });
 }

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { openPixels } from '../image/picture.js';
 import { ENGINE_NOTE, type OnProgress, PreviewFailure, type PreviewJob, type PreviewResult } from '../job.js';
 import { createCard } from './card.js';
+import { loadCodecs } from './codecs.js';
 import { type Film, FRAME_RATE, type Frame, newFrame, toPicture } from './frame.js';
 import { animatePicture, readStill } from './moving-picture.js';
 import { computeShotSize, readShot, type Shot } from './shot.js';
+import { createSilence } from './silence.js';
 import { openSource } from './source-video.js';
-import { createTone } from './tone.js';
 import { addWatermark } from './watermark.js';
 import { writeVideo } from './write-video.js';
 
@@ -18,7 +19,8 @@ export async function render(job: PreviewJob<'video'>, onProgress: OnProgress): 
   const shot = readShot(job);
   const plain = await createFilm(shot, job.images);
   const film = shot.watermark ? await addWatermark(plain, shot.watermark, job.images.wm_url) : plain;
-  const sound = film.sound ?? (shot.sounds.length > 0 ? createTone(shot.seconds) : undefined);
+  const { mediabunny } = loadCodecs();
+  const sound = film.sound ?? (shot.sounds.length > 0 ? createSilence(mediabunny, shot.seconds) : undefined);
   const path = join(job.folder, 'video.mp4');
   const cover = join(job.folder, 'cover.jpg');
   await writeVideo(path, { film, sound, comment: shot.comment }, async (frame, index) => {

@@ -25,7 +25,7 @@ export async function openSource(path: string, resolution: Shot['resolution']): 
   if ((await stat(path)).size > MAX_BYTES) {
     throw new PreviewFailure(`The video is too large; at most ${MAX_BYTES / 1e6} MB can be extended.`);
   }
-  const codecs = await loadCodecs();
+  const codecs = loadCodecs();
   const { track, audio, config, from, seconds } = await openTrack(codecs, path).catch((error) => {
     throw toVerdict(error);
   });

@@ -5,7 +5,6 @@ import type * as Mediabunny from 'mediabunny';
 import type { Size } from '../image/picture.js';
 import { type Codecs, loadCodecs, waitWhile } from './codecs.js';
 import { type EncodedSound, type Film, FRAME_RATE, type Frame } from './frame.js';
-import { SAMPLE_RATE } from './tone.js';
 
 /** Frames that wait in the encoder, besides those it looks ahead at. */
 const MAX_WAITING_FRAMES = 3;
@@ -15,8 +14,7 @@ const QUANTIZER = 24;
 
 interface VideoContent {
   readonly film: Film;
-  /** Samples of both channels, or what is copied from another file. */
-  readonly sound: Float32Array | EncodedSound | undefined;
+  readonly sound: EncodedSound | undefined;
   /** Written into the metadata of the file. */
   readonly comment: string;
 }
@@ -30,7 +28,7 @@ export async function writeVideo(
   { film, sound, comment }: VideoContent,
   onFrame: (frame: Frame, index: number) => Promise<void> | void,
 ): Promise<void> {
-  const codecs = await loadCodecs();
+  const codecs = loadCodecs();
   const { Output, Mp4OutputFormat, FilePathTarget } = codecs.mediabunny;
   const { EncodedVideoPacketSource, EncodedAudioPacketSource } = codecs.mediabunny;
   let index: { readonly boxes: Uint8Array; readonly position: number } | undefined;
@@ -44,9 +42,8 @@ export async function writeVideo(
   });
   const video = new EncodedVideoPacketSource('avc');
   output.addVideoTrack(video, { frameRate: FRAME_RATE, maximumPacketCount: film.count });
-  const encoded = sound instanceof Float32Array ? await encodeSound(codecs, sound) : sound;
-  const packets = encoded?.packets ?? [];
-  const audio = encoded && new EncodedAudioPacketSource(encoded.codec);
+  const packets = sound?.packets ?? [];
+  const audio = sound && new EncodedAudioPacketSource(sound.codec);
   if (audio) output.addAudioTrack(audio, { maximumPacketCount: packets.length });
   output.setMetadataTags({ comment });
   await output.start();
@@ -179,57 +176,4 @@ function removeTimes(boxes: Uint8Array): void {
     else if (DATED_BOXES.includes(type)) inside.fill(0, 4, inside[0] === 1 ? 20 : 12);
     at += Math.max(size, BOX_HEADER_BYTES);
   }
-}
-
-const BIT_RATE = 128_000;
-/** Samples that are passed to the encoder at once. */
-const BLOCK_SAMPLES = 1024 * 16;
-const PACKET_SAMPLES = 1024;
-
-/** Encodes sound as AAC, all in memory, because it is small. */
-async function encodeSound({ webcodecs, mediabunny }: Codecs, samples: Float32Array): Promise<EncodedSound> {
-  const packets: Uint8Array[] = [];
-  let config: Webcodecs.EncodedAudioChunkMetadata | undefined;
-  let failure: Error | undefined;
-  const encoder = new webcodecs.AudioEncoder({
-    output: (chunk, meta) => {
-      const data = new Uint8Array(chunk.byteLength);
-      chunk.copyTo(data);
-      packets.push(data);
-      config ??= meta;
-    },
-    error: (error) => {
-      failure ??= error;
-    },
-  });
-  encoder.configure({ codec: 'mp4a.40.2', sampleRate: SAMPLE_RATE, numberOfChannels: 2, bitrate: BIT_RATE });
-  for (let from = 0; from < samples.length && !failure; from += BLOCK_SAMPLES) {
-    const to = Math.min(samples.length, from + BLOCK_SAMPLES);
-    const data = new Float32Array((to - from) * 2);
-    data.set(samples.subarray(from, to));
-    data.set(samples.subarray(from, to), to - from);
-    const block = new webcodecs.AudioData({
-      format: 'f32-planar',
-      sampleRate: SAMPLE_RATE,
-      numberOfFrames: to - from,
-      numberOfChannels: 2,
-      timestamp: Math.round((from * 1e6) / SAMPLE_RATE),
-      data,
-    });
-    encoder.encode(block);
-    block.close();
-  }
-  await encoder.flush();
-  encoder.close();
-  if (failure) throw failure;
-  // The packets that the encoder adds before the sound would delay it; its timestamps do not show that.
-  const count = Math.ceil(samples.length / PACKET_SAMPLES);
-  const timed = packets.slice(-count).map((data, at) => {
-    const length = Math.min(PACKET_SAMPLES, samples.length - at * PACKET_SAMPLES);
-    const begin = (at * PACKET_SAMPLES) / SAMPLE_RATE;
-    const packet = new mediabunny.EncodedPacket(data, 'key', begin, length / SAMPLE_RATE);
-    // The declared type has fewer required fields than it always has.
-    return { packet, meta: config as EncodedSound['packets'][number]['meta'] };
-  });
-  return { codec: 'aac', packets: timed };
 }

@@ -14,6 +14,14 @@ export interface FoundNode {
   readonly unknown: string[];
 }
 
+/** A definition as a registry lists it. */
+export function toListedDefinition({
+  name,
+  definition,
+}: Pick<FoundNode, 'name' | 'definition'>): HostNodeFields {
+  return { ...definition, host_node_name: name };
+}
+
 export interface Unresolved {
   readonly file: string;
   readonly line: number;

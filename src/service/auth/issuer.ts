@@ -8,7 +8,7 @@ import { createKeyFinder, IssuerUnavailable, RETRY_AFTER_SECONDS } from './issue
 import { decodeUnverified, invalidToken } from './tokens.js';
 
 // Decided: an issuer's clock may be a minute off. The service's own tokens get no tolerance.
-const CLOCK_TOLERANCE_SECONDS = 60;
+export const CLOCK_TOLERANCE_SECONDS = 60;
 /** The end of the year 9999: the latest date in ISO 8601 with four digits. */
 const MAX_EXPIRY_SECONDS = 253_402_300_799;
 

@@ -1,16 +1,20 @@
 import { z } from 'zod';
-import { checkValue } from '../../contract/schema/check.js';
+import { checkValue, UNKNOWN_FIELD } from '../../contract/schema/check.js';
+import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { MAX_TIMER_MS } from '../../wire/backoff.js';
+import { findNearest } from '../../wire/nearest.js';
 import { SecureUrl, ServerUrl } from '../network/secure-url.js';
-import { checkVendors, GenerationSettings } from './generation-settings.js';
+import { checkEngines, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
 import { JOB_KINDS } from './job-kinds.js';
 import { LOG_LEVELS, type LogLevel } from './log.js';
 import { type MeasureUnit, measure } from './measure.js';
 import { PriceTable } from './price-table.js';
+import { completeIssuer, PublishIssuerSettings } from './publish-issuer.js';
 import { RetentionSettings } from './retention-settings.js';
 import { checkS3, S3Settings } from './s3-settings.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
@@ -61,7 +65,8 @@ const networks = (description: string) =>
     })
     .prefault({});
 const port = () => z.int().min(0).max(65_535);
-const milliseconds = () => measure('milliseconds', z.int().min(0).max(MAX_TIMER_MS));
+const milliseconds = (example?: string) =>
+  measure('milliseconds', z.int().min(0).max(MAX_TIMER_MS), { example });
 
 /** The settings of a service. Every default suits a single machine. */
 export const Configuration = z.strictObject({
@@ -127,6 +132,12 @@ export const Configuration = z.strictObject({
         .describe(
           'Who may read nodes, versions and archives; authenticated: only requests with a credential',
         ),
+      semver: z
+        .enum(['off', 'warn', 'enforce'])
+        .default('off')
+        .describe(
+          'Patch and minor releases that break workflows saved with the version before: warn notes it in their status_reason, enforce flags them',
+        ),
     })
     .prefault({}),
   uplink: z
@@ -156,6 +167,10 @@ export const Configuration = z.strictObject({
         .enum(['required', 'optional'])
         .default('required')
         .describe('Whether publishing needs a bearer token beside the personal access token'),
+      issuers: z
+        .array(PublishIssuerSettings)
+        .default([])
+        .describe('Issuers of the identities of CI jobs, which publishers may trust to publish'),
     })
     .prefault({}),
   prices: PriceTable.prefault({}).describe('Prices in credits'),
@@ -189,6 +204,7 @@ export const Configuration = z.strictObject({
       members: positiveInt(200, 'Members and invitations of a publisher'),
       invitationsPerDay: positiveInt(200, 'Invitations that a user sends within a day'),
       tokens: positiveInt(200, 'Personal access tokens of a publisher'),
+      trusts: positiveInt(200, 'CI jobs that a publisher trusts'),
       keys: positiveInt(
         100,
         'API keys of a user; one that was revoked counts for another day, and an expired one until it is revoked',
@@ -221,9 +237,8 @@ export const Configuration = z.strictObject({
     ),
   /** Stops after being idle for this long; absent: runs until stopped. Milliseconds. */
   idleMs: z.int().positive().optional(),
-  drainMs: milliseconds()
+  drainMs: milliseconds('5s')
     .optional()
-    .meta({ examples: ['5s'] })
     .describe(
       'How long requests are still served once stopping has begun and /ready answers 503, so that a load balancer notices. Default: 5s if the service listens beyond loopback or behind a proxy, otherwise 0s',
     ),
@@ -269,6 +284,33 @@ export function getLogLevel(configuration: Configuration): LogLevel {
   return configuration.logLevel ?? (isExposed(configuration) ? 'info' : 'warn');
 }
 
+/** Adds the setting that an unknown one probably means. */
+function nameNearest(problem: Problem): Problem {
+  if (problem.message !== UNKNOWN_FIELD) return problem;
+  const path = problem.path.map(String);
+  let fields: Readonly<Record<string, FieldDescription>> = describeFields(Configuration);
+  for (const name of path.slice(0, -1)) {
+    const { fields: own, items } = fields[name] ?? {};
+    // An index leads to the same fields as its list.
+    if (!/^\d+$/.test(name)) fields = own ?? items?.fields ?? {};
+  }
+  const near = findNearest(path.at(-1) as string, Object.keys(fields));
+  return { path, message: `is not a setting${near ? ` (did you mean ${near}?)` : ''}` };
+}
+
+/** A CI job may ask for a token with any audience, so that it could sign in. */
+function checkPublishIssuers({ issuers, publish }: Configuration): Problem[] {
+  const named = publish.issuers.map((settings) => completeIssuer(settings));
+  return named.flatMap(({ issuer, audience }, index) => {
+    const path = (field: string) => ['publish', 'issuers', index, field];
+    if (named.findIndex((one) => one.issuer === issuer) !== index)
+      return [{ path: path('issuer'), message: 'must not appear twice' }];
+    const isSame = issuers.some((one) => one.issuer === issuer && one.audience === audience);
+    const message = 'must differ from that of the same issuer in issuers';
+    return isSame ? [{ path: path('audience'), message }] : [];
+  });
+}
+
 const WORK_ALONE =
   'needs a database that other services share, because nothing else would run the other jobs';
 
@@ -278,12 +320,13 @@ const WORK_ALONE =
  */
 export function parseConfiguration(input: ConfigurationInput, env: Environment): Configuration {
   const checked = checkValue(Configuration, input);
-  if (!checked.ok) throw new InvalidConfiguration(checked.problems);
+  if (!checked.ok) throw new InvalidConfiguration(checked.problems.map(nameNearest));
   const { generation, metrics } = checked.value;
   const isAlone = checked.value.database === undefined;
   const problems = [
     ...(isAlone && checked.value.work ? [{ path: ['work'], message: WORK_ALONE }] : []),
-    ...checkVendors(generation, env),
+    ...checkEngines(generation, env),
+    ...checkPublishIssuers(checked.value),
     ...checkS3(checked.value, env),
     ...(metrics.token ? checkSecret(metrics.token, env, { path: ['metrics', 'token'], what: 'token' }) : []),
   ];

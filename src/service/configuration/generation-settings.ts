@@ -1,11 +1,25 @@
+import { statSync } from 'node:fs';
 import { z } from 'zod';
-import { listTaskOperations } from '../../contract/index.js';
+import { getTaskFacts, listTaskOperations, type TaskOperation } from '../../contract/index.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
-import { SecureUrl } from '../network/secure-url.js';
+import { EngineUrl } from '../network/secure-url.js';
 import { measure } from './measure.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
 import { loadVendorProfile, vendorNames } from './vendor-profile.js';
+import { loadWorkflows } from './workflows.js';
+
+const ANSWER_MS = 60_000;
+const pollMs = measure('milliseconds', z.int().positive(), { example: '2s' });
+const POLLING =
+  'The first polling interval of a task, which grows to 15 times as much. Default: 2s, and 500ms for comfyui';
+
+const requestFields = {
+  pollMs: pollMs.default(2_000).describe(POLLING),
+  answerMs: measure('milliseconds', z.int().positive(), { default: ANSWER_MS })
+    .default(ANSWER_MS)
+    .describe('How long one request to the vendor or to ComfyUI may take'),
+};
 
 const vendorFields = {
   engine: z
@@ -19,7 +33,7 @@ const vendorFields = {
     .describe(
       `Profile of the vendor: ${vendorNames.join(', ')}, or the path of a JSON file, such as ./mine.json; regen is a service with the same contract`,
     ),
-  baseUrl: SecureUrl.optional()
+  baseUrl: EngineUrl.optional()
     .meta({ examples: ['https://api.example.com'] })
     .describe(
       "Replaces the profile's; for regen it stands for /proxy/imagevendor or /proxy/videovendor in the paths of the contract",
@@ -39,17 +53,12 @@ const vendorFields = {
     .optional()
     .meta({ examples: [10] })
     .describe("Tasks of a vendor that run in parallel. Default: the profile's, or 50"),
-  pollMs: measure('milliseconds', z.int().positive())
-    .default(2_000)
-    .describe('The first polling interval of a task; it grows to 15 times as much'),
-  answerMs: measure('milliseconds', z.int().positive())
-    .default(60_000)
-    .describe('How long one request to the vendor may take'),
+  ...requestFields,
   honoursKeys: z
     .boolean()
     .optional()
     .meta({ examples: [true] })
-    .describe('Whether the vendor honours Idempotency-Key; by default detected from its answers'),
+    .describe('Whether the vendor supports Idempotency-Key; by default detected from its answers'),
 };
 
 const ImageVendor = z.strictObject(vendorFields);
@@ -69,30 +78,86 @@ export const VideoVendor = z.strictObject({
 export type VendorSettings = z.output<typeof ImageVendor> &
   Partial<Pick<z.output<typeof VideoVendor>, 'models'>>;
 
-/** Lists what is wrong with the profiles of vendors and their keys. */
-export function checkVendors({ image, video }: GenerationSettings, env: Environment): Problem[] {
-  return Object.entries({ image, video }).flatMap(([kind, settings]) => {
-    if (settings.engine === 'local') return [];
-    const path = ['generation', kind];
-    return [
-      ...checkProfile(settings, kind).map((problem) => ({ ...problem, path: [...path, ...problem.path] })),
-      ...checkSecret(settings.key, env, { path: [...path, 'key'], what: 'key' }),
-    ];
+const ComfyUi = z.strictObject({
+  engine: z
+    .literal('comfyui')
+    .meta({ examples: ['comfyui'] })
+    .describe('comfyui: a ComfyUI server'),
+  baseUrl: EngineUrl.meta({ examples: ['http://127.0.0.1:8188'] }).describe(
+    'for comfyui, where it listens, such as http://127.0.0.1:8188',
+  ),
+  workflows: z
+    .string()
+    .min(1)
+    .meta({ examples: ['./workflows'] })
+    .describe(
+      'For comfyui, the folder of its workflows in the API format, one per operation, such as image.upscaler.json; relative to the configuration file',
+    ),
+  atOnce: positiveInt(2, 'Tasks that wait or run at ComfyUI at the same time (2 by default)'),
+  ...requestFields,
+  pollMs: pollMs.default(500).describe(POLLING),
+});
+
+export type ComfyUiSettings = z.output<typeof ComfyUi>;
+
+/** Lists what is wrong with the profiles of vendors, their keys, and the workflows of ComfyUI. */
+export function checkEngines(generation: GenerationSettings, env: Environment): Problem[] {
+  const { record, replay } = generation;
+  const path = ['generation', 'replay'];
+  if (record !== undefined && replay !== undefined)
+    return [{ path, message: 'cannot be combined with generation.record' }];
+  if (replay !== undefined && !statSync(replay, { throwIfNoEntry: false })?.isDirectory())
+    return [{ path, message: `must be a folder of recordings; ${replay} is none` }];
+  const kinds = (['image', 'video'] as const).map((kind) => {
+    const settings: EngineSettings = generation[kind];
+    const operations = listTaskOperations(kind).filter((name) => !generation.operation[name]);
+    return { settings, path: [kind], operations };
   });
+  const own = Object.entries(generation.operation).map(([name, settings]) => {
+    const operation = name as TaskOperation;
+    return { settings, path: ['operation', operation], operations: [operation] };
+  });
+  return [...kinds, ...own].flatMap(({ settings, path, operations }) =>
+    checkEngine(settings, operations, replay === undefined ? env : undefined).map((problem) => ({
+      ...problem,
+      path: ['generation', ...path, ...problem.path],
+    })),
+  );
 }
 
-function checkProfile({ vendor, baseUrl }: VendorSettings, kind: string): Problem[] {
+function checkEngine(
+  settings: EngineSettings,
+  operations: readonly TaskOperation[],
+  env: Environment | undefined,
+): Problem[] {
+  if (settings.engine === 'local') return [];
+  if (settings.engine === 'comfyui') {
+    const { problems } = loadWorkflows(settings.workflows, operations);
+    return problems.map(({ path, message }) => ({ path: ['workflows', ...path], message }));
+  }
+  return [
+    ...checkProfile(settings, operations),
+    ...(env ? checkSecret(settings.key, env, { path: ['key'], what: 'key' }) : []),
+  ];
+}
+
+function checkProfile(
+  { vendor, baseUrl, models = {} }: VendorSettings,
+  makes: readonly TaskOperation[],
+): Problem[] {
   const loaded = loadVendorProfile(vendor);
   if ('problems' in loaded)
     return loaded.problems.map(({ path, message }) => ({ path: ['vendor', ...path], message }));
   const { operations, baseUrl: standard } = loaded.profile;
   const names = Object.keys(operations);
-  const known: readonly string[] = listTaskOperations();
-  const unknown = names.filter((name) => !known.includes(name));
   const problem = (path: string, message: string) => [{ path: [path], message }];
-  if (unknown.length > 0) return problem('vendor', `has operations that do not exist: ${unknown.join(', ')}`);
-  if (!names.some((name) => name.startsWith(`${kind}.`)))
-    return problem('vendor', `is ${vendor}, which makes no ${kind}s`);
+  if (!makes.some((name) => names.includes(name))) {
+    const [first] = makes;
+    const what = makes.length === 1 ? first : `${first && getTaskFacts(first).kind}s`;
+    return problem('vendor', `is ${vendor}, which makes no ${what}`);
+  }
+  if (Object.keys(models).length > 0 && !makes.some((name) => getTaskFacts(name).defaultModel))
+    return problem('models', 'are only for videos');
   return (baseUrl ?? standard) === undefined ? problem('baseUrl', 'is required') : [];
 }
 
@@ -109,16 +174,43 @@ const LocalVideo = z.strictObject({
 });
 
 const describeUnionError = (issue: { readonly code?: string | undefined }) =>
-  issue.code === 'invalid_union' ? "must have the engine 'local' or 'upstream'" : undefined;
+  issue.code === 'invalid_union' ? "must have the engine 'local', 'upstream' or 'comfyui'" : undefined;
 
-/** What generates images and videos: this machine, or a vendor. */
+/** What generates images and videos: this machine, a vendor, or ComfyUI. */
 export const GenerationSettings = z.strictObject({
   image: z
-    .discriminatedUnion('engine', [Local, ImageVendor], { error: describeUnionError })
+    .discriminatedUnion('engine', [Local, ImageVendor, ComfyUi], { error: describeUnionError })
     .prefault({ engine: 'local' }),
   video: z
-    .discriminatedUnion('engine', [LocalVideo, VideoVendor], { error: describeUnionError })
+    .discriminatedUnion('engine', [LocalVideo, VideoVendor, ComfyUi], { error: describeUnionError })
     .prefault({ engine: 'local' }),
+  operation: z
+    .partialRecord(
+      z.enum(listTaskOperations()),
+      z.discriminatedUnion('engine', [Local, VideoVendor, ComfyUi], { error: describeUnionError }),
+    )
+    .default({})
+    .describe(
+      'Engines of single operations, in place of the one of their kind: generation.operation."image.upscaler".engine',
+    ),
+  record: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ examples: ['cassettes/'] })
+    .describe(
+      'The folder in which results are kept by their requests, to be replayed; relative to the configuration file',
+    ),
+  replay: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ examples: ['cassettes/'] })
+    .describe(
+      'The folder of recorded results with which tasks are answered; nothing else is generated, and no key is needed',
+    ),
 });
 
 export type GenerationSettings = z.output<typeof GenerationSettings>;
+export type EngineSettings = GenerationSettings['image' | 'video'] | OwnEngineSettings;
+type OwnEngineSettings = NonNullable<GenerationSettings['operation'][TaskOperation]>;

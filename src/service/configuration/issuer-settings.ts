@@ -3,7 +3,7 @@ import { SecureUrl } from '../network/secure-url.js';
 import { measure } from './measure.js';
 
 /** Asymmetric algorithms only: neither `none` nor a secret shared with the issuer (HS256 …). */
-const algorithms = [
+export const algorithms = [
   ...(['EdDSA', 'Ed25519', 'ES256', 'ES384', 'ES512'] as const),
   ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
 ] as const;

@@ -3,7 +3,7 @@ import { insertRow, type Tx } from './database.js';
 /** What was changed, and the publisher that it belongs to, whose owners can read the event. */
 type AuditSubject =
   | {
-      readonly kind: 'publisher' | 'node' | 'version' | 'host_node' | 'member' | 'token';
+      readonly kind: 'publisher' | 'node' | 'version' | 'host_node' | 'member' | 'token' | 'trust';
       readonly publisherId: string;
     }
   | { readonly kind: 'admin_token' | 'api_key' | 'key' | 'task' | 'user'; readonly publisherId?: undefined };

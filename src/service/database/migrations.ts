@@ -131,6 +131,38 @@ export const migrations: readonly Migration[] = [
       'create index reservations_owner on reservations (owner, quota)',
     ],
   },
+  // What vendors charge for tasks, in their own credits.
+  {
+    number: 19,
+    rolling: true,
+    statements: ['alter table credits add column vendor_credits double precision'],
+  },
+  // CI jobs that publish without a stored token, and what they said of themselves.
+  {
+    number: 20,
+    rolling: true,
+    statements: [
+      `create table trusts (
+        id text primary key, publisher_id text not null, issuer text not null, wanted text not null, nodes text,
+        ids text, created_by text not null, created_at text not null, expires_at text, last_used_at text,
+        foreign key (publisher_id, created_by) references members (publisher_id, user_id) on delete cascade)`,
+      'create index trusts_member on trusts (publisher_id, created_by)',
+      'create table used_identities (id text primary key, expires_at text not null)',
+      'create index used_identities_expiry on used_identities (expires_at)',
+      'alter table personal_access_tokens add column trust_id text',
+      'alter table personal_access_tokens add column provenance text',
+      'alter table versions add column provenance text',
+    ],
+  },
+  // Versions that an owner has to approve. A service of an earlier release would make them Active without that.
+  {
+    number: 21,
+    statements: [
+      'alter table trusts add column stage integer',
+      'alter table personal_access_tokens add column stage integer',
+      'alter table versions add column approve_by text',
+    ],
+  },
 ];
 
 /** Puts a space for each separator of words. */

@@ -74,6 +74,41 @@ export interface PersonalAccessTokenTable {
   created_at: Fixed<Time>;
   expires_at: Fixed<Time>;
   last_used_at: Time | null;
+  /** The trust that a CI job got it by; null for one that a person created. */
+  trust_id: Fixed<string | null>;
+  /** What that job is, as the versions that it publishes have it. */
+  provenance: Fixed<Json | null>;
+  /** 1 if an owner has to approve what is published with it. */
+  stage: Fixed<0 | 1 | null>;
+}
+
+/** CI jobs that a publisher trusts. */
+export interface TrustTable {
+  id: Fixed<string>;
+  publisher_id: Fixed<string>;
+  /** The `iss` of its identity tokens. */
+  issuer: Fixed<string>;
+  /** The claims that they must have, as in the contract. */
+  wanted: Fixed<Json>;
+  /** A list of the ids of the nodes that it is limited to; null if it is for all of them. */
+  nodes: Fixed<Json | null>;
+  /** 1 if an owner has to approve what its jobs publish. */
+  stage: Fixed<0 | 1 | null>;
+  /** Ids of the repository and its owner, by claim; null until the first use. */
+  ids: Json | null;
+  /** A member of the publisher; the trust is deleted with the membership. */
+  created_by: Fixed<string>;
+  created_at: Fixed<Time>;
+  /** When it ends if it is not used before; null if it does not end. */
+  expires_at: Time | null;
+  last_used_at: Time | null;
+}
+
+/** The identity tokens that were exchanged, until they expire. */
+export interface UsedIdentityTable {
+  /** SHA-256 of issuer and `jti`, hex. */
+  id: Fixed<string>;
+  expires_at: Fixed<Time>;
 }
 
 /** Admin tokens that are not revoked. */
@@ -125,6 +160,10 @@ export interface VersionTable {
   archive_key: string | null;
   uploaded_at: Time | null;
   created_at: Fixed<Time>;
+  /** What the CI job was that registered it; null if it was not one. */
+  provenance: Json | null;
+  /** Until when an owner may approve it; null if it needs no approval. */
+  approve_by: Time | null;
 }
 
 export interface HostNodeTable {
@@ -230,9 +269,12 @@ export interface RunningKeyTable {
 /** Keys that the service creates for itself: one row per key. */
 export interface KeyTable {
   id: Fixed<string>;
-  /** `token` signs tokens (Ed25519, JWK text); `url` signs upload and download URLs (HMAC, base64url). */
-  use: Fixed<'token' | 'url' | 'owner'>;
-  secret: Fixed<string>;
+  /**
+   * `token` signs tokens (Ed25519, JWK text); `url` signs upload and download URLs (HMAC, base64url); `statement` signs
+   * statements (JSON with an Ed25519 JWK, without its private part once it is retired).
+   */
+  use: Fixed<'token' | 'url' | 'owner' | 'statement'>;
+  secret: string;
   created_at: Fixed<Time>;
   /** When it stops being accepted; null while it is the newest of its use. */
   retired_at: Time | null;
@@ -264,6 +306,8 @@ export interface Schema {
   members: MemberTable;
   invitations: InvitationTable;
   personal_access_tokens: PersonalAccessTokenTable;
+  trusts: TrustTable;
+  used_identities: UsedIdentityTable;
   api_keys: ApiKeyTable;
   admin_tokens: AdminTokenTable;
   nodes: NodeTable;
@@ -290,4 +334,5 @@ export type NodeRow = Selectable<NodeTable>;
 export type PublisherRow = Selectable<PublisherTable>;
 export type VersionRow = Selectable<VersionTable>;
 export type TaskRow = Selectable<TaskTable>;
+export type TrustRow = Selectable<TrustTable>;
 export type PersonalAccessTokenRow = Selectable<PersonalAccessTokenTable>;

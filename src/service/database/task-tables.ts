@@ -60,6 +60,9 @@ export interface CreditTable {
   model: Fixed<string | null>;
   /** The API key that started the task; null if none did. */
   key_id: Fixed<string | null>;
+  /** Of a charge: what the vendor says that it charges for the task; null if it does not say. Of others: 0, or null if
+   * their charge has none. */
+  vendor_credits: number | null;
 }
 
 /** Webhook deliveries: one row per change of a task's status, in order. */

@@ -67,11 +67,15 @@ export function createVideoPreviewEngine(atOnce = 2, options = VIDEO_PROCESS) {
   return {
     name: 'local-video',
     atOnce,
-    unavailable: () =>
-      Promise.all([loadCodecs(), loadSharp()]).then(
-        () => undefined,
-        (error) => error.message,
-      ),
+    unavailable: async () => {
+      try {
+        loadCodecs();
+        loadSharp();
+        return undefined;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    },
     async run(job, signal, progress) {
       signal.throwIfAborted();
       const child = new LimitedChild(options);

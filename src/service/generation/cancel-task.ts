@@ -1,7 +1,7 @@
 import type { Tx } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import type { OperationAnswer, OperationCall, PreparedWrite } from '../operation/call.js';
-import type { Engine } from '../operation/engine.js';
+import { getEngine } from '../operation/engine.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleTask } from './task-access.js';
 import { getTaskKind } from './task-files.js';
@@ -21,7 +21,7 @@ export async function prepareCancel(call: CancelCall): Promise<PreparedWrite<Can
   const { context } = call;
   const task = await getVisibleTask(call, context.database);
   requireCreator(call, task);
-  const engine: Engine = context.engines[getTaskKind(task.operation)];
+  const engine = getEngine(context, task.operation);
   const isAsked = ACTIVE_STATUSES.includes(task.status) && task.asked_at !== null && engine.cancel;
   const isFree = isAsked && (await engine.cancel?.(task.memory ?? undefined, AbortSignal.timeout(CANCEL_MS)));
   return { write: (tx) => cancelTask(call, tx, isFree === true), undo: async () => undefined };
@@ -45,7 +45,8 @@ async function cancelTask(call: CancelCall, tx: Tx, isFree: boolean): Promise<Ca
     code: CANCELLED,
     cause: 'user',
     actor: task.creator,
-    isAsked: !isFree && (task.asked_at !== null || (isRunning && !context.engines[kind].isRemote)),
+    isAsked:
+      !isFree && (task.asked_at !== null || (isRunning && !getEngine(context, task.operation).isRemote)),
   } as const;
   const isCancelled = await advanceTask(tx, context, task, step);
   if (!isCancelled && task.error_code !== CANCELLED)

@@ -1,7 +1,15 @@
 import type { z } from 'zod';
 import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import type { Budget as BudgetSchema } from '../../contract/usage.js';
-import { type Database, findRow, findRows, getRow, insertRow, type Tx } from '../database/database.js';
+import {
+  type Database,
+  findRow,
+  findRows,
+  getRow,
+  insertRow,
+  type Tx,
+  updateRows,
+} from '../database/database.js';
 import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -46,6 +54,7 @@ export async function chargeCredits(
     operation: charge.operation,
     model: charge.model ?? null,
     key_id: charge.keyId ?? null,
+    vendor_credits: null,
   });
 }
 
@@ -64,7 +73,15 @@ export async function settleCredits(
   if (cause === 'user' && isAsked) return;
   const paid = await getRow(tx, 'credits', { task_id: taskId, kind: 'charge' });
   const kind = cause === 'service' && isAsked ? 'waiver' : 'refund';
-  await insertRow(tx, 'credits', { ...paid, kind, at: new Date(now).toISOString() });
+  const vendor_credits = paid.vendor_credits === null ? null : 0;
+  // Vendors do not charge for what they did not make.
+  if (kind === 'refund' && vendor_credits !== null) await recordVendorCredits(tx, taskId, 0);
+  await insertRow(tx, 'credits', { ...paid, kind, at: new Date(now).toISOString(), vendor_credits });
+}
+
+/** Records what the vendor of a task charges for it, in its own credits. */
+export async function recordVendorCredits(tx: Tx, taskId: string, vendor_credits: number): Promise<void> {
+  await updateRows(tx, 'credits', { task_id: taskId, kind: 'charge' }, { vendor_credits });
 }
 
 /** The credits that a task has cost: 0 if they were given back, unless `isBeforeRefund`. */

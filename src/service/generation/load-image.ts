@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { detectFileType, type FileType, readFileType } from '../../disk/file-type.js';
 import type { ImageToInspect } from '../../preview/job.js';
 import { FETCH_LIMITS } from '../network/fetch-media.js';
+import type { InputImage } from '../operation/engine.js';
 import type { ImageInspector } from '../operation/image-inspector.js';
 import { invalidField } from '../operation/refused.js';
 import { fetchInput, type InputOptions } from './fetch-input.js';
@@ -23,13 +25,7 @@ interface LoadImageOptions extends InputOptions {
   readonly httpsOnly?: boolean;
 }
 
-/** Pixels, as displayed: after applying the EXIF orientation. */
-export interface ImageSize {
-  readonly width: number;
-  readonly height: number;
-}
-
-interface LoadedImage extends ImageSize {
+interface LoadedImage extends InputImage {
   /** Its bytes, or the path of a new file that belongs to the caller. */
   readonly content: Buffer | string;
 }
@@ -48,7 +44,7 @@ export async function loadImage(value: string, options: LoadImageOptions): Promi
   // A small one is not worth asking the disk: a user has only so many tasks.
   if (bytes && bytes.length <= MAX_SENT_BYTES) {
     const size = await inspectContent({ base64: bytes.toString('base64') }, options);
-    return { content: bytes, ...size };
+    return { content: bytes, bytes: bytes.length, ...toMediaType(detectFileType(bytes)), ...size };
   }
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const path = join(options.folder, randomUUID());
@@ -66,12 +62,17 @@ export async function loadImage(value: string, options: LoadImageOptions): Promi
       } as const;
       await fetchInput(field, value, path, { ...options, ...rules });
     }
-    return { content: path, ...(await inspectContent({ path }, options)) };
+    const size = await inspectContent({ path }, options);
+    const type = toMediaType(await readFileType(path));
+    return { content: path, bytes: (await stat(path)).size, ...type, ...size };
   } catch (error) {
     await rm(path, { force: true });
     throw error;
   }
 }
+
+/** What can be decoded has a known type. */
+const toMediaType = (type: FileType | undefined) => ({ mediaType: type?.mediaType ?? '' });
 
 function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffer {
   const start = /^data:/i.test(value) ? value.slice(0, 200).indexOf(',') + 1 : 0;
@@ -86,7 +87,7 @@ function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffe
 async function inspectContent(
   image: ImageToInspect['image'],
   { field, limits, owner, inspector, signal }: LoadImageOptions,
-): Promise<ImageSize> {
+): Promise<Pick<InputImage, 'width' | 'height'>> {
   const request = { image, maxPixels: limits.imagePixels, owner, signal };
   const { width, height, problem } = await inspector.inspect(request);
   if (problem === 'format') throw invalidField(field, `must be an image: ${FORMAT_NAMES}`);

@@ -1,13 +1,15 @@
 import { getTaskFacts } from '../../contract/index.js';
 import type { TaskFacts } from '../../contract/operation.js';
 import { describeProblems } from '../../contract/schema/message.js';
-import { SharpMissing } from '../../preview/sharp.js';
+import { PackageMissing } from '../../preview/packages.js';
 import type { Caller } from '../operation/caller.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
+import { getEngine, type InputImage } from '../operation/engine.js';
 import { invalidField, Refused } from '../operation/refused.js';
 import { nameScratchFolder } from '../operation/scratch-folder.js';
+import { invalidRequest } from '../operation/validation.js';
 import type { InputOptions } from './fetch-input.js';
-import { type ImageSize, loadImage } from './load-image.js';
+import { loadImage } from './load-image.js';
 import { loadVideo } from './load-video.js';
 import { findCreation, getResultKey } from './results.js';
 import { copyObject, getInputKey, listImageFields, nameInput, storeFile, VIDEO_INPUT } from './task-files.js';
@@ -38,20 +40,25 @@ async function storeInputs(call: StartCall, task: TaskRef): Promise<readonly str
   // A file is fetched into the folder, and copied from there.
   const place = { folder: folder.path, admit: (bytes: number) => space.grow(2 * bytes) };
   const names: string[] = [];
+  const images: Record<string, InputImage> = {};
   try {
     const problems: Refused[] = [];
     // One at a time, because each may be large.
     for (const [name, store] of listInputs(call, task, place)) {
       try {
-        await store();
+        const image = await store();
         names.push(name);
+        if (image) images[name] = image;
       } catch (error) {
-        if (error instanceof SharpMissing) throw new Refused('unavailable', error.message);
+        if (error instanceof PackageMissing) throw new Refused('unavailable', error.message);
         if (!(error instanceof Refused) || error.details === undefined) throw error;
         problems.push(error);
       }
     }
     if (problems.length > 0) throw mergeProblems(problems);
+    const engine = getEngine(call.context, task.operation);
+    const unfit = engine.checkImages?.(images) ?? [];
+    if (unfit.length > 0) throw invalidRequest(unfit, 'body');
   } catch (error) {
     await removeUnusedFiles(call.context, task.id);
     throw error;
@@ -62,7 +69,8 @@ async function storeInputs(call: StartCall, task: TaskRef): Promise<readonly str
   return names;
 }
 
-type Input = readonly [name: string, store: () => Promise<unknown>];
+/** Stores an input. @returns what an engine is sent of it, if it is an image */
+type Input = readonly [name: string, store: () => Promise<InputImage | undefined>];
 
 /** Where inputs are fetched to. */
 type StagingPlace = { readonly folder: string; readonly admit: NonNullable<InputOptions['admit']> };
@@ -70,7 +78,7 @@ type StagingPlace = { readonly folder: string; readonly admit: NonNullable<Input
 function listInputs(call: StartCall, { id, operation }: TaskRef, place: StagingPlace): Input[] {
   const { body, caller, context, signal } = call;
   const { limits } = context.configuration;
-  const { httpsOnly = false, scaleField, videoFields } = getTaskFacts(operation);
+  const { httpsOnly = false, imageUrls = [], scaleField, videoFields } = getTaskFacts(operation);
   const owner = caller.userId as string;
   const origin = getOwnOrigin(context, 'inputs');
   const options = { limits, ...origin, ...place, owner, inspector: context.inspector, signal };
@@ -82,12 +90,16 @@ function listInputs(call: StartCall, { id, operation }: TaskRef, place: StagingP
       async () => {
         const image = await loadImage(values[at] as string, { ...options, field: name, httpsOnly });
         if (scaleField) requireUpscalable(image, body[scaleField] as number, limits, scaleField);
-        return storeFile(context, getInputKey(id, name), image.content);
+        await storeFile(context, getInputKey(id, name), image.content);
+        return imageUrls.includes(field) ? undefined : image;
       },
     ]);
   });
   if (!videoFields) return images;
-  const store = () => storeVideo(call, videoFields, getInputKey(id, VIDEO_INPUT), place);
+  const store = async () => {
+    await storeVideo(call, videoFields, getInputKey(id, VIDEO_INPUT), place);
+    return undefined;
+  };
   return [[VIDEO_INPUT, store], ...images];
 }
 
@@ -122,7 +134,7 @@ function mergeProblems(problems: readonly Refused[]): Refused {
 // Decided: a result has at most as many pixels as an input may have.
 /** @throws Refused invalid_request if the result would be too large, with the largest factor that fits */
 function requireUpscalable(
-  { width, height }: ImageSize,
+  { width, height }: InputImage,
   factor: number,
   { imagePixels }: { readonly imagePixels: number },
   field: string,

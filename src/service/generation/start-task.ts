@@ -5,7 +5,7 @@ import { insertRow, type Tx } from '../database/database.js';
 import { AddressRefused, refuseLiteral } from '../network/guarded-agent.js';
 import type { Handlers, PreparedWrite } from '../operation/call.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
-import type { Engine } from '../operation/engine.js';
+import { getEngine, getJobKinds } from '../operation/engine.js';
 import { requireTaskQuota, reserveTask, type TaskDemand } from '../operation/quota.js';
 import { invalidField, Refused } from '../operation/refused.js';
 import { invalidRequest } from '../operation/validation.js';
@@ -85,17 +85,17 @@ function readSpender({ caller }: StartCall): Pick<Spending, 'userId' | 'keyId'> 
 
 /** @throws Refused unavailable; invalid_request for options that the engine does not have */
 async function requireEngine(
-  { engines }: Context,
+  context: Context,
   operation: TaskOperation,
   body: StartCall['body'],
 ): Promise<void> {
-  const engine: Engine = engines[getTaskKind(operation)];
-  const why = await engine.unavailable?.();
+  const engine = getEngine(context, operation);
+  const why = await engine.unavailable?.(operation);
   if (why !== undefined) throw new Refused('unavailable', why);
   const problems = engine.checkRequest ? engine.checkRequest(operation, body) : [];
   const { noun } = getTaskFacts(operation);
   if (problems === undefined)
-    throw new Refused('unavailable', `The vendor of this service does not have this operation (${noun}).`);
+    throw new Refused('unavailable', `This service does not have this operation (${noun}).`);
   if (problems.length > 0) throw invalidRequest(problems, 'body');
 }
 
@@ -139,7 +139,12 @@ async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: readon
   await recordTaskStatus(tx, context.now, { taskId: id, status, actor: owner });
   const { queue, now, configuration } = context;
   const isOffPeak = request.off_peak === true;
-  await queue.enqueue(tx, { kind: `run-${kind}-task`, key: id, owner, last: isOffPeak });
+  await queue.enqueue(tx, {
+    kind: getJobKinds(configuration, operation).run,
+    key: id,
+    owner,
+    last: isOffPeak,
+  });
   if (kind === 'video') await advanceTask(tx, context, task, { to: 'queued' });
   const runAt = now() + configuration.limits.offPeakSeconds * 1000;
   if (isOffPeak) await queue.enqueue(tx, { kind: 'expire-task', key: id, owner, runAt });

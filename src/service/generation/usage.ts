@@ -28,12 +28,16 @@ async function readUsage({ query, context }: UsageCall, database: Database, user
   const day = sql<string>`substr(credits.at, 1, 10)`;
   const charged = sql<number>`sum(case when credits.kind = 'charge' then credits.amount else 0 end)`;
   const refunded = sql<number>`sum(case when credits.kind <> 'charge' then credits.amount else 0 end)`;
+  // Of the tasks whose vendor says what it charges.
+  const covering = sql<number>`sum(case when vendor_credits is null then 0
+    when credits.kind = 'charge' then credits.amount else -credits.amount end)`;
   const rows = await database
     .selectFrom('credits')
     .leftJoin('users', 'users.id', 'credits.user_id')
     .leftJoin('api_keys', 'api_keys.id', 'credits.key_id')
     .select([charged.as('charged'), refunded.as('refunded')])
     .select(sql<number>`sum(case when credits.kind = 'charge' then 1 else 0 end)`.as('tasks'))
+    .select([sql<number | null>`sum(vendor_credits)`.as('vendor_credits'), covering.as('covering')])
     .$if(by.has('day'), (of) => of.select(day.as('day')).groupBy(day).orderBy(day))
     .$if(hasUsers, (of) =>
       of
@@ -78,8 +82,15 @@ async function readUsage({ query, context }: UsageCall, database: Database, user
       charged: Number(row.charged),
       refunded: Number(row.refunded),
       credits: Number(row.charged) - Number(row.refunded),
+      // What vendors charge the operator is no matter of users.
+      ...(userId === undefined && row.vendor_credits !== null && compareCosts(row)),
     }));
   return { from, to, credits: found.reduce((sum, row) => sum + row.credits, 0), rows: found };
+}
+
+function compareCosts(row: { readonly vendor_credits: number | null; readonly covering: number }) {
+  const vendor_credits = Number(row.vendor_credits);
+  return { vendor_credits, difference: Number(row.covering) - vendor_credits };
 }
 
 // Decided: usage has at most 30,000 rows, about 8 MB; a sum must not be cut.

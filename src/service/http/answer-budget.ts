@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
 import { Refused } from '../operation/refused.js';
+import { FairQueue } from '../queue/fair-queue.js';
 import type { Concern } from './concern.js';
 import { nameCaller } from './rate-limit.js';
 
@@ -23,63 +24,38 @@ const RETRY_AFTER_SECONDS = 5;
  * have a limit for each user and for all.
  */
 export class AnswerBudget {
-  readonly #atOnce: number;
-  #building = 0;
-  /** Who waits to build, by user; the first is next. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #turns: FairQueue;
   #held = 0;
   readonly #heldBy = new Map<string, number>();
 
   /** @param atOnce how many lists are built in parallel */
   constructor(atOnce: number) {
-    this.#atOnce = atOnce;
+    this.#turns = new FairQueue(atOnce, atOnce);
   }
 
   /**
    * Builds an answer that may be large, once it is the user's turn.
    * @throws Refused unavailable if the user has too many unread answers; what `build` throws
    */
-  async takeTurn<Result>(
+  takeTurn<Result>(user: string, response: ServerResponse, build: () => Promise<Result>): Promise<Result> {
+    this.#requireRoom(user, 1);
+    return new Promise((resolve, reject) => {
+      void this.#turns.run(user, async () => {
+        await this.#build(user, response, build).then(resolve, reject);
+        // Other requests are served between two lists: a new connection takes several turns of the event loop.
+        for (let turn = 0; turn < TURNS_BETWEEN_LISTS; turn += 1) await setImmediate();
+      });
+    });
+  }
+
+  async #build<Result>(
     user: string,
     response: ServerResponse,
     build: () => Promise<Result>,
   ): Promise<Result> {
+    if (response.destroyed) throw new Refused('unavailable', 'The client closed the connection.');
     this.#requireRoom(user, 1);
-    if (this.#building < this.#atOnce) this.#building += 1;
-    else await this.#wait(user);
-    try {
-      if (response.destroyed) throw new Refused('unavailable', 'The client closed the connection.');
-      this.#requireRoom(user, 1);
-      return await build();
-    } finally {
-      void this.#callNextLater();
-    }
-  }
-
-  #wait(user: string): Promise<void> {
-    return new Promise((resolve) => {
-      const line = this.#waiting.get(user);
-      if (line) line.push(resolve);
-      else this.#waiting.set(user, [resolve]);
-    });
-  }
-
-  /** Other requests are served between two lists: a new connection takes several turns of the event loop. */
-  async #callNextLater(): Promise<void> {
-    for (let turn = 0; turn < TURNS_BETWEEN_LISTS; turn += 1) await setImmediate();
-    this.#callNext();
-  }
-
-  #callNext(): void {
-    const [next] = this.#waiting;
-    if (!next) {
-      this.#building -= 1;
-      return;
-    }
-    const [user, line] = next;
-    this.#waiting.delete(user);
-    line.shift()?.();
-    if (line.length > 0) this.#waiting.set(user, line);
+    return build();
   }
 
   /**

@@ -24,7 +24,8 @@ async function findCanonicalUrl(
   { params, url, caller }: FastifyRequest,
 ): Promise<string | undefined> {
   const { nodeId } = params as { nodeId: string };
-  if (!url.startsWith('/nodes/')) return undefined;
+  const [, folder, path] = /^((?:\/web)?\/nodes\/)(.*)/s.exec(url) ?? [];
+  if (folder === undefined || path === undefined) return undefined;
   const node = await findNodeInAnySpelling(database, nodeId);
   if (!node || node.id === nodeId) return undefined;
   // The redirect would reveal a node that is 404 for this caller.
@@ -32,8 +33,6 @@ async function findCanonicalUrl(
     const { viewer } = await openAccess({ caller, context: { baseUrl } }, database);
     if (!isInsider(viewer, node.publisher_id, node.id)) return undefined;
   }
-  const [, , , ...rest] = url.split('/');
-  const query = rest.length === 0 && url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const prefix = new URL(baseUrl()).pathname.replace(/\/$/, '');
-  return [`${prefix}/nodes/${encodeURIComponent(node.id)}${query}`, ...rest].join('/');
+  return prefix + folder + path.replace(/^[^/?]*/, encodeURIComponent(node.id));
 }

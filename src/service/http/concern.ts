@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OperationName } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
 import type { Handler, OperationCall } from '../operation/call.js';
+import type { Page } from '../pages/page.js';
 import type { RouteNames } from './route-names.js';
 
 /** An operation at one of its paths. */
@@ -13,6 +14,8 @@ export interface Route {
   readonly names: RouteNames | undefined;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Absent: it answers with JSON. */
+  readonly page?: Page;
 }
 
 /** A request whose body was read. */

@@ -66,7 +66,9 @@ async function endService(
   } finally {
     clearTimeout(cutting);
     const { engines, packReaders, inspector } = context;
-    const parts = [...Object.values(packReaders), ...Object.values(engines), inspector];
+    const { operations = {}, ...ofKinds } = engines;
+    const makers = [...Object.values(ofKinds), ...Object.values(operations)];
+    const parts = [...Object.values(packReaders), ...makers, inspector];
     await Promise.all(parts.map((part) => part.close?.()));
     await closeDatabase();
     folder.release();

@@ -6,7 +6,10 @@ import type { Configuration } from '../configuration/configuration.js';
 import { PortTaken } from '../configuration/start-errors.js';
 
 /** @returns where this machine reaches the service */
-export async function listenOn(app: FastifyInstance, { host, port }: Configuration): Promise<string> {
+export async function listenOn(
+  app: FastifyInstance,
+  { host, port }: Pick<Configuration, 'host' | 'port'>,
+): Promise<string> {
   try {
     await app.listen({ host, port });
   } catch (error) {
@@ -17,8 +20,7 @@ export async function listenOn(app: FastifyInstance, { host, port }: Configurati
   return formatUrl(app.server, host);
 }
 
-/** @returns where this machine reaches a server that listens on a host */
-export function formatUrl(server: Server | FastifyInstance['server'], host: string): string {
+function formatUrl(server: Server | FastifyInstance['server'], host: string): string {
   const listening = (server.address() as AddressInfo).port;
   const everywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const name = everywhere[host] ?? host;

@@ -1,22 +1,17 @@
 import { statfs } from 'node:fs/promises';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { Server, ServerResponse } from 'node:http';
+import fastify, { type FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { errorCodes } from '../../contract/error-codes.js';
 import { isSameSecret } from '../../wire/same-secret.js';
 import type { Count, CountedEvent } from '../configuration/log.js';
-import { PortTaken } from '../configuration/start-errors.js';
 import type { Database, QueryObserver } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { getRequestFacts } from './access-log.js';
 import { createHostCheck } from './cross-origin.js';
+import { listenOn } from './listen.js';
 
 /** What a scrape reads. */
 interface ScrapedStore extends Pick<Context, 'database' | 'now' | 'scratch'> {
@@ -81,47 +76,26 @@ export class Metrics {
     this.#queries.observe({ statement }, ms / 1000);
   };
 
-  /** Adds GET /metrics to a server, or to one of its own if the configuration names a port. @returns that server */
+  /** Adds GET /metrics to a server, or to one of its own if the configuration names a port. @returns its address */
   async route(
     app: FastifyInstance,
     { store, configuration, token }: MetricsRoute,
-  ): Promise<Server | undefined> {
+  ): Promise<string | undefined> {
     const { port, host } = configuration.metrics;
     this.#watchRequests(app.server);
-    if (port === undefined) {
-      app.get('/metrics', async ({ headers }, reply) => {
-        if (!isAuthorized(headers, token))
-          throw new Refused(
-            'unauthenticated',
-            'Metrics require their token as `Authorization: Bearer <token>`.',
-          );
-        const { type, text } = await this.#scrape(store);
-        return reply.type(type).send(text);
-      });
-      return undefined;
-    }
-    const isHostAllowed = createHostCheck({ configuration: { ...configuration, host } });
-    const answer = async ({ method, url, headers }: IncomingMessage, response: ServerResponse) => {
-      if (method !== 'GET' || url !== '/metrics') return response.writeHead(404).end();
-      if (!isHostAllowed(headers.host)) return response.writeHead(403).end();
-      if (!isAuthorized(headers, token)) return response.writeHead(401).end();
-      const { type, text } = await this.#scrape(store);
-      return response.writeHead(200, { 'content-type': type }).end(text);
-    };
-    const server = createServer((request, response) => {
-      answer(request, response).catch(() => response.headersSent || response.writeHead(503).end());
+    const own = port === undefined ? undefined : createServer({ ...configuration, host });
+    (own ?? app).get('/metrics', async ({ headers: { authorization = '' } }, reply) => {
+      if (token !== undefined && !isSameSecret(authorization, `Bearer ${token}`))
+        throw new Refused(
+          'unauthenticated',
+          'Metrics require their token as `Authorization: Bearer <token>`.',
+        );
+      await Promise.all([this.#readJobs(store), this.#readCredits(store), this.#readDisk(store)]);
+      return reply.type(this.#registry.contentType).send(await this.#registry.metrics());
     });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (error: NodeJS.ErrnoException) =>
-        reject(error.code === 'EADDRINUSE' ? new PortTaken(host, port) : error),
-      );
-      server.listen(port, host, resolve);
-    });
-    app.addHook('onClose', async () => {
-      server.close();
-      server.closeAllConnections();
-    });
-    return server;
+    if (!own || port === undefined) return undefined;
+    app.addHook('onClose', () => own.close());
+    return listenOn(own, { host, port });
   }
 
   /** Measures the requests of a server. */
@@ -136,12 +110,6 @@ export class Metrics {
         this.#requests.observe({ method, route, status: response.statusCode }, seconds);
       });
     });
-  }
-
-  /** Reads the store and writes all metrics as text. */
-  async #scrape(store: ScrapedStore): Promise<{ readonly type: string; readonly text: string }> {
-    await Promise.all([this.#readJobs(store), this.#readCredits(store), this.#readDisk(store)]);
-    return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
   async #readJobs({ database, now, instance, kinds }: ScrapedStore): Promise<void> {
@@ -214,6 +182,16 @@ async function listJobStates(database: Database, instance: string, now: number):
   return rows;
 }
 
-function isAuthorized({ authorization = '' }: IncomingHttpHeaders, token: string | undefined): boolean {
-  return token === undefined || isSameSecret(authorization, `Bearer ${token}`);
+/** Creates a server for scrapes alone, which answers refusals without a body. */
+function createServer(configuration: Context['configuration']): FastifyInstance {
+  const server = fastify({ forceCloseConnections: true });
+  const isHostAllowed = createHostCheck({ configuration });
+  server.addHook('onRequest', async ({ headers }) => {
+    if (!isHostAllowed(headers.host))
+      throw new Refused('host_not_allowed', 'This address is for this machine.');
+  });
+  server.setErrorHandler((error, _request, reply) =>
+    reply.code(error instanceof Refused ? errorCodes[error.code].status : 503).send(),
+  );
+  return server;
 }

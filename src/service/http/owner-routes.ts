@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isSameSecret } from '../../wire/same-secret.js';
+import type { VendorTroubles } from '../engines/upstream/retry.js';
 import type { Keys } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
 
@@ -7,6 +8,7 @@ export interface OwnerRoutesOptions {
   readonly keys: Pick<Keys, 'owner' | 'rotateOwner'>;
   readonly instance: string;
   readonly version: string;
+  readonly troubles: VendorTroubles;
   /** Begins a graceful shutdown. */
   readonly stop: () => void;
   /** Creates a new signing key. @returns its id */
@@ -15,13 +17,16 @@ export interface OwnerRoutesOptions {
 
 /** Adds the routes of the embedded owner: what runs, stopping it, and new secrets. */
 export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): void {
-  const { keys, instance, version } = options;
+  const { keys, instance, version, troubles } = options;
   // Before a body is read.
   const onRequest = async ({ headers: { authorization = '' } }: FastifyRequest) => {
     if (keys.owner !== undefined && isSameSecret(authorization, `Bearer ${keys.owner}`)) return;
     throw new Refused('unauthenticated', "This requires the owner's token.");
   };
-  app.get('/.well-known/regen-owner', { onRequest }, async () => ({ instance, version }));
+  app.get('/.well-known/regen-owner', { onRequest }, async () => ({
+    ...{ instance, version },
+    vendors: [...troubles].map(([vendor, trouble]) => ({ vendor, ...trouble })),
+  }));
 
   app.post('/.well-known/regen-owner/stop', { onRequest }, async (_, reply) => {
     reply.raw.once('close', options.stop);

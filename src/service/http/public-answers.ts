@@ -3,7 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isCacheable } from '../../contract/operation.js';
 import { readRevision } from '../database/sqlite.js';
 import type { Context } from '../operation/context.js';
-import type { Concern } from './concern.js';
+import { PAGE_HEADERS } from '../pages/page.js';
+import type { Concern, Route } from './concern.js';
 import { matchesEtag } from './send-file.js';
 
 /** Headers of every answer; routes replace what differs. */
@@ -18,6 +19,16 @@ export const COMMON_HEADERS = {
 interface PublicAnswer {
   readonly text: string;
   readonly headers: Readonly<Record<string, string | number>>;
+}
+
+type AnswerHeaders = Readonly<Record<string, string>>;
+
+const JSON_HEADERS: AnswerHeaders = { 'content-type': 'application/json; charset=utf-8' };
+
+/** What the answers of a route have beside the common headers, which their policy replaces. */
+export function getAnswerHeaders({ page }: Pick<Route, 'page'>): AnswerHeaders {
+  if (!page) return JSON_HEADERS;
+  return page.type ? { ...PAGE_HEADERS, 'content-type': page.type } : PAGE_HEADERS;
 }
 
 /** Characters of all answers, and of one with its URL. */
@@ -50,14 +61,14 @@ class PublicAnswers {
   }
 
   /** Creates an answer; call it before the read, so that what is kept is never newer than the read. */
-  begin({ url }: FastifyRequest): (text: string) => PublicAnswer {
+  begin({ url }: FastifyRequest, type: AnswerHeaders): (text: string) => PublicAnswer {
     const revision = this.#readRevision();
     return (text) => {
       const hash = createHash('sha256').update(text).digest('base64url');
       const answer = {
         text,
         headers: {
-          'content-type': 'application/json; charset=utf-8',
+          ...type,
           'content-length': Buffer.byteLength(text),
           etag: `"${hash.slice(0, 22)}"`,
           // Decided: caches may answer reads without a credential for half a minute.
@@ -130,7 +141,7 @@ export function createPublicCache(
     around: (call, next, exchange) => {
       const { request, reply } = exchange;
       if (call.caller.kind === 'none') {
-        const keep = answers.begin(request);
+        const keep = answers.begin(request, getAnswerHeaders(exchange.route));
         exchange.send = (text) => sendPublicAnswer(keep(text), request, reply);
       }
       return next(call);

@@ -25,7 +25,8 @@ import { createFullVersions } from './full-versions.js';
 import { handlers } from './handlers.js';
 import { RunningKeys } from './idempotency.js';
 import { createOwnership } from './ownership.js';
-import { createPublicCache } from './public-answers.js';
+import { drawPage, listPageRoutes, routePageFiles } from './page-routes.js';
+import { createPublicCache, getAnswerHeaders } from './public-answers.js';
 import type { RateLimit } from './rate-limit.js';
 import { listRoutes, type RouteNames } from './route-names.js';
 import { runOperation } from './run-operation.js';
@@ -34,6 +35,8 @@ import { createUplink } from './uplink.js';
 declare module 'fastify' {
   interface FastifyContextConfig {
     operation?: OperationName;
+    /** It answers people, and so do its refusals. */
+    isPage?: boolean;
   }
   interface FastifyRequest {
     caller: Caller;
@@ -99,10 +102,12 @@ export function routeOperations(app: FastifyInstance, options: RouteOptions): vo
       operation,
     )) {
       const route = { name: name as OperationName, operation: adapted, handler, path, names, bodyLimit };
-      const applying = concerns.filter(({ applies }) => applies?.(route) ?? true);
-      routeOperation(app, { context, running, concerns: applying }, method, route);
+      routeOperation(app, { context, running, concerns }, method, route);
     }
   }
+  for (const route of listPageRoutes(context))
+    routeOperation(app, { context, running, concerns }, 'GET', route);
+  routePageFiles(app, context);
 }
 
 interface Answering {
@@ -113,10 +118,11 @@ interface Answering {
 
 function routeOperation(
   app: FastifyInstance,
-  { context, running, concerns }: Answering,
+  { context, running, concerns: all }: Answering,
   method: string,
   route: Route,
 ): void {
+  const concerns = all.filter(({ applies }) => applies?.(route) ?? true);
   const { name, operation, handler, path, names, bodyLimit } = route;
   const { status = 200, response } = operation;
   const readCall = createCallReader(context, route);
@@ -124,19 +130,25 @@ function routeOperation(
     method: method as HTTPMethods,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     exposeHeadRoute: method === 'GET' && 'read' in handler && !operation.counts,
-    config: { operation: name, countsCallers: true },
+    config: { operation: name, countsCallers: true, isPage: route.page !== undefined },
     bodyLimit,
     onRequest: (request, reply) => admitRequest(concerns, request, reply, route),
     handler: async (request, reply) => {
       const exchange: Exchange = { route, request, reply };
       const handle = (call: AnyCall) => runOperation(call, exchange, running);
-      const answer = await answerRequest(concerns, readCall(request, reply), exchange, handle);
+      const call = readCall(request, reply);
+      const answer = await answerRequest(concerns, call, exchange, handle);
       if (reply.sent) return reply;
       reply.code(status);
       if (!response) return reply.send();
-      const written = serialize(reply, response, answer);
-      const text = names ? names.writeAnswer(written) : written;
-      return exchange.send?.(text) ?? reply.type('application/json; charset=utf-8').send(text);
+      const write = () => {
+        const written = serialize(reply, response, answer);
+        return names ? names.writeAnswer(written) : written;
+      };
+      const text = route.page
+        ? await drawPage(answer, route.page, { call, exchange, concerns: all })
+        : write();
+      return exchange.send?.(text) ?? reply.headers(getAnswerHeaders(route)).send(text);
     },
   });
 }

@@ -63,8 +63,13 @@ export class Scenario {
   }
 
   /** Creates engines that delay and fail tasks. A task is counted when it first runs. */
-  disturbEngines({ image, video }: Engines): Engines {
-    return { image: this.#disturbEngine(image), video: this.#disturbEngine(video) };
+  disturbEngines({ image, video, operations = {} }: Engines): Engines {
+    const own = Object.entries(operations).map(([name, engine]) => [name, this.#disturbEngine(engine)]);
+    return {
+      image: this.#disturbEngine(image),
+      video: this.#disturbEngine(video),
+      operations: Object.fromEntries(own),
+    };
   }
 
   #disturbEngine<Some extends Engine>(engine: Some): Some {

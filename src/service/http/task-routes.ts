@@ -1,13 +1,19 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
+import { readFileType } from '../../disk/file-type.js';
 import { findRow } from '../database/database.js';
 import type { VendorCallbacks } from '../engines/upstream/callbacks.js';
 import { getResultKey, parseResults } from '../generation/results.js';
+import { getInputKey } from '../generation/task-files.js';
 import { ACTIVE_STATUSES } from '../generation/task-states.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import {
+  type InputName,
   type ResultName,
   type SignedQuery,
+  verifyInput,
   verifyResult,
   verifyVendorCallback,
 } from '../operation/signed-urls.js';
@@ -39,6 +45,29 @@ export function routeResults(app: FastifyInstance, context: Context): void {
         size: result.size,
         sha256: result.sha256,
       });
+    },
+  });
+}
+
+/** Adds GET and HEAD of the images of running tasks, for their vendors. The signed URL is the only credential. */
+export function routeInputs(app: FastifyInstance, context: Context): void {
+  app.route<{ Params: InputName; Querystring: SignedQuery }>({
+    method: ['GET', 'HEAD'],
+    exposeHeadRoute: false,
+    url: '/inputs/:taskId/:name',
+    handler: async ({ method, params, query }, reply) => {
+      const { taskId, name } = params;
+      if (!verifyInput(context, params, query))
+        throw new Refused('invalid_signature', 'This URL was modified.');
+      const task = await findRow(context.database, 'tasks', { id: taskId });
+      if (!task || !ACTIVE_STATUSES.includes(task.status))
+        throw new Refused('not_found', 'The task of this image has ended.');
+      const file = await context.storage.borrow(getInputKey(taskId, name));
+      reply.raw.once('close', () => void file.release());
+      const [{ size }, type] = await Promise.all([stat(file.path), readFileType(file.path)]);
+      reply.header('cache-control', 'no-store').header('content-length', size);
+      reply.type(type?.mediaType ?? 'application/octet-stream');
+      return reply.send(method === 'HEAD' ? undefined : createReadStream(file.path));
     },
   });
 }

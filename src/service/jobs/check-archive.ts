@@ -9,7 +9,9 @@ import type { Context } from '../operation/context.js';
 import type { ArchiveName } from '../operation/signed-urls.js';
 import type { JobHandler, RunningJob } from '../queue/queue.js';
 import { chargeDefinitions, measureDefinitions, storeDefinitions } from '../registry/definitions.js';
+import { findOriginChange } from '../registry/provenance.js';
 import { changeVersionStatus, explainPending } from '../registry/version-states.js';
+import { describeBrokenPromise } from './check-number.js';
 
 /** Larger archives are slow without a look at them. */
 const MAX_QUICK_BYTES = 64 * 1024 ** 2;
@@ -125,11 +127,13 @@ async function settleVersion(
 }
 
 // Decided: a valid archive makes the version Active. An unreadable one, or a finding of high severity, makes
-// it Flagged, and status_reason says what and where. Other findings are listed there too, and where nodes may be lost.
+// it Flagged, and status_reason says what and where. Other findings are listed there too, and where nodes may be lost. So
+// does a version number that hides what breaks, if the service enforces that; an admin may make the version Active.
+// A staged version that would become Active waits for an owner instead.
 async function recordVerdict(
   tx: Tx,
   context: Context,
-  { id, nodeId, publisherId }: Unchecked,
+  { id, nodeId, publisherId, version }: Unchecked,
   verdict: PackInspection,
 ): Promise<string> {
   const current = await getRow(tx, 'versions', { id });
@@ -149,9 +153,19 @@ async function recordVerdict(
   // The owner or an admin has already changed the status.
   if (current.status !== 'NodeVersionStatusPending') return current.status;
   const findings = code?.findings ?? [];
-  const isSound = verdict.ok && !findings.some(({ severity }) => severity === 'high');
-  const reason = verdict.ok ? formatFindings(findings, code) : verdict.reason;
-  const to = isSound ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged';
+  const broken = code && nodes && (await describeBrokenPromise(tx, context, { nodeId, version }, code));
+  const isKept = broken === undefined || context.configuration.registry.semver !== 'enforce';
+  const isSound = verdict.ok && isKept && !findings.some(({ severity }) => severity === 'high');
+  const hold = isSound ? await findOriginChange(tx, current) : undefined;
+  const reason = verdict.ok
+    ? [hold, broken, formatFindings(findings, code)].filter(Boolean).join('\n')
+    : verdict.reason;
+  const isOpen = isSound && hold === undefined;
+  if (isOpen && current.approve_by !== null) {
+    await explainPending(tx, id, reason || null);
+    return current.status;
+  }
+  const to = isOpen ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged';
   await changeVersionStatus(tx, {
     versionId: id,
     to,
@@ -186,6 +200,10 @@ export function formatFindings(
     }),
     ...(more > 0 ? [`And ${more} more.`] : []),
     ...(definitions ? formatGaps(definitions) : []),
+    // A version that is Active without nodes must not look like any other.
+    ...(high.length === 0 && definitions?.nodes.length === 0 && definitions.unresolved.length === 0
+      ? ['The pack registers no node, so the version is listed without nodes.']
+      : []),
   ];
   return lines.length > 0 ? lines.join('\n') : undefined;
 }

@@ -1,6 +1,9 @@
+import { sql } from 'kysely';
+import { listTaskOperations } from '../../contract/index.js';
 import type { JobKindName } from '../configuration/job-kinds.js';
+import { findRow } from '../database/database.js';
 import type { Context } from '../operation/context.js';
-import type { Engine } from '../operation/engine.js';
+import { type Engine, getJobKinds, nameJobKinds } from '../operation/engine.js';
 import type { JobKind } from '../queue/queue.js';
 import { checkArchive, checkSlowArchive } from './check-archive.js';
 import { abandonVersion, expireTask, forgetInputs } from './cleanup.js';
@@ -19,13 +22,15 @@ export function createJobKinds(context: Context): Readonly<Record<string, JobKin
   return Object.fromEntries(kinds.filter(([kind]) => work?.includes(toSetting(kind)) ?? true));
 }
 
-/** A service that checks archives also checks the slow ones. */
+/** A service that checks archives also checks the slow ones, and one that makes images those of any engine. */
 function toSetting(kind: string): JobKindName {
-  return kind === 'check-slow-archive' ? 'check-archive' : (kind as JobKindName);
+  return (kind === 'check-slow-archive' ? 'check-archive' : kind.replace(/\.\w+/, '')) as JobKindName;
 }
 
-function createAllKinds(context: Context): Readonly<Record<JobKindName | 'check-slow-archive', JobKind>> {
-  const { image, video } = context.engines;
+type AllKinds = Readonly<Record<JobKindName | 'check-slow-archive', JobKind>>;
+
+function createAllKinds(context: Context): AllKinds {
+  const { image, video, operations = {} } = context.engines;
   const task = { run: runTask(context), quarantine: failQuarantinedTask(context) };
   const watching = { ...task, atOnce: LOOKS_AT_ONCE, resumes: true };
   return {
@@ -41,7 +46,31 @@ function createAllKinds(context: Context): Readonly<Record<JobKindName | 'check-
     'run-video-task': { ...task, ...limitStarts(video, 'watch-video-task') },
     'watch-image-task': watching,
     'watch-video-task': watching,
+    // None waits for the tasks of another engine.
+    ...Object.fromEntries(
+      Object.entries(operations).flatMap(([name, engine]) => {
+        const { run, watch } = nameJobKinds(name);
+        return [
+          [run, { ...task, ...limitStarts(engine, watch) }],
+          [watch, watching],
+        ];
+      }),
+    ),
   };
+}
+
+/** Moves the tasks of operations that have no engine of their own any more to that of their kind, which starts them again. */
+export async function moveTasks({ database, configuration }: Context): Promise<void> {
+  for (const operation of listTaskOperations()) {
+    const { run } = getJobKinds(configuration, operation);
+    const before = nameJobKinds(operation);
+    if (run === before.run) continue;
+    for (const kind of Object.values(before)) {
+      if (!(await findRow(database, 'jobs', { kind }))) continue;
+      const move = sql`update jobs set kind = ${run}, turn = null where kind = ${kind}`;
+      await database.transaction().execute((tx) => move.execute(tx));
+    }
+  }
 }
 
 function limitStarts({ atOnce, resumes, isRemote }: Engine, watchKind: string): Omit<JobKind, 'run'> {

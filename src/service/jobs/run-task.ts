@@ -1,17 +1,18 @@
 import { countRows, findRow, getRow, updateRows } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
+import { recordVendorCredits } from '../generation/credits.js';
 import { storeResults } from '../generation/results.js';
 import { getInputKey, getTaskKind } from '../generation/task-files.js';
 import { advanceTask, TASK_STATUSES } from '../generation/task-states.js';
 import { removeUnusedFiles } from '../generation/unused-files.js';
 import type { Context } from '../operation/context.js';
 import {
-  type Engine,
   EngineFailure,
   type EngineMemory,
   type EngineResult,
   type EngineWait,
-  getWatchKind,
+  getEngine,
+  getJobKinds,
   TaskEnded,
 } from '../operation/engine.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
@@ -40,19 +41,20 @@ export function runTask(context: Context): JobHandler {
       );
       return;
     }
-    const isWatched = kind === getWatchKind(task.operation);
-    const { isRemote, looksPerMinute }: Engine = context.engines[getTaskKind(task.operation)];
-    // The configuration names another engine than the one that was started.
-    if (isWatched && !isRemote) return enqueueTask(context, job, task, { kind: getRunKind(task) });
+    const kinds = getJobKinds(context.configuration, task.operation);
+    const { isRemote, looksPerMinute } = getEngine(context, task.operation);
+    const isWatched = isRemote === true && kind === kinds.watch;
+    // The configuration names another engine than before.
+    if (!isWatched && kind !== kinds.run) return enqueueTask(context, job, task, { kind: kinds.run });
     const folder = createScratchFolder(context);
     try {
       const outcome = await runEngine(context, task, { job, folder: folder.path, isWatched }, signal);
       if ('files' in outcome) return await finishTask(context, job, task, outcome);
-      const watchKind = getWatchKind(task.operation);
-      const pauseMs = outcome.isStarted ? await readPause(watchKind, looksPerMinute) : 0;
+      const pauseMs = outcome.isStarted ? await readPause(kinds.watch, looksPerMinute) : 0;
       const runAt = context.now() + Math.max(outcome.waitMs, pauseMs);
-      if (isWatched || !outcome.isStarted) throw new RunAgain(runAt);
-      await enqueueTask(context, job, task, { kind: watchKind, runAt });
+      const next = outcome.isStarted ? kinds.watch : kinds.run;
+      if (kind === next) throw new RunAgain(runAt);
+      await enqueueTask(context, job, task, { kind: next, runAt });
     } catch (error) {
       // What ended it has enqueued the removal of its files.
       if (error instanceof TaskEnded) return;
@@ -111,10 +113,6 @@ function isRunning({ operation, status }: Pick<TaskRow, 'operation' | 'status'>)
   return status === TASK_STATUSES[getTaskKind(operation)].running;
 }
 
-function getRunKind({ operation }: OpenTask): string {
-  return `run-${getTaskKind(operation)}-task`;
-}
-
 /** @param runAt a callback since the job began makes it due at once */
 async function enqueueTask(
   { queue }: Context,
@@ -139,8 +137,8 @@ async function runEngine(
   }: { readonly job: RunningJob; readonly folder: string; readonly isWatched: boolean },
   signal: AbortSignal,
 ): Promise<EngineResult | EngineWait> {
-  const engine: Engine = context.engines[getTaskKind(task.operation)];
-  const fields: string[] = isWatched ? [] : JSON.parse(task.images);
+  const engine = getEngine(context, task.operation);
+  const fields: string[] = isWatched && !engine.needsImages ? [] : JSON.parse(task.images);
   const borrowed = await Promise.all(
     fields.map((field) => context.storage.borrow(getInputKey(task.id, field))),
   );
@@ -177,13 +175,14 @@ function createMemory(
       const row = await findRow(database, 'tasks', { id });
       return row?.memory ?? undefined;
     },
-    write: (memory, isAsked) =>
+    write: (memory, isAsked, vendorCredits) =>
       commit(async (tx) => {
         const task = await findRow(tx, 'tasks', { id, status });
         // What a cancelled task has cost is settled, so no vendor may be asked for it any more.
         if (!task) throw new TaskEnded('The task was ended.');
         const asked_at = isAsked ? (task.asked_at ?? new Date(now()).toISOString()) : null;
         await updateRows(tx, 'tasks', { id }, { memory, asked_at });
+        if (vendorCredits !== undefined) await recordVendorCredits(tx, id, vendorCredits);
       }),
   };
 }

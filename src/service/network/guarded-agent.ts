@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { Agent } from 'undici';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { isPublicAddress } from '../../wire/addresses.js';
 import { createCheckedLookup, type Lookup } from '../../wire/checked-lookup.js';
 import { type AddressRules, createAddressCheck } from './address-check.js';
 
@@ -42,6 +43,16 @@ export async function createGuardedAgent(
   // Loaded with the first request: a service may never send one.
   const { Agent } = await import('../../wire/undici.js');
   return new Agent({ connect: { lookup: createCheckedLookup(isAllowed, refuse, lookup) }, connections: 1 });
+}
+
+/** Creates an agent for a server that the operator named. Plain http reaches only addresses that are not public. */
+export async function createOperatorAgent({ protocol }: URL, resolve?: Lookup): Promise<Agent> {
+  const { Agent } = await import('../../wire/undici.js');
+  if (protocol === 'https:') return new Agent();
+  const refuse = () => new AddressRefused('its address is public, so its URL must begin with https');
+  return new Agent({
+    connect: { lookup: createCheckedLookup((address) => !isPublicAddress(address), refuse, resolve) },
+  });
 }
 
 /**

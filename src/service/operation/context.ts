@@ -11,7 +11,7 @@ import type { Queue } from '../queue/queue.js';
 import type { Storage } from '../storage/storage.js';
 import type { DiskSpace } from './disk-space.js';
 import type { Engines } from './engine.js';
-import type { Keys, Verifier } from './identity.js';
+import type { CiVerifier, Keys, Verifier } from './identity.js';
 import type { ImageInspector } from './image-inspector.js';
 import type { Reservations } from './reservations.js';
 
@@ -51,6 +51,8 @@ export interface Context {
   readonly keys: Keys;
   /** One for each issuer whose tokens are accepted. */
   readonly verifiers: readonly Verifier[];
+  /** Verifies the identity tokens of CI jobs. */
+  readonly verifyJob: CiVerifier;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Where clients reach the service, without a trailing slash; known once it listens. */

@@ -1,6 +1,7 @@
 import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import type { PreviewJob, PreviewResult } from '../../preview/job.js';
+import type { Configuration } from '../configuration/configuration.js';
 
 export type ImageOperation = TaskOperation<'image'>;
 export type VideoOperation = TaskOperation<'video'>;
@@ -21,9 +22,27 @@ export interface EngineWait {
   readonly isStarted: boolean;
 }
 
-/** The kind of job that looks at tasks that were started elsewhere. */
-export function getWatchKind(operation: TaskOperation): string {
-  return `watch-${getTaskFacts(operation).kind}-task`;
+/** The kinds of jobs that run a task, and that look at one that was started elsewhere. */
+export interface TaskJobKinds {
+  readonly run: string;
+  readonly watch: string;
+}
+
+/** @param name a kind of tasks, or an operation that has an engine of its own */
+export function nameJobKinds(name: string): TaskJobKinds {
+  return { run: `run-${name}-task`, watch: `watch-${name}-task` };
+}
+
+/** The kinds of jobs of an operation: those of its own engine, or of all operations of its kind. */
+export function getJobKinds(
+  { generation }: Pick<Configuration, 'generation'>,
+  operation: TaskOperation,
+): TaskJobKinds {
+  return nameJobKinds(generation.operation[operation] ? operation : getTaskFacts(operation).kind);
+}
+
+export function getEngine({ engines }: { readonly engines: Engines }, operation: TaskOperation): Engine {
+  return engines.operations?.[operation] ?? engines[getTaskFacts(operation).kind];
 }
 
 /** A text that an engine stores with a task across attempts and crashes, such as a vendor's task id. */
@@ -33,9 +52,19 @@ export interface EngineMemory {
   /**
    * Replaces the text; durable when it returns.
    * @param isAsked whether a vendor may have started the task, or may do so from now on
+   * @param vendorCredits what the vendor says that it charges, in its own credits, if it does
    * @throws TaskEnded if the task has ended, so that no vendor is asked for it any more
    */
-  write(text: string, isAsked: boolean): Promise<void>;
+  write(text: string, isAsked: boolean, vendorCredits?: number): Promise<void>;
+}
+
+/** An image of a request, which can be decoded. */
+export interface InputImage {
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** Pixels, as displayed. */
+  readonly width: number;
+  readonly height: number;
 }
 
 /** Generates results. An interrupted attempt starts again from nothing, with the same seed and memory. */
@@ -47,15 +76,19 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   readonly looksPerMinute?: number | undefined;
   /** Tasks run elsewhere, so that `atOnce` holds for all services together. */
   readonly isRemote?: boolean;
+  /** It gets the images of a task at each look, too. */
+  readonly needsImages?: boolean;
   /** An interrupted attempt continues where it was, so a shutdown need not wait for it. */
   readonly resumes?: boolean;
   /** Why the engine cannot run, in a sentence that new tasks are refused with; undefined if it can run. */
-  unavailable?(): Promise<string | undefined>;
+  unavailable?(operation: Operation): Promise<string | undefined>;
   /**
    * Lists the options of a request that the engine does not have, so that they are refused before anything is charged.
    * @returns undefined if it does not have the operation
    */
   checkRequest?(operation: Operation, request: Readonly<Record<string, unknown>>): Problem[] | undefined;
+  /** Lists what is wrong with the images of a request for this engine, before anything is charged. */
+  checkImages?(images: Readonly<Record<string, InputImage>>): Problem[];
   /**
    * Asks the vendor to cancel a task.
    * @param memory that of the task
@@ -64,7 +97,7 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   cancel?(memory: string | undefined, signal: AbortSignal): Promise<boolean>;
   /**
    * @param signal aborted when the service stops; the promise settles soon after
-   * @param job its `images` are empty once it was started elsewhere
+   * @param job its `images` are empty once it was started elsewhere, unless it needs them
    * @param progress called with the part that is done, 0 to 1
    * @throws EngineFailure if the task cannot be done; any other error is the service's own and is retried
    */
@@ -78,10 +111,11 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   close?(): Promise<void>;
 }
 
-/** The engine of each kind of task. */
+/** The engine of each kind of task, and of the operations that have one of their own. */
 export interface Engines {
   readonly image: Engine<ImageOperation>;
   readonly video: Engine<VideoOperation>;
+  readonly operations?: Readonly<Partial<Record<TaskOperation, Engine>>>;
 }
 
 /** The task was ended while it ran: cancelled, or too late. */

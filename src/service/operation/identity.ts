@@ -1,3 +1,6 @@
+import type { Envelope } from '../../contract/statement.js';
+import type { PublishIssuer } from '../configuration/publish-issuer.js';
+
 export interface SigningKey {
   readonly kid: string;
   /** Ed25519, private. */
@@ -6,11 +9,24 @@ export interface SigningKey {
   readonly retiredAt?: number;
 }
 
+/** A key of statements; only the one that is not retired still has its private part. */
+export interface StatementSigner {
+  /** The thumbprint of its public part. */
+  readonly kid: string;
+  readonly jwk: { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string; readonly d?: string };
+  /** This key, signed with the one before it. */
+  readonly endorsement?: Envelope;
+  readonly createdAt: string;
+  readonly retiredAt?: string;
+}
+
 export interface Keys {
   /** HMAC key of signed URLs. */
   readonly url: Buffer;
   /** One signs, all verify until they are retired. Replaced as a whole when a key is added. */
   token: readonly SigningKey[];
+  /** The newest first. Replaced as a whole. */
+  statement: readonly StatementSigner[];
   /** The owner's bearer token, absent without a data folder. Replaced when it is rotated. */
   owner?: string;
   /** Reads again what another service may have rotated. */
@@ -24,7 +40,7 @@ export interface Identity {
   readonly kind: 'service' | 'identity_provider';
   readonly issuer: string;
   readonly subject: string;
-  /** Only if the issuer has verified it, because memberships are granted by e-mail address. */
+  /** Only if the issuer has verified it, because memberships are granted by email address. */
   readonly verifiedEmail?: string | undefined;
   readonly name?: string | undefined;
   readonly admin: boolean;
@@ -58,3 +74,28 @@ export interface VerifierContext {
   /** Where clients reach the service: the audience of its tokens. */
   readonly baseUrl: () => string;
 }
+
+/** What one claim of an identity token must be, and what it is. */
+export interface ClaimCheck {
+  readonly claim: string;
+  readonly ok: boolean;
+  readonly wanted: string;
+  /** Absent if the token does not have it. */
+  readonly got?: string | undefined;
+}
+
+/** What the identity token of a CI job says of it. */
+export interface CiIdentity {
+  /** Absent if the configuration does not name it. */
+  readonly issuer?: PublishIssuer;
+  /** To be trusted only if all checks are ok. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Whether the claims are those that the issuer signed. */
+  readonly isSigned: boolean;
+  readonly checks: readonly ClaimCheck[];
+}
+
+export type CiVerifier = (
+  service: Pick<VerifierContext, 'now' | 'baseUrl'>,
+  token: string,
+) => Promise<CiIdentity>;

@@ -2,7 +2,6 @@ import { KeptChild } from '../../disk/kept-child.js';
 import { ChildInterrupted, type ChildOptions, LimitExceeded } from '../../disk/limited-child.js';
 import type { ImageInspection, ImageToInspect } from '../../preview/job.js';
 import { createPreviewWork } from '../../preview/preview-work.js';
-import { SharpMissing } from '../../preview/sharp.js';
 import { FairQueue } from '../queue/fair-queue.js';
 
 /** What the largest image takes that the limits of requests accept, an AVIF of 100 megapixels, and some more. */
@@ -32,13 +31,13 @@ export class ImageInspector {
     this.#child = new KeptChild({ ...INSPECTION_PROCESS, ...options });
   }
 
-  /** @throws SharpMissing; ChildInterrupted; the system's error; the reason of the signal */
+  /** @throws PackageMissing; ChildInterrupted; the system's error; the reason of the signal */
   inspect({ owner, signal, ...inspect }: InspectionRequest): Promise<ImageInspection> {
     const create = () => createPreviewWork<ImageInspection>({ inspect }, { signal });
     const run = () =>
       this.#child.run(create).catch((error) => {
         if (error instanceof LimitExceeded) return { width: 0, height: 0, problem: 'effort' } as const;
-        throw error.name === 'SharpMissing' ? new SharpMissing(error) : error;
+        throw error;
       });
     return this.#queue.run(owner, run, signal);
   }

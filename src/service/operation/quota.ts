@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
+import { listTaskOperations } from '../../contract/index.js';
 import { compileOnce, countRows, type Database, findRow, type Tx } from '../database/database.js';
 import { OWNER_ID } from './caller.js';
 import type { Context } from './context.js';
+import { nameJobKinds } from './engine.js';
 import { Refused } from './refused.js';
 
 // Decided: quotas are per user or publisher, and answer 403 quota_exceeded, which clients do not retry. The
@@ -76,6 +78,7 @@ const COUNTED = {
   nodes: { table: 'nodes', remedy: 'use another publisher' },
   members: { table: 'members', remedy: 'remove one' },
   tokens: { table: 'personal_access_tokens', remedy: 'revoke one' },
+  trusts: { table: 'trusts', remedy: 'remove one' },
 } as const;
 
 /** @throws Refused quota_exceeded if a publisher has too many of something to get another */
@@ -135,7 +138,9 @@ export async function requireKeyQuota(
   );
 }
 
-const TASK_JOBS = ['run-image-task', 'run-video-task', 'watch-image-task', 'watch-video-task'];
+const TASK_JOBS = ['image', 'video', ...listTaskOperations()].flatMap((name) =>
+  Object.values(nameJobKinds(name)),
+);
 
 /** Counts the jobs of a user that have not ended: unlike tasks, they are few. */
 function createJobCount(kinds: readonly string[]): (database: Database, userId: string) => Promise<number> {

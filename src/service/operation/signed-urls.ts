@@ -127,6 +127,31 @@ function signCallback(context: Pick<Context, 'keys'>, taskId: string): string {
   return signLines(context, ['regen-vendor-callback', 'POST', taskId]);
 }
 
+/** An image of a task that has not ended. */
+export interface InputName {
+  readonly taskId: string;
+  readonly name: string;
+}
+
+/** Where a vendor fetches an image of a task. It can be fetched until the task has ended. */
+export function createInputUrl(context: Pick<Context, 'keys' | 'baseUrl'>, input: InputName): string {
+  const query = new URLSearchParams({ signature: signInput(context, input) });
+  return `${context.baseUrl()}/inputs/${input.taskId}/${input.name}?${query}`;
+}
+
+/** Whether the URL of an image is unmodified. */
+export function verifyInput(
+  context: Pick<Context, 'keys'>,
+  input: InputName,
+  { signature: given }: SignedQuery,
+): boolean {
+  return isEqual(signInput(context, input), given);
+}
+
+function signInput(context: Pick<Context, 'keys'>, { taskId, name }: InputName): string {
+  return signLines(context, ['regen-input', 'GET', `${taskId}/${name}`]);
+}
+
 function signLines({ keys }: Pick<Context, 'keys'>, lines: readonly string[]): string {
   return createHmac('sha256', keys.url).update(lines.join('\n')).digest('base64url');
 }

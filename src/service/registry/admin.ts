@@ -3,13 +3,13 @@ import { createAdminToken } from '../auth/admin-tokens.js';
 import { countRows, deleteRows, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
+import { countPages, limitColumns, readPage, requireReachablePage } from '../operation/paging.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleNode, getVisiblePublisher, getVisibleVersion, openAccess } from './access.js';
 import { type NodeDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import { findHostNode } from './host-nodes.js';
 import { refreshNode, refreshNodes } from './listed-host-nodes.js';
-import { countPages, limitColumns, readPage, requireReachablePage } from './paging.js';
 import { getPublisherView } from './publishers.js';
 import { refreshSearch } from './search-index.js';
 import { changeVersionStatus } from './version-states.js';
@@ -180,7 +180,16 @@ const listForReview: Read<'admin.review'> = async (call, database) => {
     const { texts, bytes, isCut } = limitColumns([{ name: 'versions.details', most: sql`${part}` }]);
     return ordered
       .select(['versions.id', 'versions.node_id', 'versions.version', 'versions.status', 'status_reason'])
-      .select(['extract_status', 'archive_sha256', 'versions.created_at', 'nodes.publisher_id', bytes, isCut])
+      .select([
+        'extract_status',
+        'archive_sha256',
+        'provenance',
+        'approve_by',
+        'versions.created_at',
+        'nodes.publisher_id',
+        bytes,
+        isCut,
+      ])
       .select(texts.map((text) => text.as('details')))
       .execute();
   });

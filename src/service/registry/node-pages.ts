@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { countRows, type Database } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
+import { countPages, MAX_LISTED_ROWS, type PageQuery, requireReachablePage } from '../operation/paging.js';
 import { Refused } from '../operation/refused.js';
 import { foldNodeId, getVisiblePublisher, isInsider, openAccess } from './access.js';
 import { findNodeRecords, listNodeRecords, type Slice, searchNodeRecords } from './node-records.js';
-import { countPages, MAX_LISTED_ROWS, type PageQuery, requireReachablePage } from './paging.js';
 import { countFound, MAX_FOUND, parseSearch, selectMatches } from './search-index.js';
 import { viewNodes } from './views.js';
 
@@ -61,7 +61,7 @@ type SearchQuery = OperationCall<'node.search'>['query'];
 type NodeFilters = Pick<
   SearchQuery,
   | ('timestamp' | 'supported_os' | 'supported_accelerator' | 'host_node_search')
-  | ('node_id' | 'include_banned' | 'sort')
+  | ('node_id' | 'publisher_id' | 'include_banned' | 'sort')
 >;
 
 /** Whether there is nothing but words, which the search index answers alone. */
@@ -100,7 +100,7 @@ async function filterNodes(
 
 function selectFiltered(database: Database, match: string, filters: NodeFilters) {
   const { timestamp, supported_os, supported_accelerator, host_node_search, include_banned } = filters;
-  const { node_id } = filters;
+  const { node_id, publisher_id } = filters;
   let found = database.selectFrom('nodes');
   found = found.where((node) => {
     const words =
@@ -111,6 +111,7 @@ function selectFiltered(database: Database, match: string, filters: NodeFilters)
   });
   if (node_id !== undefined)
     found = found.where('nodes.folded_id', 'in', [...new Set(node_id.map(foldNodeId))]);
+  if (publisher_id !== undefined) found = found.where('nodes.publisher_id', '=', publisher_id);
   if (timestamp !== undefined) {
     const since = new Date(timestamp).toISOString();
     found = found.where(({ or, eb, exists, selectFrom }) =>

@@ -7,7 +7,7 @@ import type {
   VersionRow,
   VersionTable,
 } from '../database/schema.js';
-import { limitColumns, readPage } from './paging.js';
+import { limitColumns, readPage } from '../operation/paging.js';
 import { selectAllFound, selectMatches } from './search-index.js';
 
 /** A version, maybe without its details, as far as it is shown. */
@@ -37,7 +37,7 @@ const PUBLISHER = [
 ] satisfies (keyof PublisherTable)[];
 const VERSION = [
   ...(['id', 'node_id', 'version', 'details', 'status', 'status_reason', 'extract_status'] as const),
-  ...(['archive_sha256', 'created_at'] as const),
+  ...(['archive_sha256', 'created_at', 'provenance', 'approve_by'] as const),
 ] satisfies (keyof VersionTable)[];
 
 /** A text may take its part of a page divided by this. */

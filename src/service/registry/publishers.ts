@@ -108,7 +108,7 @@ const deletePublisher: Write<'publisher.delete'> = async (call, tx) => {
       'invalid_transition',
       `The publisher ${id} has the node ${node.id}; a publisher with nodes, including deleted ones, cannot be deleted.`,
     );
-  for (const table of ['personal_access_tokens', 'members', 'invitations', 'quota_usage'] as const)
+  for (const table of ['trusts', 'personal_access_tokens', 'members', 'invitations', 'quota_usage'] as const)
     await deleteRows(tx, table, { publisher_id: id });
   await deleteRows(tx, 'publishers', { id });
   await recordAction(call, tx, { kind: 'publisher', id, publisherId: id, action: 'publisher.delete' });

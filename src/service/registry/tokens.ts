@@ -25,6 +25,9 @@ const createToken: Write<'publisher.token.create'> = async (call, tx) => {
     created_at: new Date(context.now()).toISOString(),
     expires_at: toExpiry(body.expires_at, context.now()),
     last_used_at: null,
+    trust_id: null,
+    provenance: null,
+    stage: null,
   };
   await insertRow(tx, 'personal_access_tokens', row);
   const event = { kind: 'token', id: row.id, publisherId: row.publisher_id } as const;

@@ -1,18 +1,92 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { regen } from '../../support/cli.js';
-import { folderForTest } from '../../support/service.js';
+import { describe, expect, test } from 'vitest';
+import { homeForTest, regen } from '../../support/cli.js';
+import { packForTest } from '../../support/packs.js';
+import { folderForTest, publisherForTest, serviceForTest } from '../../support/service.js';
 
 test('publishing a path that is not a folder names the path', async () => {
   const cwd = folderForTest();
   writeFileSync(join(cwd, 'file'), '');
   const gone = await regen(['version', 'publish', 'nowhere'], { cwd });
-  expect([gone.exit, gone.stderr]).toEqual([
-    2,
-    `error: The folder ${join(cwd, 'nowhere')} does not exist.\n`,
-  ]);
+  expect([gone.exit, gone.stderr]).toEqual([2, `error: Folder not found: ${join(cwd, 'nowhere')}.\n`]);
   const file = await regen(['version', 'publish', 'file'], { cwd });
   expect(file.exit).toBe(2);
   expect(file.stderr).toContain(`${join(cwd, 'file')} is a file`);
+});
+
+describe('a release that breaks saved workflows', () => {
+  const python = (inputs: string) => `
+class Greet:
+    RETURN_TYPES = ()
+    FUNCTION = "greet"
+    CATEGORY = "pack"
+    @classmethod
+    def INPUT_TYPES(cls):
+        return {"required": {${inputs}}}
+
+NODE_CLASS_MAPPINGS = {"Greet": Greet}
+`;
+  const both = python('"name": ("STRING", {}), "size": ("INT", {})');
+  const one = python('"name": ("STRING", {})');
+  const packAt = (version: string, code: string) => packForTest({ version, files: { '__init__.py': code } });
+
+  async function publishFirst(service: { url: string; ownerToken: string }, version: string) {
+    const { personalAccessToken } = await publisherForTest(service);
+    const env = { REGEN_BASE_URL: service.url, REGEN_PUBLISH_TOKEN: personalAccessToken };
+    const publish = (at: string, code: string, ...flags: string[]) =>
+      regen(['version', 'publish', packAt(at, code), ...flags], { env });
+    expect((await publish(version, both)).exit).toBe(0);
+    return { env, publish };
+  }
+
+  test('is refused with the list as a patch or minor release, and uses up no number', async () => {
+    const { env, publish } = await publishFirst(await serviceForTest(), '1.2.0');
+    for (const version of ['1.2.1', '1.3.0']) {
+      const { exit, stderr } = await publish(version, one);
+      expect(exit).toBe(6);
+      expect(stderr).toContain(`pack ${version} breaks workflows saved with 1.2.0`);
+      expect(stderr).toContain('Greet input removed (size: INT)');
+      expect(stderr).toContain('regen version bump auto');
+    }
+    expect((await regen(['version', 'list', 'pack', '--jq', '.[].version'], { env })).stdout).toBe('1.2.0\n');
+    const bump = await regen(['version', 'bump', 'auto', packAt('1.2.0', one)], { env });
+    expect([bump.exit, bump.stdout]).toEqual([0, '2.0.0\n']);
+    expect(bump.stderr).toContain('Since 1.2.0, saved workflows break');
+    expect((await publish('1.1.9', one)).exit).toBe(0);
+    expect((await publish('2.0.0', one)).exit).toBe(0);
+    expect((await publish('2.0.1', both, '--json')).stderr).toContain('"breaking_changes"');
+    expect((await publish('2.0.1', both, '--allow-breaking')).exit).toBe(0);
+    const diff = ['version', 'diff', 'pack', '1.2.0', '2.0.0'];
+    expect((await regen([...diff], { env })).exit).toBe(0);
+    expect((await regen([...diff, '--exit-code'], { env })).exit).toBe(6);
+    expect((await regen(['version', 'diff', 'pack', '1.2.0', '1.2.0', '--exit-code'], { env })).exit).toBe(0);
+  });
+
+  test('is refused in the names of another registry, too', async () => {
+    const service = await serviceForTest({ naming: 'comfy' });
+    const { env } = await publishFirst(service, '1.2.0');
+    const home = homeForTest();
+    await regen(['config', 'set', 'profiles.other.base_url', service.url], { home });
+    await regen(['config', 'set', 'profiles.other.naming', 'comfy'], { home });
+    const publish = (version: string, code: string) => {
+      const named = { REGEN_PROFILE: 'other', REGEN_PUBLISH_TOKEN: env.REGEN_PUBLISH_TOKEN };
+      return regen(['version', 'publish', packAt(version, code)], { home, env: named });
+    };
+    const { exit, stderr } = await publish('1.2.1', one);
+    expect([exit, stderr]).toEqual([6, expect.stringContaining('Greet input removed (size: INT)')]);
+    expect((await publish('1.2.1', both)).exit).toBe(0);
+  });
+
+  test('bump auto changes nothing before the first release, or if the number is high enough', async () => {
+    const service = await serviceForTest();
+    const { env } = await publishFirst(service, '1.2.0');
+    const bump = (folder: string) => regen(['version', 'bump', 'auto', folder], { env });
+    const high = await bump(packAt('3.0.0', one));
+    expect([high.exit, high.stdout]).toEqual([0, '3.0.0\n']);
+    expect((await bump(packAt('1.2.0', both))).stdout).toBe('1.2.1\n');
+    const other = await bump(packForTest({ name: 'other' }));
+    expect([other.exit, other.stdout]).toEqual([0, '1.0.0\n']);
+    expect(other.stderr).toContain('no published version');
+  });
 });

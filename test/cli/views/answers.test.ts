@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { commandTree } from '../../../src/cli/command-tree.js';
-import { failureMeanings } from '../../../src/cli/views/failure-codes.js';
+import { failureCodes } from '../../../src/cli/terminal/failure-codes.js';
 import { topics } from '../../../src/cli/views/topics.js';
 import { errorCodes } from '../../../src/contract/error-codes.js';
 import { homeForTest, regen, type Surroundings } from '../../support/cli.js';
@@ -172,7 +172,7 @@ test('every error code of the sources is explained, in help and in docs/errors.m
   expect(codes.length).toBeGreaterThan(30);
   const page = readFileSync('docs/errors.md', 'utf8');
   const help = (await regen(['help', 'errors'])).stdout;
-  const known = { ...errorCodes, ...failureMeanings };
+  const known = { ...errorCodes, ...failureCodes };
   // Renamed where a flow's error is reported.
   const internal = [
     'manifest_missing',

@@ -1,8 +1,8 @@
 import { isLoopbackHost } from '../../../contract/schema/loopback.js';
 import { findRow, updateRows } from '../../database/database.js';
 import type { Context } from '../../operation/context.js';
-import { getWatchKind } from '../../operation/engine.js';
-import { createCallbackUrl } from '../../operation/signed-urls.js';
+import { getJobKinds } from '../../operation/engine.js';
+import { createCallbackUrl, createInputUrl } from '../../operation/signed-urls.js';
 
 /** A callback without its payload is shorter than this. */
 const MAX_CALLBACK_CHARACTERS = 64 * 1024;
@@ -22,21 +22,31 @@ export class VendorCallbacks {
 
   /** @returns where the vendor can call; undefined if it cannot reach this service */
   getUrl(taskId: string, vendorUrl: string): string | undefined {
+    return this.isReachable(vendorUrl) ? createCallbackUrl(this.#options, taskId) : undefined;
+  }
+
+  /** Where the vendor can fetch an image of a task, if it can reach this service. */
+  getInputUrl(taskId: string, name: string): string {
+    return createInputUrl(this.#options, { taskId, name });
+  }
+
+  /** Whether the vendor can reach this service. */
+  isReachable(vendorUrl: string): boolean {
     const { configuration, baseUrl } = this.#options;
     const isLocal = [vendorUrl, baseUrl()].every((url) => isLoopbackHost(new URL(url).hostname));
-    return configuration.publicUrl || isLocal ? createCallbackUrl(this.#options, taskId) : undefined;
+    return configuration.publicUrl !== undefined || isLocal;
   }
 
   /** Stores the callback of a task, and looks at the task at once. */
   async receive(taskId: string, body: unknown): Promise<void> {
     const text = JSON.stringify(body, (name, value) => (name === 'payload' ? undefined : value)) ?? '';
-    const { database, queue } = this.#options;
+    const { database, queue, configuration } = this.#options;
     await database.transaction().execute(async (tx) => {
       const found = await findRow(tx, 'tasks', { id: taskId });
       if (!found) return;
       const callback = text.length <= MAX_CALLBACK_CHARACTERS ? text : found.callback;
       await updateRows(tx, 'tasks', { id: taskId }, { callback });
-      await queue.bringForward(tx, { kind: getWatchKind(found.operation), key: taskId });
+      await queue.bringForward(tx, { kind: getJobKinds(configuration, found.operation).watch, key: taskId });
     });
   }
 

@@ -1,15 +1,14 @@
 import type { TaskOperation } from '../../../contract/index.js';
 import { getTaskFacts } from '../../../contract/index.js';
 import { type Engine, EngineFailure } from '../../operation/engine.js';
+import { checkVendorImages } from './image-limits.js';
 import { lookAtTask } from './look.js';
 import type { UpstreamOptions, UpstreamTask } from './retry.js';
 import { checkOptions } from './route.js';
 import { startVendorTask } from './start.js';
 import { parseState } from './state.js';
+import { LOOKS_SHARE } from './vendor.js';
 import { cancelVendorTask } from './vendor-task.js';
-
-/** The share of a vendor's requests that are looks. */
-const LOOKS_SHARE = 0.6;
 
 /**
  * Creates the engine that runs tasks at a vendor, as its profile describes it: it starts each task once, looks at it
@@ -23,11 +22,12 @@ export function createUpstreamEngine<Task extends TaskOperation>(options: Upstre
     atOnce: settings.atOnce ?? profile.limits.atOnce ?? 50,
     checkRequest: (operation, request) =>
       checkOptions({ profile, models: settings.models }, operation, request),
+    checkImages: (images) =>
+      checkVendorImages(profile.limits, images, options.callbacks.isReachable(vendor.baseUrl)),
     cancel: async (memory, signal) => {
-      const { taskId } = parseState(memory);
-      return taskId !== undefined && cancelVendorTask(vendor, taskId, signal);
+      const { taskId, cancel } = parseState(memory);
+      return taskId !== undefined && cancelVendorTask(vendor, { taskId, cancel }, signal);
     },
-    // Starts are requests, too.
     looksPerMinute: profile.limits.requestsPerMinute && profile.limits.requestsPerMinute * LOOKS_SHARE,
     isRemote: true,
     resumes: true,
@@ -38,7 +38,7 @@ export function createUpstreamEngine<Task extends TaskOperation>(options: Upstre
         const { taskId, ...state } = parseState(await memory.read());
         if (taskId !== undefined) return await lookAtTask(task, { ...state, taskId });
         const started = await startVendorTask(task, state);
-        return 'waitMs' in started ? started : await lookAtTask(task, started);
+        return 'taskId' in started ? await lookAtTask(task, started) : started;
       } catch (error) {
         const { host } = new URL(vendor.baseUrl);
         if (error instanceof EngineFailure)

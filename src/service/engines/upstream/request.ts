@@ -5,8 +5,9 @@ import { Readable } from 'node:stream';
 import { getTaskFacts } from '../../../contract/index.js';
 import { readFileType } from '../../../disk/file-type.js';
 import { EngineFailure, type EngineJob } from '../../operation/engine.js';
+import { chooseUrlImages } from './image-limits.js';
 import type { UpstreamTask } from './retry.js';
-import { chooseRoute, type Fields, toVendorFields } from './route.js';
+import { chooseRoute, type Fields, fillForm, toVendorFields } from './route.js';
 import { readFreshUrl } from './vendor-task.js';
 
 /** The body of a request, which can be opened again for each attempt. */
@@ -21,6 +22,10 @@ interface Source extends Pick<EngineJob, 'images'> {
   readonly fields: Fields;
   /** Whether images are data URLs, not bare Base64. */
   readonly isDataUrl: boolean;
+  /** The form of the request, with places for the fields. */
+  readonly form?: unknown;
+  /** What is sent beside them. */
+  readonly others?: Fields;
 }
 
 // Decided: the vendor gets the validated request with defaults, so that a request means the same with every engine, and
@@ -31,7 +36,9 @@ export async function createRequestBody(given: Source): Promise<RequestBody> {
   const mark = randomUUID();
   const marked = markImages(given, (name) => `${mark}/${name}`);
   // Texts and names of images alternate.
-  const pieces = JSON.stringify(marked).split(new RegExp(`"${mark}/([\\w.]+)"`));
+  const { form, others } = given;
+  const formed = form === undefined ? marked : (fillForm(form, marked) as Fields);
+  const pieces = JSON.stringify({ ...formed, ...others }).split(new RegExp(`"${mark}/([\\w.]+)"`));
   const parts = await Promise.all(
     pieces.map((piece, at) => (at % 2 === 0 ? createTextPart(piece) : createFilePart(given, piece))),
   );
@@ -42,7 +49,10 @@ export async function createRequestBody(given: Source): Promise<RequestBody> {
 }
 
 /** Replaces each image of the request by a mark. */
-function markImages({ fields, images }: Source, mark: (name: string) => string): Fields {
+function markImages(
+  { fields, images }: Pick<Source, 'fields' | 'images'>,
+  mark: (name: string) => string,
+): Fields {
   const marked = (name: string, value: unknown) => (images[name] === undefined ? value : mark(name));
   const entries = Object.entries(fields).map(([field, value]) => {
     // Images are named after their fields.
@@ -99,8 +109,25 @@ export async function buildAddedFields(task: UpstreamTask): Promise<Fields> {
     ...(kind === 'video' && !isExtension && { seed: job.seed }),
     ...(isExtension && vendor.profile.ownCreationsOnly && !own && { video_creation_id: null }),
     ...own,
+    ...(await replaceLargeImages(task)),
     [CALLBACK]: callbacks.getUrl(job.id, vendor.baseUrl) ?? null,
   };
+}
+
+/** The fields with images that the vendor fetches from this service, because they are too large for its requests. */
+async function replaceLargeImages({ job, vendor, callbacks }: UpstreamTask): Promise<Fields> {
+  if (!callbacks.isReachable(vendor.baseUrl)) return {};
+  const parts = { fields: job.request, images: job.images };
+  const names: string[] = [];
+  markImages(parts, (name) => `${names.push(name)}`);
+  const sizes = names.map(async (name) => [name, { bytes: (await stat(job.images[name] as string)).size }]);
+  const byUrl = chooseUrlImages(vendor.profile.limits, Object.fromEntries(await Promise.all(sizes)));
+  if (byUrl.length === 0) return {};
+  const marked = markImages(parts, (name) =>
+    byUrl.includes(name) ? callbacks.getInputUrl(job.id, name) : name,
+  );
+  const hasImage = (field: string) => byUrl.some((name) => name === field || name.startsWith(`${field}.`));
+  return Object.fromEntries(Object.entries(marked).filter(([field]) => hasImage(field)));
 }
 
 /** Stands for the field of the vendor's callback, which depends on the route. */
@@ -115,12 +142,13 @@ export function buildRequest({ job, vendor, settings }: UpstreamTask, added: Fie
   const route = chooseRoute(profile, job.operation, request);
   if (!route) throw new EngineFailure('The vendor of this service does not have this operation.');
   const { callback = profile.callback, images = profile.images } = route;
-  const fields = {
-    ...toVendorFields({ profile, models: settings.models }, route, request),
+  const others = {
+    ...route.set,
     ...(callback && callbackUrl !== null && { [callback]: callbackUrl }),
     ...(profile.marker && { [profile.marker.field]: job.id }),
   };
-  return { path: route.post, fields, isDataUrl: images === 'dataUrl' };
+  const fields = toVendorFields({ profile, models: settings.models }, route, request);
+  return { route, fields, others, form: route.body, isDataUrl: images === 'dataUrl' };
 }
 
 // Decided: to extend a video that this vendor made, the request has the vendor's own id of it, and a URL that has not

@@ -11,12 +11,16 @@ import type { Vendor } from './vendor.js';
 /** What a vendor may return for one task. */
 export type ResultLimits = Pick<Limits, 'resultFiles' | 'resultBytes'>;
 
+/** The vendors that refuse the account or the key of the operator, by host, since they began to. */
+export type VendorTroubles = Map<string, { readonly reason: string; readonly since: string }>;
+
 /** What all tasks at one vendor share. */
 export interface UpstreamOptions {
   readonly limits: ResultLimits;
   readonly settings: VendorSettings;
   readonly vendor: Vendor;
   readonly callbacks: VendorCallbacks;
+  readonly troubles: VendorTroubles;
   /** Reads the state of another task, if it has the same creator. */
   readonly readState: (taskId: string, job: EngineJob) => Promise<UpstreamState>;
   readonly now: Context['now'];
@@ -47,7 +51,10 @@ export async function waitForLook(task: UpstreamTask, state: UpstreamState): Pro
   const { failingSince, failures: _, startedAt = task.now(), ...rest } = state;
   if (failingSince !== undefined || state.startedAt === undefined)
     await saveState(task.memory, { ...rest, startedAt });
-  return { waitMs: getPauseMs(task, task.now() - startedAt), isStarted: true };
+  const pauseMs = getPauseMs(task, task.now() - startedAt);
+  const { vendor, settings } = task;
+  const waitMs = vendor.callsBack ? Math.max(pauseMs, settings.pollMs * CALLING_GROWTH) : pauseMs;
+  return { waitMs, isStarted: true };
 }
 
 /**
@@ -84,6 +91,8 @@ const MIN_FAILURES = 5;
 /** Each pause is half of the time so far, up to 15 times the first. */
 const GROWTH = 0.5;
 const MAX_GROWTH = 15;
+/** Decided: a vendor whose callbacks arrive is asked for a task only after 30 times the first pause: a minute. */
+const CALLING_GROWTH = 30;
 /** Decided: a vendor that asks for a longer pause gets this one. */
 const MAX_ASKED_MS = 60 * 60_000;
 

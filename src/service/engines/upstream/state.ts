@@ -11,6 +11,8 @@ const UpstreamState = z.object({
   refusedKeys: z.int().optional(),
   /** The vendor's id of the task. */
   taskId: z.string().optional(),
+  /** Where it is cancelled, if not at the same path as all. */
+  cancel: z.string().optional(),
   /** When the vendor started it. Milliseconds since the epoch. */
   startedAt: z.number().optional(),
   /** Since when the vendor does not answer as expected. Milliseconds since the epoch. */
@@ -30,6 +32,12 @@ export function parseState(text: string | undefined): UpstreamState {
   return UpstreamState.safeParse(parseJson(text)).data ?? {};
 }
 
-export async function saveState(memory: EngineMemory, state: UpstreamState): Promise<void> {
-  await memory.write(JSON.stringify(state), state.asked !== undefined || state.taskId !== undefined);
+/** @param vendorCredits what the vendor says that it charges, if it does */
+export async function saveState(
+  memory: EngineMemory,
+  state: UpstreamState,
+  vendorCredits?: number,
+): Promise<void> {
+  const isAsked = state.asked !== undefined || state.taskId !== undefined;
+  await memory.write(JSON.stringify(state), isAsked, vendorCredits);
 }

@@ -5,6 +5,7 @@ import { notifyOnStart } from '../../../wire/notify-on-start.js';
 import { readBody } from '../../../wire/read-body.js';
 import type { VendorSettings } from '../../configuration/generation-settings.js';
 import type { VendorProfile } from '../../configuration/vendor-profile.js';
+import { createOperatorAgent } from '../../network/guarded-agent.js';
 import { runWithin, TimedOut } from '../../network/run-within.js';
 
 /** More than any answer needs, including the echoed payload. */
@@ -39,6 +40,14 @@ export class NoAnswer extends Error {
   }
 }
 
+const RESULT_ANSWER_MS = 5 * 60_000;
+
+/** A minute, and what the way to the vendor takes. */
+const WINDOW_MS = 61_000;
+
+/** The share of a vendor's requests that are looks. Starts are requests, too. */
+export const LOOKS_SHARE = 0.6;
+
 /** One vendor: its profile, its base URL, its key, and whether it honours Idempotency-Key. */
 export class Vendor {
   readonly profile: VendorProfile;
@@ -46,11 +55,36 @@ export class Vendor {
   readonly #key: string;
   #agent: Agent | undefined;
   #seenToHonourKeys = false;
+  /** When the requests of the last minute were taken. Milliseconds since the epoch. */
+  #taken: { readonly at: number; readonly isLook: boolean }[] = [];
+  readonly #now: () => number;
+  /** Whether the last task that ended was reported by a callback. */
+  callsBack = false;
 
-  constructor(profile: VendorProfile, settings: VendorSettings, key: string) {
+  constructor(profile: VendorProfile, settings: VendorSettings, key: string, now: () => number) {
     this.profile = profile;
     this.#settings = settings;
     this.#key = key;
+    this.#now = now;
+  }
+
+  /**
+   * Takes one of the requests that the vendor allows per minute; looks leave some for starts. Those that are rare, such as
+   * cancels, are not counted.
+   * @returns how long to wait if none is left, in milliseconds
+   */
+  takeRequest(isLook: boolean): number {
+    const { requestsPerMinute } = this.profile.limits;
+    if (requestsPerMinute === undefined) return 0;
+    const now = this.#now();
+    this.#taken = this.#taken.filter(({ at }) => now - at < WINDOW_MS);
+    const looks = this.#taken.filter((one) => one.isLook);
+    const mostLooks = Math.ceil(requestsPerMinute * LOOKS_SHARE);
+    const full = isLook && looks.length >= mostLooks ? looks : this.#taken;
+    if (full.length >= (full === looks ? mostLooks : requestsPerMinute))
+      return (full[0]?.at ?? now) + WINDOW_MS - now;
+    this.#taken.push({ at: now, isLook });
+    return 0;
   }
 
   get baseUrl(): string {
@@ -72,7 +106,7 @@ export class Vendor {
       sent = true;
     };
     try {
-      const answer = await runWithin(this.#settings.answerMs, message.signal, (signal) =>
+      const answer = await runWithin(this.#getAnswerMs(message), message.signal, (signal) =>
         this.#exchange(message, signal, onStart),
       );
       const key = message.headers?.['idempotency-key'];
@@ -90,9 +124,15 @@ export class Vendor {
     }
   }
 
+  /** An answer that has the results takes as long as they do. */
+  #getAnswerMs({ method }: VendorRequest): number {
+    const { answerMs } = this.#settings;
+    return method === 'POST' && this.profile.task.isAnswer ? Math.max(answerMs, RESULT_ANSWER_MS) : answerMs;
+  }
+
   async #exchange(message: VendorRequest, signal: AbortSignal, onStart: () => void): Promise<VendorAnswer> {
-    const { Agent, request } = await import('../../../wire/undici.js');
-    this.#agent ??= new Agent();
+    const { request } = await import('../../../wire/undici.js');
+    this.#agent ??= await createOperatorAgent(new URL(this.baseUrl));
     const { statusCode, headers, body } = await request(
       this.#agent.compose(notifyOnStart(onStart)),
       new URL(this.baseUrl + message.path),

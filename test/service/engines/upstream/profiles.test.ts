@@ -1,7 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, test, vi } from 'vitest';
-import type { ConfigurationInput } from '../../../../src/service/configuration/configuration.js';
 import {
   createSmallestBody,
   pixel,
@@ -10,25 +7,11 @@ import {
   waitForTask,
 } from '../../../support/generation.js';
 import { startMagnific } from '../../../support/magnific.js';
-import { ask, folderForTest, serviceForTest } from '../../../support/service.js';
+import { ask } from '../../../support/service.js';
+import { profileServiceForTest, writeProfile } from '../../../support/vendor-service.js';
 import { smallestVideos, startVideo, videoPaths, waitForVideo } from '../../../support/videos.js';
 import { startVidu, type Vidu } from '../../../support/vidu.js';
 import { waitFor } from '../../../support/wait-for.js';
-
-/** A service whose images or videos a vendor makes, called as its owner. */
-async function serviceWith(
-  kind: 'image' | 'video',
-  vendor: string,
-  { url: baseUrl, key }: { readonly url: string; readonly key: string },
-  input: ConfigurationInput = {},
-  parts = {},
-) {
-  const file = join(folderForTest(), 'vendor.key');
-  writeFileSync(file, key);
-  const settings = { engine: 'upstream', vendor, baseUrl, key: { file }, pollMs: 20 } as const;
-  const service = await serviceForTest({ generation: { [kind]: settings }, ...input }, parts);
-  return { service, asking: { url: service.url, token: service.ownerToken } };
-}
 
 async function readRefusal(asking: { url: string; token: string | undefined }, path: string, json: object) {
   const { status, body } = await ask(asking.url + path, { method: 'POST', token: asking.token, json });
@@ -47,7 +30,7 @@ describe('Magnific makes images', () => {
     ['image.upscaler', { scale_factor: 4, flavor: 'photo', ultra_detail: 50 }],
   ] as const)('for %s, with every option', async (operation, fields) => {
     const vendor = await startMagnific();
-    const { asking } = await serviceWith('image', 'magnific', vendor);
+    const { asking } = await profileServiceForTest('image', 'magnific', vendor);
     const id = await startTask({ ...asking, operation }, fields);
     expect((await waitForTask({ ...asking, operation }, id)).generated).toHaveLength(1);
     expect([...vendor.tasks.values()][0]?.body).toMatchObject(fields);
@@ -55,7 +38,7 @@ describe('Magnific makes images', () => {
 
   it('also with the header of the older name, and with answers in the older form', async () => {
     const vendor = await startMagnific({ isLegacy: true, header: 'x-freepik-api-key' });
-    const { asking } = await serviceWith('image', 'freepik', vendor);
+    const { asking } = await profileServiceForTest('image', 'freepik', vendor);
     const operation = 'image.styleTransfer';
     await waitForTask({ ...asking, operation }, await startTask({ ...asking, operation }));
   });
@@ -92,7 +75,7 @@ describe('Vidu makes videos', () => {
     ],
   ] as const)('for %s with %j at %s', async (operation, fields, route, model) => {
     const vendor = await startVidu();
-    const { asking } = await serviceWith('video', 'vidu', vendor);
+    const { asking } = await profileServiceForTest('video', 'vidu', vendor);
     const { task_id } = await startVideo({ ...asking, operation }, fields);
     await waitForVideo(asking, task_id);
     const [made] = [...vendor.tasks.values()];
@@ -103,7 +86,7 @@ describe('Vidu makes videos', () => {
 
   it('with the watermark that was asked for', async () => {
     const vendor = await startVidu();
-    const { asking } = await serviceWith('video', 'vidu', vendor);
+    const { asking } = await profileServiceForTest('video', 'vidu', vendor);
     await waitForVideo(asking, (await startVideo(asking, { watermark: true, wm_position: 1 })).task_id);
     expect(vendor.fetched.filter((path) => path.endsWith('.mp4'))).toEqual(['/files/wm.mp4']);
   });
@@ -131,7 +114,7 @@ describe('Vidu makes videos', () => {
     ],
   ] as const)('and %s is refused by name, before anything is charged', async (_, operation, fields, path) => {
     const vendor = await startVidu();
-    const { asking, service } = await serviceWith('video', 'vidu', vendor);
+    const { asking, service } = await profileServiceForTest('video', 'vidu', vendor);
     const json = { ...smallestVideos[operation], ...fields };
     const { status, paths, message } = await readRefusal(asking, videoPaths[operation], json);
     expect({ status, paths }).toEqual({ status: 400, paths: [path] });
@@ -142,7 +125,7 @@ describe('Vidu makes videos', () => {
 
   it('extends its own video by a URL that is still valid, and another by its URL only', async () => {
     const vendor = await startVidu();
-    const { asking } = await serviceWith('video', 'vidu', vendor);
+    const { asking } = await profileServiceForTest('video', 'vidu', vendor);
     const first = await waitForVideo(asking, (await startVideo(asking)).task_id);
     const { id: video_creation_id, url: video_url } = first.creations[0];
     const extending = { ...asking, operation: 'video.extend' as const };
@@ -168,7 +151,7 @@ describe('a task at Vidu', () => {
   const queued = ['queueing'];
 
   async function startAt(vendor: Vidu, parts = {}) {
-    const given = await serviceWith('video', 'vidu', vendor, {}, parts);
+    const given = await profileServiceForTest('video', 'vidu', vendor, {}, parts);
     const { task_id } = await startVideo(given.asking);
     const readAccount = async () =>
       (await ask(`${given.asking.url}/users/tasks/${task_id}`, { token: given.asking.token })).body;
@@ -250,7 +233,7 @@ describe('a task at Vidu', () => {
 
   it('ends with the content of a callback, without another look', async () => {
     const vendor = await startVidu({ states: queued });
-    const given = await serviceWith('video', 'vidu', vendor, {}, {});
+    const given = await profileServiceForTest('video', 'vidu', vendor, {}, {});
     const { task_id } = await startVideo(given.asking);
     await waitFor(() => expect(vendor.tasks.size).toBe(1));
     const [task] = [...vendor.tasks.values()];
@@ -264,12 +247,8 @@ describe('a task at Vidu', () => {
 });
 
 test('a vendor that does not have an operation refuses it before anything is charged', async () => {
-  const file = join(folderForTest(), 'mine.json');
-  writeFileSync(
-    file,
-    JSON.stringify({ extends: 'magnific', operations: { 'image.upscaler': [{ post: '/up' }] } }),
-  );
-  const { asking } = await serviceWith('image', file, { url: 'http://127.0.0.1:9', key: 'k' });
+  const file = writeProfile({ extends: 'magnific', operations: { 'image.upscaler': [{ post: '/up' }] } });
+  const { asking } = await profileServiceForTest('image', file, { url: 'http://127.0.0.1:9', key: 'k' });
   const refused = await readRefusal(asking, startPaths['image.relight'], createSmallestBody('image.relight'));
   expect(refused).toMatchObject({
     status: 503,
@@ -281,15 +260,16 @@ test.each([
   [{ post: 'no slash' }, 'vendor.operations.image.upscaler'],
   [{}, 'vendor.operations.image.upscaler'],
 ])('a profile with a route of %j is refused at start by name', async (route, path) => {
-  const file = join(folderForTest(), 'mine.json');
-  writeFileSync(file, JSON.stringify({ extends: 'magnific', operations: { 'image.upscaler': [route] } }));
-  await expect(serviceWith('image', file, { url: 'http://127.0.0.1:9', key: 'k' })).rejects.toThrow(path);
+  const file = writeProfile({ extends: 'magnific', operations: { 'image.upscaler': [route] } });
+  await expect(profileServiceForTest('image', file, { url: 'http://127.0.0.1:9', key: 'k' })).rejects.toThrow(
+    path,
+  );
 });
 
 test('a vendor of images is refused for videos, and an unknown one with the names of those that are known', async () => {
   const given = { url: 'http://127.0.0.1:9', key: 'k' };
-  await expect(serviceWith('video', 'magnific', given)).rejects.toThrow('makes no videos');
-  await expect(serviceWith('video', 'vudi', given)).rejects.toThrow(
+  await expect(profileServiceForTest('video', 'magnific', given)).rejects.toThrow('makes no videos');
+  await expect(profileServiceForTest('video', 'vudi', given)).rejects.toThrow(
     'is not one of regen, magnific, freepik, vidu',
   );
 });

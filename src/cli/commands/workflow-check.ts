@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
+import {
+  checkWorkflows,
+  listWanted,
+  type NeededPack,
+  type Replacements,
+  type WorkflowFinding,
+} from '../../flows/workflow/check-workflows.js';
+import { findUpgrades, type Upgrade } from '../../flows/workflow/find-upgrades.js';
+import { listHostNodes, toHostNodes } from '../../flows/workflow/host-definitions.js';
+import type { Workflow } from '../../flows/workflow/parse-workflow.js';
+import { DefinitionCatalog } from '../../flows/workflow/read-definitions.js';
+import { readText } from '../command/command.js';
+import { toInvalidFailure } from '../command/request.js';
+import type { Needs } from '../connect/context.js';
+import { exitCodes } from '../terminal/failure.js';
+import { formatCount } from '../terminal/text.js';
+import { Count, Row, Text, Texts } from '../views/answers.js';
+import { objectInfoFlag } from '../views/flags.js';
+import type { View } from '../views/view.js';
+import { readObjectInfo, readWorkflows } from '../workflow/read-files.js';
+import { parsePair } from './bulk.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'connect'>;
+
+const Pack = z.object({ node_id: Text, version: Text });
+const Findings = Row({
+  file: Text,
+  node: Text.describe('Id of the node in the file; empty for what is about a pack'),
+  host_node_name: Text,
+  pack: Pack.optional(),
+  problem: Text,
+  detail: Text,
+  breaks: z.boolean().describe('Whether the workflow does not load or run because of it'),
+});
+
+export const view = (): View => ({
+  usage: 'workflow check <files...>',
+  summary: 'Check workflows against the node definitions of the packs that they need; exits 6 with findings',
+  explain: {
+    files:
+      "Workflows of the graph editor or its API: files, patterns such as 'flows/**/*.json', or - for standard input",
+  },
+  flags: {
+    '--with <node@version>': {
+      description: 'Check as if this version of a pack were installed',
+      repeat: true,
+    },
+    '--upgrade': 'Find the highest version of each pack that keeps all the workflows whole',
+    ...objectInfoFlag,
+  },
+  shape: { columns: ['kind', 'what', 'where', 'detail'], less: ['kind'] },
+  notes: ['The files are only read, and only the names of their nodes and packs are sent.'],
+  examples: [
+    'regen workflow check portrait.json',
+    "regen workflow check 'flows/**/*.json' --upgrade",
+    'regen workflow check portrait.json --with light-tools@2.0.0 --object-info http://127.0.0.1:8188',
+  ],
+  answer: z.object({
+    workflows: Row({ file: Text, nodes: Count }),
+    packs: Row({ ...Pack.shape, host_node_names: Texts, files: Texts, recorded: z.boolean() }),
+    findings: Findings,
+    upgrades: Row({ node_id: Text, from: Text, to: Text, newest: Text, breaks: Findings }).optional(),
+  }),
+});
+
+export async function run(context: Context): Promise<number> {
+  const { args, flags, output, command, signal } = context;
+  const use = readReplacements((flags.with as readonly string[] | undefined) ?? []);
+  const workflows = await readWorkflows(context, args.files as readonly string[]);
+  const given = readText(flags, 'object-info');
+  const host =
+    given === undefined ? listHostNodes() : toHostNodes(await readObjectInfo(context, given), given);
+  const { client } = await context.services.reach();
+  const catalog = new DefinitionCatalog(client, signal);
+  const { names, packs } = listWanted(workflows, host);
+  await catalog.read(names, [...packs, ...[...use].map(([node_id, version]) => ({ node_id, version }))]);
+  const knowledge = { catalog, host };
+  const checked = checkWorkflows(workflows, knowledge, use);
+  const listVersions = (nodeId: string) => client.version.list({ nodeId }, { signal });
+  const upgrades = flags.upgrade
+    ? await findUpgrades(workflows, knowledge, checked.packs, listVersions)
+    : undefined;
+  const counted = workflows.map(({ file, nodes }) => ({ file, nodes: nodes.length }));
+  const answer = { workflows: counted, ...checked, ...(upgrades && { upgrades }) };
+  if (output.mode.json) await output.answer(answer);
+  else await output.answer(toRows(workflows, answer), { ...command.shape, none: 'No packs are needed.' });
+  const breaking = checked.findings.filter(({ breaks }) => breaks).length;
+  const total = counted.reduce((sum, { nodes }) => sum + nodes, 0);
+  await output.note(
+    `${formatCount(total, 'node')} in ${formatCount(workflows.length, 'workflow')}, ${formatCount(breaking, 'problem')}.`,
+  );
+  return breaking > 0 ? exitCodes.endedBadly : exitCodes.done;
+}
+
+/** @throws Failure if one is not a version of a pack */
+function readReplacements(given: readonly string[]): Replacements {
+  const pairs = given.map((text) => ({ text, pair: parsePair(text) }));
+  const wrong = pairs.filter(({ pair }) => !pair || !isSemanticVersion(pair.version));
+  if (wrong.length > 0)
+    throw toInvalidFailure(
+      wrong.map(({ text }) => ({ path: '--with', message: `must be written as node@1.2.3, not '${text}'` })),
+    );
+  return new Map(pairs.map(({ pair }) => [pair?.node_id.toLowerCase() as string, pair?.version as string]));
+}
+
+interface Checked {
+  readonly packs: readonly NeededPack[];
+  readonly findings: readonly WorkflowFinding[];
+  readonly upgrades?: readonly Upgrade[];
+}
+
+function toRows(workflows: readonly Workflow[], { packs, findings, upgrades = [] }: Checked) {
+  const isMany = workflows.length > 1;
+  const toRow = (kind: string, { file, node, host_node_name, problem, detail }: WorkflowFinding) => ({
+    kind,
+    what: host_node_name || problem,
+    where: [isMany ? file : '', node].filter(Boolean).join(':'),
+    detail: host_node_name ? `${problem}: ${detail}` : detail,
+  });
+  return [
+    ...packs.map(({ node_id, version, host_node_names, files, recorded }) => ({
+      kind: 'pack',
+      what: `${node_id} ${version}`,
+      where: isMany ? (files.length === 1 ? files[0] : formatCount(files.length, 'workflow')) : '',
+      detail: `${formatCount(host_node_names.length, 'node')}${recorded ? '' : ', found by name'}`,
+    })),
+    ...findings.map((one) => toRow(one.breaks ? 'problem' : 'note', one)),
+    ...upgrades.flatMap(({ node_id, from, to, newest, breaks }) => [
+      {
+        kind: 'upgrade',
+        what: node_id,
+        where: from === to ? from : `${from} -> ${to}`,
+        detail: to === newest ? 'the newest' : `${newest} is the newest; what breaks above ${to}:`,
+      },
+      ...breaks.map((one) => toRow('breaks', one)),
+    ]),
+  ];
+}

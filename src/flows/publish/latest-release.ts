@@ -1,0 +1,85 @@
+import { ClientError, ServiceError } from '../../client/errors.js';
+import { items } from '../../client/pages.js';
+import type { Change, ListedDefinition } from '../../contract/compare-definitions.js';
+import {
+  describeChange,
+  findBrokenPromises,
+  isWholeCode,
+  mayBreak,
+  type Release,
+} from '../../contract/release-rules.js';
+import type { CodeReport } from '../../python/code-report.js';
+import { toListedDefinition } from '../../python/definitions/definitions.js';
+import { FlowError } from '../flow-error.js';
+import type { PublishReport } from './pack.js';
+import { requireVersion, type VersionContext } from './published.js';
+
+type NodeContext = Pick<VersionContext, 'client' | 'nodeId' | 'signal'>;
+
+/** Reads the definitions of a published version. */
+export async function readDefinitions(
+  { client, nodeId, signal }: NodeContext,
+  version: string,
+): Promise<ListedDefinition[]> {
+  const all: ListedDefinition[] = [];
+  const read = (page: number) => client.hostNodes.list({ nodeId, version, page, limit: 100 }, { signal });
+  for await (const definition of items(read)) all.push(definition);
+  return all;
+}
+
+/**
+ * Reads the latest version of a node.
+ * @param wanted whether its definitions are needed
+ * @returns undefined if it has none
+ */
+export async function readLatestRelease(
+  context: NodeContext,
+  wanted: (version: string) => boolean = () => true,
+): Promise<Release | undefined> {
+  const { client, nodeId, signal } = context;
+  try {
+    const { latest_version: latest } = await client.node.get({ nodeId }, { signal });
+    if (!latest || latest.from_uplink) return undefined;
+    const { version } = requireVersion(client, { nodeId }, latest);
+    if (!version || !wanted(version)) return undefined;
+    return { version, definitions: await readDefinitions(context, version) };
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Compares a pack with the latest version of its node. A registry that does not answer prevents nothing.
+ * @throws FlowError if workflows break although the version number says that they do not
+ */
+export async function refuseBrokenPromise(
+  subject: VersionContext,
+  code: CodeReport,
+  report: PublishReport,
+): Promise<void> {
+  const { nodeId, version } = subject;
+  const { default: lt } = await import('semver/functions/lt.js');
+  try {
+    // One with a lower number, such as a fix of an older release, does not follow the latest.
+    const from = await readLatestRelease(
+      subject,
+      (latest) => lt(latest, version) && !mayBreak(latest, version),
+    );
+    if (!from || !code.followed) return;
+    const to = { version, definitions: code.nodes.map(toListedDefinition) };
+    const broken = findBrokenPromises(from, to, isWholeCode(code));
+    if (broken.length > 0) throw toBreakingError(nodeId, from.version, version, broken);
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    await report.warn(`The definitions were not compared with the latest version: ${error.message}`);
+  }
+}
+
+function toBreakingError(nodeId: string, from: string, to: string, broken: readonly Change[]): FlowError {
+  return new FlowError(
+    'breaking_changes',
+    `${nodeId} ${to} breaks workflows saved with ${from}, and its number does not say so; nothing was sent.`,
+    { details: broken.map((change) => ({ path: change.host_node_name, message: describeChange(change) })) },
+  );
+}

@@ -1,0 +1,165 @@
+import type { Client } from '../../client/client.js';
+import { ServiceError } from '../../client/errors.js';
+import { items } from '../../client/pages.js';
+import type { ListedDefinition } from '../../contract/compare-definitions.js';
+import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
+import { type ReadDefinition, readDefinition } from './check-node.js';
+import type { RecordedPack } from './parse-workflow.js';
+
+/** A version of a pack. */
+export interface PackVersion {
+  readonly node_id: string;
+  readonly version: string;
+}
+
+type Definitions = ReadonlyMap<string, ReadDefinition>;
+type Listed = ListedDefinition & {
+  readonly node_id?: string | undefined;
+  readonly node_version?: string | undefined;
+};
+
+/** What the registry has of the packs and names of some workflows. */
+export class DefinitionCatalog {
+  readonly #versions = new Map<string, Map<string, ReadDefinition>>();
+  readonly #owners = new Map<string, PackVersion[]>();
+  /** The version that is the latest, by pack. */
+  readonly #latest = new Map<string, string>();
+  readonly #absent = new Set<string>();
+  /** Whether the registry answers about many names at once. */
+  #isBulk = true;
+
+  constructor(
+    readonly client: Client,
+    readonly signal: AbortSignal,
+  ) {}
+
+  /** The definitions of a version that were read; undefined if the registry has no such version. */
+  getVersion({ node_id, version }: PackVersion): Definitions | undefined {
+    return this.#versions.get(toKey(node_id, version));
+  }
+
+  /** The latest version of a pack, if one was found. */
+  getLatest(nodeId: string): string | undefined {
+    return this.#latest.get(nodeId.toLowerCase());
+  }
+
+  /** The packs whose latest version has a name that was not found where the workflow said. */
+  listOwners(name: string): readonly PackVersion[] {
+    return this.#owners.get(name) ?? [];
+  }
+
+  /**
+   * Reads the definitions with some names of some versions, in one request if the registry can, and finds who has the
+   * names that none of them has. Versions without one of the names are then read whole, because the registry behind a
+   * registry answers only so, and because that tells whether there is such a version.
+   */
+  async read(names: readonly string[], packs: readonly RecordedPack[]): Promise<void> {
+    const unread = packs.filter(({ node_id, version }) => !this.#knows(node_id, version));
+    if (names.length === 0) return;
+    const asked = new Map(unread.map((pack) => [toKey(pack.node_id, pack.version ?? ''), pack]));
+    for (const some of listParts(names, DEFAULT_LIMITS.bulkPairs))
+      for (const versions of listParts([...asked.values()], DEFAULT_LIMITS.bulkPairs))
+        if (this.#isBulk) await this.#readBulk(some, versions);
+    await forEachOf([...asked.values()], (pack) => this.#readWhole(pack));
+    if (this.#isBulk) return;
+    const known = new Set([...this.#versions.values()].flatMap((all) => [...all.keys()]));
+    await forEachOf(
+      names.filter((name) => !known.has(name)),
+      (name) => this.#findOwner(name),
+    );
+  }
+
+  #knows(nodeId: string, version = this.getLatest(nodeId) ?? ''): boolean {
+    const key = toKey(nodeId, version);
+    return this.#versions.has(key) || this.#absent.has(key);
+  }
+
+  async #readBulk(names: readonly string[], packs: readonly RecordedPack[]): Promise<void> {
+    try {
+      const body = { names: [...names], node_versions: [...packs] };
+      const { host_nodes } = await this.client.hostNodes.bulk({ body }, { signal: this.signal });
+      const asked = new Set(packs.map(({ node_id, version = '' }) => toKey(node_id, version)));
+      for (const one of host_nodes) this.#add(one, asked);
+    } catch (error) {
+      if (!isUnknownRoute(error)) throw error;
+      this.#isBulk = false;
+    }
+  }
+
+  #add(listed: Listed, asked: ReadonlySet<string>): void {
+    const { node_id, node_version: version, host_node_name: name } = listed;
+    if (node_id === undefined || version === undefined || name === undefined) return;
+    this.#open({ node_id, version }).set(name, readDefinition(listed));
+    if (asked.has(toKey(node_id, version))) return;
+    this.#latest.set(node_id.toLowerCase(), version);
+    this.#owners.set(name, [...(this.#owners.get(name) ?? []), { node_id, version }]);
+  }
+
+  #open({ node_id, version }: PackVersion): Map<string, ReadDefinition> {
+    const key = toKey(node_id, version);
+    const found = this.#versions.get(key) ?? new Map<string, ReadDefinition>();
+    this.#versions.set(key, found);
+    return found;
+  }
+
+  async #readWhole({ node_id, version }: RecordedPack): Promise<void> {
+    if (this.#knows(node_id, version)) return;
+    const { client, signal } = this;
+    try {
+      const wanted =
+        version ?? (await client.node.get({ nodeId: node_id }, { signal })).latest_version?.version;
+      if (wanted === undefined) throw new ServiceError({ code: 'not_found', status: 404, message: '' });
+      if (version === undefined) this.#latest.set(node_id.toLowerCase(), wanted);
+      const read = (page: number) =>
+        client.hostNodes.list({ nodeId: node_id, version: wanted, page, limit: 100 }, { signal });
+      const found = new Map<string, ReadDefinition>();
+      for await (const one of items(read))
+        if (one.host_node_name !== undefined) found.set(one.host_node_name, readDefinition(one));
+      this.#versions.set(toKey(node_id, wanted), found);
+    } catch (error) {
+      // Banned packs answer 403.
+      if (!(error instanceof ServiceError) || ![403, 404].includes(error.status)) throw error;
+      this.#absent.add(toKey(node_id, version ?? ''));
+    }
+  }
+
+  /** Asks about one name; registries without a bulk read know one owner of each. */
+  async #findOwner(name: string): Promise<void> {
+    try {
+      const { client, signal } = this;
+      const { id: node_id } = await client.hostNodes.findNode({ hostNodeName: name }, { signal });
+      if (node_id === undefined) return;
+      await this.#readWhole({ node_id, version: undefined });
+      const version = this.getLatest(node_id);
+      if (version !== undefined) this.#owners.set(name, [{ node_id, version }]);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || ![403, 404].includes(error.status)) throw error;
+    }
+  }
+}
+
+function toKey(nodeId: string, version: string): string {
+  return `${nodeId.toLowerCase()}\n${version}`;
+}
+
+function isUnknownRoute(error: unknown): boolean {
+  return error instanceof ServiceError && [404, 405, 501].includes(error.status);
+}
+
+/** At least one part, which may be empty. */
+function listParts<Item>(all: readonly Item[], size: number): (readonly Item[])[] {
+  const parts = Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
+    all.slice(at * size, (at + 1) * size),
+  );
+  return parts.length > 0 ? parts : [[]];
+}
+
+const PARALLEL = 8;
+
+async function forEachOf<Item>(all: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const rest = [...all];
+  const take = async (): Promise<void> => {
+    for (let next = rest.shift(); next !== undefined; next = rest.shift()) await work(next);
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL, all.length) }, take));
+}

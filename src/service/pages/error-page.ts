@@ -1,0 +1,28 @@
+import type { Html } from './html.js';
+import { html } from './html.js';
+import { layOut } from './layout.js';
+
+/** Draws a refusal. */
+export function drawError(status: number, message: string): Html {
+  const hint =
+    status === 401 &&
+    html`<p>Sign in by running <code>regen open</code> in a terminal that is signed in.</p>`;
+  return layOut({
+    title: `${status} - Node registry`,
+    body: html`<h1>${TITLES[status] ?? 'This page cannot be shown'}</h1>\n<p>${message}</p>${hint}`,
+  });
+}
+
+/** Leads to the page of a link that signed in. */
+export function drawSignedIn(path: string): Html {
+  return layOut({
+    title: 'Signed in - Node registry',
+    body: html`<h1>Signed in</h1>\n<p><a href="${path}">Continue</a></p>`,
+  });
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  401: 'Sign in to see this',
+  404: 'Not found',
+  429: 'Too many requests',
+};

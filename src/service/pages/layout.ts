@@ -1,0 +1,92 @@
+import { type Html, html, untrusted } from './html.js';
+
+interface PageText {
+  readonly title: string;
+  /** For search engines and previews of links. */
+  readonly summary?: string | undefined;
+  /** What the search field holds. */
+  readonly search?: string;
+  /** An Atom feed of what the page shows. */
+  readonly feed?: string;
+  readonly body: Html;
+}
+
+/** Draws the frame of a page. */
+export function layOut({ title, summary, search, feed, body }: PageText): Html {
+  const about =
+    summary === undefined ? undefined : html`<meta name="description" content="${summary.slice(0, 200)}">`;
+  const atom = feed && html`<link rel="alternate" type="application/atom+xml" href="${feed}">`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>${title.slice(0, 200)}</title>
+${about}${atom}<link rel="stylesheet" href="/web/style.css">
+</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header>
+<a class="home" href="/">Node registry</a>
+<form role="search" action="/" method="get">
+<input type="search" name="search" value="${search ?? ''}" maxlength="200" aria-label="Search nodes" placeholder="Search nodes">
+<button>Search</button>
+</form>
+</header>
+<main id="main">
+${body}
+</main>
+<footer><a href="/web/tasks">Your tasks</a> <a href="/openapi.json">API</a></footer>
+</body>
+</html>
+`;
+}
+
+/** A list of names and values; those without a value are left out. */
+export function listFacts(facts: Readonly<Record<string, Html | string | number | undefined>>): Html {
+  const given = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '');
+  return html`<dl>${given.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
+}
+
+/** @param rows with a cell for each heading */
+export function drawTable(
+  caption: string,
+  headings: readonly string[],
+  rows: readonly (readonly (Html | string | number | undefined)[])[],
+): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table>
+<thead><tr>${headings.map((heading) => html`<th scope="col">${heading}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
+</table></div>`;
+}
+
+const STATUS_PREFIX = /^[A-Z][a-zA-Z]*Status(?=[A-Z])/;
+
+/** The short word for a status, such as `active`. */
+export function shortenStatus(status: string | undefined): string {
+  return (status ?? '').replace(STATUS_PREFIX, '').toLowerCase();
+}
+
+export function drawStatus(status: string | undefined): Html {
+  const word = shortenStatus(status);
+  return html`<span class="status ${word}">${word}</span>`;
+}
+
+export function drawTime(time: string | undefined): Html | undefined {
+  return time === undefined ? undefined : html`<time datetime="${time}">${time.slice(0, 10)}</time>`;
+}
+
+export function listTags(tags: readonly string[] | undefined): Html | undefined {
+  if (!tags?.length) return undefined;
+  return html`<ul class="tags">${tags.slice(0, 20).map((tag) => html`<li>${untrusted(tag, 40)}</li>`)}</ul>`;
+}
+
+/** Links to the pages of a list. */
+export function linkPages(page: number, pages: number, toPath: (page: number) => string): Html | undefined {
+  if (pages < 2) return undefined;
+  const before = page > 1 && html`<a rel="prev" href="${toPath(page - 1)}">Previous</a> `;
+  const after = page < pages && html` <a rel="next" href="${toPath(page + 1)}">Next</a>`;
+  return html`<nav aria-label="Pages" class="pages">${before}<span>Page ${page} of ${pages}</span>${after}</nav>`;
+}

@@ -1,0 +1,80 @@
+import type { OperationAnswer } from '../operation/call.js';
+import { externalLink, type Html, html, untrusted } from './html.js';
+import { drawStatus, drawTable, drawTime, layOut, listFacts, listTags } from './layout.js';
+import { definePage, toNodePath, toPublisherPath, toVersionPath } from './page.js';
+
+const MAX_VERSIONS = 200;
+
+/** A node with its versions. */
+export const nodePage = definePage({
+  path: '/web/nodes/{nodeId}',
+  operation: 'node.get',
+  render: async (node: OperationAnswer<'node.get'>, { read, hasOtherNames }) => {
+    const {
+      id = '',
+      name,
+      description,
+      publisher,
+      latest_version: latest,
+      repository,
+      tags,
+      downloads,
+    } = node;
+    const versions = await read('version.list', { params: { nodeId: id } });
+    const shown = versions.slice(0, MAX_VERSIONS);
+    return layOut({
+      title: `${name ?? id} - Node registry`,
+      summary: description,
+      feed: `${toNodePath(id)}/changes.atom`,
+      body: html`<h1>${untrusted(name ?? id, 100)}</h1>
+<p>${untrusted(description, 1000)}</p>
+${listTags(tags)}
+${node.status !== 'NodeStatusActive' && html`<p role="status">${drawStatus(node.status)} ${untrusted(node.status_detail, 1000)}</p>`}
+<h2>Install</h2>
+${latest ? listCommands(id, hasOtherNames) : html`<p>No version is active yet.</p>`}
+<h2>About</h2>
+${listFacts({
+  Node: html`<code>${id}</code>`,
+  Publisher:
+    publisher?.id &&
+    html`<a href="${toPublisherPath(publisher.id)}">${untrusted(publisher.name ?? publisher.id, 100)}</a>`,
+  Author: untrusted(node.author, 100),
+  'Latest version':
+    latest?.version && html`<a href="${toVersionPath(id, latest.version)}">${latest.version}</a>`,
+  Repository: externalLink(repository),
+  License: untrusted(node.license, 100),
+  'Operating systems': untrusted(node.supported_os?.join(', '), 200),
+  Accelerators: untrusted(node.supported_accelerators?.join(', '), 200),
+  Downloads: downloads,
+  Created: drawTime(node.created_at),
+})}
+<h2>Versions</h2>
+${versions.length === 0 ? html`<p>No versions yet.</p>` : drawTable('Versions', ['Version', 'Status', 'Published', 'Changes'], shown.map(drawVersion(id, shown)))}
+${versions.length > MAX_VERSIONS && html`<p>The newest ${MAX_VERSIONS} of ${versions.length} are shown.</p>`}`,
+    });
+  },
+});
+
+type Versions = OperationAnswer<'version.list'>;
+
+const drawVersion =
+  (id: string, all: Versions) =>
+  ({ version = '', status, createdAt, deprecated }: Versions[number], at: number): (Html | undefined)[] => {
+    const before = all[at + 1]?.version;
+    const path = toVersionPath(id, version);
+    const since = before && html`<a href="${path}/changes?since=${before}">since ${before}</a>`;
+    return [
+      html`<a href="${path}">${version}</a>`,
+      html`${drawStatus(status)}${deprecated && html` <span class="status flagged">deprecated</span>`}`,
+      drawTime(createdAt),
+      since || undefined,
+    ];
+  };
+
+function listCommands(id: string, hasOtherNames: boolean): Html {
+  const commands = [`regen node install ${id} --into ComfyUI/custom_nodes`];
+  if (hasOtherNames) commands.push(`comfy node registry-install ${id}`);
+  return html`${commands.map((command) => html`<pre><code>${command}</code></pre>\n`)}${
+    hasOtherNames && html`<p>Or search for <code>${id}</code> in ComfyUI-Manager.</p>`
+  }`;
+}

@@ -1,0 +1,221 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { html, untrusted } from '../../../src/service/pages/html.js';
+import { registryForFile } from '../../support/registry.js';
+
+const registry = registryForFile();
+
+const HOSTILE = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "' onmouseover='alert(1)",
+  'javascript:alert(1)',
+  'data:text/html,<script>alert(1)</script>',
+  '</title></style></textarea><svg onload=alert(1)>',
+  '\u202egnp.exe\u2066',
+  '&lt;script&gt;&#60;',
+  '${7*7}{{7*7}}',
+  'x'.repeat(900),
+];
+
+/** Reads a page as a browser does that nobody is signed in to. */
+async function readPage(path: string, headers: Record<string, string> = {}) {
+  const answer = await fetch(registry().url + path, { headers });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+/** Tags that could run or load something, and links to other than web addresses. */
+function listDangers(text: string): string[] {
+  const own = '<link rel="icon" href="data:,">';
+  const tags = text.replace(own, '').match(/<\/?[a-z][^>]*>/gi) ?? [];
+  return tags.filter((tag) => {
+    const withoutValues = tag.replace(/"[^"]*"/g, '""');
+    const canRun = /^<(?:script|iframe|object|embed|base|img)|\son[a-z]+\s*=/i.test(withoutValues);
+    return canRun || /(?:href|src|action)="(?!\/|https?:\/\/|\?|#)/i.test(tag);
+  });
+}
+
+describe('a page', () => {
+  beforeAll(async () => {
+    const { active, publish, change } = registry();
+    await active('pretty', '1.0.0');
+    await active('pretty', '1.1.0');
+    const definition = (input_types: object, return_types: string[]) =>
+      JSON.stringify({
+        input_types: JSON.stringify(input_types),
+        return_types: JSON.stringify(return_types),
+        return_names: JSON.stringify(return_types),
+        category: 'test',
+      });
+    const old = definition(
+      { required: { image: ['IMAGE'], mode: [['soft', 'hard'], { default: 'soft' }] } },
+      ['IMAGE'],
+    );
+    const now = definition({ required: { image: ['IMAGE'], mode: [['soft'], { default: 'soft' }] } }, [
+      'IMAGE',
+      'MASK',
+    ]);
+    await storeDefinition('1.0.0', old);
+    await storeDefinition('1.1.0', now);
+    await publish('pretty', '2.0.0');
+    async function storeDefinition(version: string, text: string) {
+      await change(async (tx) => {
+        const { id } = await tx
+          .selectFrom('versions')
+          .select('id')
+          .where('node_id', '=', 'pretty')
+          .where('version', '=', version)
+          .executeTakeFirstOrThrow();
+        await tx
+          .insertInto('host_nodes')
+          .values({
+            version_id: id,
+            node_id: 'pretty',
+            name: 'Soften',
+            definition: text,
+            policy: 'HostNodePolicyActive',
+            listed: 1,
+          } as never)
+          .execute();
+      });
+    }
+  });
+
+  it('of a node leads from the front page to its versions and what changed', async () => {
+    const front = await readPage('/?search=pretty');
+    expect(front.text).toContain('<a href="/web/nodes/pretty">');
+    const node = await readPage('/web/nodes/pretty');
+    expect(node.status).toBe(200);
+    expect(node.text).toContain('regen node install pretty');
+    expect(node.text).toContain('/web/nodes/pretty/versions/1.1.0/changes?since=1.0.0');
+    expect(node.text).not.toContain('2.0.0');
+    const changes = await readPage('/web/nodes/pretty/versions/1.1.0/changes?since=1.0.0');
+    expect(changes.text).toContain('breaks workflows');
+    expect(changes.text).toContain('mode: hard');
+    const version = await readPage('/web/nodes/pretty/versions/1.1.0');
+    expect(version.text).toMatch(/<svg class="node"[^]*Soften[^]*image[^]*MASK/);
+    const publisher = await readPage('/web/publishers/acme');
+    expect(publisher.text).toContain('<a href="/web/nodes/pretty">');
+  });
+
+  it('runs and embeds nothing, and is kept by caches', async () => {
+    for (const path of ['/', '/web/nodes/pretty', '/badge/pretty']) {
+      const { headers } = await readPage(path);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('content-security-policy')).not.toContain('script');
+      expect(headers.get('cache-control')).toBe('public, max-age=30');
+      expect(headers.get('set-cookie')).toBeNull();
+      const again = await readPage(path, { 'if-none-match': headers.get('etag') as string });
+      expect(again.status).toBe(304);
+      expect(again.headers.get('content-security-policy')).toBe(headers.get('content-security-policy'));
+    }
+  });
+
+  it('is 30 kB at most, with one style sheet', async () => {
+    for (const path of ['/', '/web/nodes/pretty', '/web/nodes/pretty/versions/1.1.0']) {
+      const { text } = await readPage(path);
+      expect(Buffer.byteLength(text)).toBeLessThan(30_000);
+      expect(text.match(/<link rel="stylesheet"|<script|<img/g)).toEqual(['<link rel="stylesheet"']);
+    }
+    const style = await readPage('/web/style.css');
+    expect(style.headers.get('content-type')).toContain('text/css');
+  });
+
+  it('refuses as a page, in a sentence', async () => {
+    const missing = await readPage('/web/nodes/not-there');
+    expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(missing.text).toContain('There is no node not-there.');
+    const unknown = await readPage('/web/nodes/pretty?tab=readme');
+    expect(unknown.status).toBe(400);
+    const draft = await readPage('/web/nodes/pretty/versions/2.0.0');
+    expect(draft.status).toBe(404);
+    expect((await readPage('/web/nothing/at/all')).text).toContain('<h1>Not found</h1>');
+  });
+
+  it('is redirected to the registered spelling of its node', async () => {
+    const answer = await fetch(`${registry().url}/web/nodes/PRETTY/versions/1.0.0?page=1`, {
+      redirect: 'manual',
+    });
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      302,
+      '/web/nodes/pretty/versions/1.0.0?page=1',
+    ]);
+  });
+
+  it.each(HOSTILE)('shows %j as text wherever people can write it', async (text) => {
+    const { publish, change, ok } = registry();
+    const nodeId = `hostile-${HOSTILE.indexOf(text)}`;
+    await publish(nodeId, '1.0.0', {
+      node: {
+        name: text.slice(0, 100),
+        description: text,
+        author: text,
+        license: text,
+        tags: [text],
+        category: text,
+      },
+      node_version: {
+        changelog: text,
+        dependencies: [text.slice(0, 200)],
+        supported_os: [text.slice(0, 100)],
+      },
+    });
+    await ok('ann', 'PUT', '/publishers/acme', { name: text.slice(0, 100), description: text });
+    await change((tx) =>
+      tx
+        .updateTable('versions')
+        .set({ status: 'NodeVersionStatusActive', status_reason: text })
+        .where('node_id', '=', nodeId)
+        .execute(),
+    );
+    const { id } = await change((tx) =>
+      tx.selectFrom('versions').select('id').where('node_id', '=', nodeId).executeTakeFirstOrThrow(),
+    );
+    const definition = JSON.stringify({
+      description: text,
+      input_types: JSON.stringify({ required: { [text]: [text, { default: text }], other: [[text], {}] } }),
+      return_types: JSON.stringify([text]),
+      return_names: JSON.stringify([text]),
+    });
+    await change((tx) =>
+      tx
+        .insertInto('host_nodes')
+        .values({
+          version_id: id,
+          node_id: nodeId,
+          name: text.slice(0, 200),
+          definition,
+          policy: 'HostNodePolicyActive',
+          listed: 1,
+        } as never)
+        .execute(),
+    );
+    const paths = [
+      `/?search=${encodeURIComponent(text.slice(0, 200))}`,
+      `/web/nodes/${nodeId}`,
+      `/web/nodes/${nodeId}/versions/1.0.0`,
+      '/web/publishers/acme',
+      `/badge/${nodeId}`,
+      `/web/nodes/${encodeURIComponent(text)}`,
+      `/web/nodes/${nodeId}/versions/1.0.0/changes?since=${encodeURIComponent(text.slice(0, 200))}`,
+    ];
+    for (const path of paths) {
+      const page = await readPage(path);
+      expect(page.status, path).toBeLessThan(500);
+      expect(listDangers(page.text), path).toEqual([]);
+      expect(page.text).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+    }
+  });
+});
+
+describe('markup', () => {
+  it('escapes texts and numbers, keeps markup and leaves out what is absent', () => {
+    const inner = html`<b>${'<i>'}</b>`;
+    expect(html`<p title="${'"'}">${inner}${undefined}${false}${[1, inner]}</p>`.text).toBe(
+      '<p title="&quot;"><b>&lt;i&gt;</b>1<b>&lt;i&gt;</b></p>',
+    );
+  });
+
+  it('cuts a long text between letters', () => {
+    expect(untrusted('👍'.repeat(20), 10)?.text).toBe(`<bdi>${'👍'.repeat(10)}…</bdi>`);
+  });
+});
