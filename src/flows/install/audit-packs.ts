@@ -82,7 +82,9 @@ async function auditPack(context: AuditContext, pack: InstalledPack): Promise<Au
   const { published } = read;
   const state = DOUBTFUL_STATES.find((one) => published.status?.toLowerCase().endsWith(one));
   const { client, signal } = context;
-  const { status_reason } = state ? await readReason({ client, nodeId: node_id, signal }, published) : published;
+  const { status_reason } = state
+    ? await readReason({ client, nodeId: node_id, signal }, published)
+    : published;
   const reason = status_reason || 'the registry gives no reason';
   const newer = async () => findNewer(context, node_id, version);
   const about = state ? [toFinding(state, reason, await newer())] : [];
