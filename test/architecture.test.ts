@@ -236,7 +236,8 @@ test.each(homes)('$what is used only where it belongs', ({ found, at }) => {
 describe('the names of operations', () => {
   const names = new Set(Array.from(listOperations(contract), ([name]) => name));
   /** Commands and pages are written for operations; the contract declares them, and its types are generated. */
-  const places = /^src\/(contract\/[a-z-]+|cli\/(views|commands)\/[a-z-]+|service\/pages\/[a-z-]+|library\/api\.generated)\.ts$/;
+  const places =
+    /^src\/(contract\/[a-z-]+|cli\/(views|commands)\/[a-z-]+|service\/pages\/[a-z-]+|library\/api\.generated)\.ts$/;
 
   /** The lines of a file that name an operation other than as a type, a key of a table, or what is called or recorded. */
   function listNamed(file: string): string[] {

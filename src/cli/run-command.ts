@@ -73,8 +73,13 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     return (await run(composed.context)) ?? exitCodes.done;
   } catch (error) {
     if (interruption.signal.aborted || error instanceof PromptCancelled) {
-      await output.note(interruption.hint ? say`Interrupted. ${interruption.hint}` : 'Interrupted.');
-      return interruption.exitCode;
+      const { hint, exitCode: exit } = interruption;
+      if (output.isForProgram)
+        await output.failure(
+          new Failure('Interrupted.', { code: 'interrupted', exit, ...(hint && { hint }) }),
+        );
+      else await output.note(hint ? say`Interrupted. ${hint}` : 'Interrupted.');
+      return exit;
     }
     const failure = await describeFailure(error, asked, services);
     await output.failure(failure);
@@ -213,6 +218,11 @@ function readRequestTimeout(env: System['env'], flags: ParsedCommand['flags']): 
   throw usage(`${name} must be greater than 0.`);
 }
 
+/** Where a token comes from that signing in does not replace. */
+const TOKEN_SOURCES = [
+  ...['--token-file', 'REGEN_TOKEN', 'REGEN_ADMIN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE', 'REGEN_PUBLISH_TOKEN'],
+];
+
 async function describeFailure(
   error: unknown,
   asked: ParsedCommand | undefined,
@@ -220,12 +230,13 @@ async function describeFailure(
 ): Promise<Failure> {
   const { toFailure } = await import('./command/to-failure.js');
   const failure = toFailure(error, asked);
-  if (asked && failure.facts.code === 'unauthenticated' && services?.isEmbeddedAddress) {
-    const hint =
-      'This is the embedded service. To use it as its owner, pass --profile local, without an address.';
-    return new Failure(failure.text, { ...failure.facts, hint });
-  }
-  return failure;
+  if (!asked || failure.facts.code !== 'unauthenticated') return failure;
+  const { credentialSource: source = '' } = services ?? {};
+  const hint = services?.isEmbeddedAddress
+    ? 'This is the embedded service. To use it as its owner, pass --profile local, without an address.'
+    : TOKEN_SOURCES.includes(source) &&
+      `The token of ${source} is unknown, expired or revoked. Replace it, or remove it to use the sign-in of the profile.`;
+  return hint ? new Failure(failure.text, { ...failure.facts, hint }) : failure;
 }
 
 /** Loads a file of `commands/`. The build writes out the imports: see scripts/bundle.ts. */

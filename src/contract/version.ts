@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Node } from './node.js';
-import { NodeVersion, NodeVersionStatus } from './node-version.js';
+import { deprecation_message, NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
 import { limitEntries } from './schema/entries.js';
 import { DateTime } from './schema/identifiers.js';
@@ -10,6 +10,10 @@ const Publish = z
   .object({
     node: Node,
     node_version: NodeVersion.required({ version: true }),
+    stage: z
+      .boolean()
+      .optional()
+      .describe('Whether an owner has to approve the version once it has passed its checks'),
     personal_access_token: z
       .string()
       .min(1)
@@ -37,6 +41,7 @@ const VersionUpdate = z
   .strictObject({
     changelog: text.long.optional().describe('Summary of changes in this version'),
     deprecated: z.boolean().optional().describe('Whether this version is deprecated'),
+    deprecation_message,
   })
   .meta({ id: 'VersionUpdate', examples: [{ changelog: 'Faster', deprecated: false }] });
 
@@ -106,6 +111,12 @@ export const version = {
       loss: 'The version number cannot be used again.',
     },
     extension: 'status NodeVersionStatusDeleted is shown',
+  }),
+  approve: operation(`POST ${ofPublisher}/{versionId}/approve`, {
+    summary: 'Approve a staged version, which becomes Active',
+    who: 'owner writes',
+    response: NodeVersion,
+    extension: 'a person decides what a CI job may only prepare',
   }),
   history: operation(`GET ${ofPublisher}/{versionId}/history`, {
     summary: 'Show the status history of a version',

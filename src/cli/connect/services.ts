@@ -57,6 +57,9 @@ export class ServiceConnector {
   }
 
   /** The service that this command uses. */
+  /** Where the credential of the latest service comes from. */
+  credentialSource: string | undefined;
+
   get target(): Target {
     const { flags, system, settings } = this.#context;
     return this.#used ?? chooseTarget(flags, system.env, settings);
@@ -133,11 +136,11 @@ export class ServiceConnector {
    * @param destroyed what was destroyed there, if something was
    */
   async announce(destroyed?: string): Promise<void> {
-    const { name, url } = await this.reach();
+    const { name, url, local } = await this.reach();
     const place = name === url ? url : `${name} (${url})`;
-    await this.#context.output.note(
-      destroyed === undefined ? `Done on ${place}.` : `${destroyed} on ${name}.`,
-    );
+    if (destroyed !== undefined)
+      return this.#context.output.note(local ? `${destroyed}.` : `${destroyed} on ${place}.`);
+    if (!local) await this.#context.output.note(`Done on ${place}.`);
   }
 
   async #reach(target: Target): Promise<Service> {
@@ -151,6 +154,7 @@ export class ServiceConnector {
       ...{ target, store, tokenFile, owner: local?.owner },
       toCredential: (signIn, source) => toCredential(signIn, source, store),
     });
+    this.credentialSource = credential?.source;
     const isOwner = local !== undefined && credential === local.owner;
     const client = isOwner
       ? local.client

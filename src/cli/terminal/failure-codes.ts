@@ -5,6 +5,7 @@
 export const failureCodes = {
   usage: ['The command line is wrong; nothing was sent.', 2],
   invalid_pack: ['The manifest or the files of the node pack are not valid.', 2],
+  empty_pack: ['The node pack has no node definition; --allow-empty publishes it anyway.', 2],
   archive_limit: ['The archive of the node pack would exceed a limit.', 2],
   secrets_found: ['Files of the node pack look like secrets.', 2],
   lock_invalid: ['The lock file cannot be read, such as after a bad merge.', 2],
@@ -63,6 +64,7 @@ export const failureCodes = {
   still_running: ['The command stopped waiting; the work continues.', 8],
   status_unreadable: ['The service cannot report the status of the task.', 8],
   version_pending: ['The registry has not finished checking the version.', 8],
+  interrupted: ['Ctrl-C or another signal ended the command; the hint says how to continue.', 130, 143],
   unexpected: ['A bug, or a response that is not part of the contract: please report it.', 1, 7],
 } as const satisfies Readonly<Record<string, readonly [meaning: string, ...exits: number[]]>>;
 

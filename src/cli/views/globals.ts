@@ -13,7 +13,7 @@ export const globals: Flags = {
     only: 'service',
   },
   '--json': "Print the service's response unchanged, as one JSON document",
-  '--jq <expression>': 'Filter the JSON of the answer with a jq expression, such as .id or ".nodes[].name"',
+  '--jq <expression>': 'Filter the JSON of the response with a jq expression, such as .id or ".nodes[].name"',
   '--columns <names>': {
     description:
       'Columns of a list, by field name and separated by commas, such as id,latest_version.version',
@@ -28,7 +28,7 @@ export const globals: Flags = {
   '--no-input':
     'Never prompt: fail on missing values and where --yes is required; assume yes to other confirmations',
   '--no-pager': 'Do not show long output in a pager',
-  '--no-color': 'Turn off colour',
+  '--no-color': 'Turn off color',
   '--no-autostart': { description: 'Do not start the embedded service', only: 'service' },
 };
 
@@ -53,10 +53,10 @@ export const groups: Readonly<Record<string, string>> = {
   'admin publisher member': 'Members of any publisher',
   'admin host-node': 'Policies of node definitions',
   'admin token': 'Admin tokens',
-  'admin user': 'Budgets of users',
+  'admin user': 'Users and their budgets',
   auth: 'Sign in, sign out and show the current credential',
   config: 'Settings',
-  completion: 'Shell completion of commands, flags and values',
+  completion: 'Shell completion of commands, flags and values: install it, or print the script',
   serve: 'Run the service itself on this machine',
 };
 
@@ -66,7 +66,7 @@ export const order: Readonly<Record<string, readonly string[]>> = {
     'create, get, list, update, delete, audit, token create, token list, token check, trust add, trust list, trust check'.split(
       ', ',
     ),
-  node: ['init'],
+  node: ['scaffold', 'init'],
   version: 'publish, pack, check, bump, deprecate, diff, update, get, list, delete, history, download'.split(
     ', ',
   ),

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
 import { checkDigest, checkSha256, computeSha256 } from '../digest.js';
 import { FlowError } from '../flow-error.js';
-import { toVerdictError } from '../publish/next-step.js';
+import { isStaged, toVerdictError } from '../publish/next-step.js';
 import { findArchiveDigest, type NodeVersion, readVersion, requireVersion } from '../publish/published.js';
 
 /** What a version may be besides Active. */
@@ -16,7 +16,7 @@ export interface FindVersionOptions {
   readonly version?: string | undefined;
   /** Whether the registry counts an install. Default true. */
   readonly counts?: boolean;
-  /** Which of `DOUBTFUL_STATES` the version may have. */
+  /** Which of `DOUBTFUL_STATES` the version may have; `staged`: it may wait for an owner. */
   readonly allowed?: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
@@ -69,6 +69,7 @@ function requireDownloadable(
     case 'NodeVersionStatusDeleted':
       throw toNothingToDownloadError(nodeId, version.version, ', because it was deleted');
     case 'NodeVersionStatusPending':
+      if (allowed?.has('staged') && isStaged(version)) return version;
       throw new FlowError(
         'version_pending',
         `The registry has not finished checking ${nodeId} ${version.version}.`,

@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { completeVersion } from '../../contract/schema/semantic-version.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { readBody } from '../../wire/read-body.js';
+import { parseDigest } from '../digest.js';
 import { FlowError, requireSubject } from '../flow-error.js';
 
 export type NodeVersion = z.output<typeof NodeVersionSchema>;
@@ -41,6 +42,30 @@ export async function readVersion({
     `The registry refuses to show ${nodeId} ${version}: ${item?.error_message ?? 'no reason given'}`,
     { serviceCode: item?.status ?? 'error' },
   );
+}
+
+/** Stands for the version of a node that is installed by default. */
+export const LATEST = 'latest';
+
+/**
+ * Finds the version that a person means.
+ * @throws FlowError if `latest` is asked for and there is none
+ */
+export async function resolveVersion(
+  { client }: Pick<VersionContext, 'client'>,
+  nodeId: string,
+  version: string,
+  signal: AbortSignal,
+): Promise<string> {
+  if (version !== LATEST) return version;
+  const { latest_version } = await client.node.get({ nodeId }, { signal });
+  if (latest_version?.version) return latest_version.version;
+  throw new FlowError('no_active_version', `The node ${nodeId} has no active version.`, { subject: nodeId });
+}
+
+/** Says that a version is deprecated, and what its publisher says about it. */
+export function describeDeprecation(nodeId: string, { version, deprecation_message }: NodeVersion): string {
+  return `${nodeId} ${version} is deprecated${deprecation_message ? `: ${deprecation_message}` : '.'}`;
 }
 
 /**
@@ -112,8 +137,7 @@ export async function compareUploaded(
   if (status === 404) return 'nothing';
   const tree = /sha256=([0-9a-f]{64})/.exec(headers['x-archive-tree'] ?? '')?.[1];
   if (tree) return tree === archive.tree ? 'same' : 'other';
-  const digest = /sha-256=:([^:]+):/.exec(headers['repr-digest'] ?? '')?.[1];
-  if (digest && Buffer.from(digest, 'base64').toString('hex') === archive.sha256) return 'same';
+  if (parseDigest(headers['repr-digest']) === archive.sha256) return 'same';
   return (await downloadTree(subject, downloadUrl, scratch)) === archive.tree ? 'same' : 'other';
 }
 

@@ -111,15 +111,31 @@ function findLast(
   kind: string | undefined,
   isMeant: (entry: Entry) => boolean,
 ): Entry | undefined {
+  requireKind(kind, `@last:${kind}`);
   for (const entry of ledger.entries()) if (isMeant(entry) && isKind(entry, kind)) return entry;
   throw new FlowError('task_not_found', `No ${kind ? `${kind} ` : ''}task was started from here.`);
+}
+
+/** @throws FlowError if no task can be of this kind */
+export function requireKind(kind: string | undefined, written: string): void {
+  const operations = listTaskOperations();
+  if (operations.some((operation) => isKind({ operation }, kind))) return;
+  const names = operations.map((operation) => formatKind(operation));
+  throw new FlowError(
+    'usage',
+    `'${written}' names no kind of task; the kinds are image, video, ${names.join(', ')}.`,
+  );
+}
+
+function formatKind(operation: string): string {
+  const [, name = ''] = operation.split('.');
+  return name.replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase();
 }
 
 /** Whether an entry is of a kind: `image`, `video`, or an operation such as `relight` or `style-transfer`. */
 export function isKind({ operation }: Pick<Entry, 'operation'>, kind: string | undefined): boolean {
   const [group, name = ''] = operation.split('.');
-  const words = name.replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase();
-  return kind === undefined || kind === group || kind === name || kind === words;
+  return kind === undefined || kind === group || kind === name || kind === formatKind(operation);
 }
 
 function startsWith({ id, task_id }: Entry, prefix: string): boolean {
@@ -155,7 +171,9 @@ export async function findTask(
       if (!(error instanceof ServiceError) || error.status !== 404) throw error;
     }
   }
-  const message = `Task ${id} was not found, neither among those that were started from here nor on ${target.name}.`;
+  const message = /[/.]/.test(id)
+    ? `No task that was started from here saved ${id}; only files that regen saved stand for their task.`
+    : `Task ${id} was not found, neither among those that were started from here nor on ${target.name}.`;
   throw new FlowError('task_not_found', message);
 }
 

@@ -78,6 +78,8 @@ export interface PersonalAccessTokenTable {
   trust_id: Fixed<string | null>;
   /** What that job is, as the versions that it publishes have it. */
   provenance: Fixed<Json | null>;
+  /** 1 if an owner has to approve what is published with it. */
+  stage: Fixed<0 | 1 | null>;
 }
 
 /** CI jobs that a publisher trusts. */
@@ -90,6 +92,8 @@ export interface TrustTable {
   wanted: Fixed<Json>;
   /** A list of the ids of the nodes that it is limited to; null if it is for all of them. */
   nodes: Fixed<Json | null>;
+  /** 1 if an owner has to approve what its jobs publish. */
+  stage: Fixed<0 | 1 | null>;
   /** Ids of the repository and its owner, by claim; null until the first use. */
   ids: Json | null;
   /** A member of the publisher; the trust is deleted with the membership. */
@@ -158,6 +162,8 @@ export interface VersionTable {
   created_at: Fixed<Time>;
   /** What the CI job was that registered it; null if it was not one. */
   provenance: Json | null;
+  /** Until when an owner may approve it; null if it needs no approval. */
+  approve_by: Time | null;
 }
 
 export interface HostNodeTable {

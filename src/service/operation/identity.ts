@@ -26,7 +26,7 @@ export interface Identity {
   readonly kind: 'service' | 'identity_provider';
   readonly issuer: string;
   readonly subject: string;
-  /** Only if the issuer has verified it, because memberships are granted by e-mail address. */
+  /** Only if the issuer has verified it, because memberships are granted by email address. */
   readonly verifiedEmail?: string | undefined;
   readonly name?: string | undefined;
   readonly admin: boolean;
