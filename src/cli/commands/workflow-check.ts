@@ -13,13 +13,13 @@ import { findUpgrades, type Upgrade } from '../../flows/workflow/find-upgrades.j
 import { listHostNodes, toHostNodes } from '../../flows/workflow/host-definitions.js';
 import type { Workflow } from '../../flows/workflow/parse-workflow.js';
 import { DefinitionCatalog } from '../../flows/workflow/read-definitions.js';
-import { readText } from '../command/command.js';
+import { LOCK_FILE_FLAG, readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
 import type { Needs } from '../connect/context.js';
 import { exitCodes } from '../terminal/failure.js';
 import { formatCount } from '../terminal/text.js';
 import { Count, Row, Text, Texts } from '../views/answers.js';
-import { objectInfoFlag } from '../views/flags.js';
+import { lockFileFlag, objectInfoFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { readObjectInfo, readWorkflows } from '../workflow/read-files.js';
 import { parsePair } from './bulk.js';
@@ -63,7 +63,7 @@ export const view = (): View => ({
     '--upgrade': 'Find the highest version of each pack that keeps all the workflows whole',
     '--lock':
       'Write the versions that the workflows need into the lock file; with --upgrade, those that it finds',
-    '--lock-file <path>': 'Lock file (default regen.lock in the current folder)',
+    ...lockFileFlag,
     ...objectInfoFlag,
   },
   shape: { columns: ['kind', 'what', 'where', 'detail'], less: ['kind'] },
@@ -121,7 +121,7 @@ async function writeLock(
   const { system, flags, output } = context;
   const chosen = upgrades?.map(({ node_id, to: version }) => ({ node_id, version })) ?? chooseHighest(packs);
   const { lockPacks } = await import('../workflow/lock-packs.js');
-  const path = readText(flags, 'lock-file') ?? 'regen.lock';
+  const path = readText(flags, LOCK_FILE_FLAG) ?? 'regen.lock';
   const missing = await lockPacks(context, resolve(system.cwd, path), chosen);
   for (const { node_id, version } of missing)
     await output.warn(`${node_id} ${version} is not locked, because the registry does not have it.`);
