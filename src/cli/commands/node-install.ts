@@ -9,7 +9,6 @@ import {
   changeLockFile,
   LOCK_FILE_NAME,
   type LockFile,
-  type LockSource,
   readLockFile,
   replaceNodes,
   requireSource,
@@ -20,10 +19,12 @@ import { saveFile } from '../../flows/save-file.js';
 import { LOCK_FILE_FLAG, readText } from '../command/command.js';
 import type { Flags } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
+import { findLockSource } from '../connect/lock-source.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { formatCount } from '../terminal/text.js';
 import { Row, Sha256, Text, Texts } from '../views/answers.js';
+import { lockFileFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
 type Context = Needs<
@@ -32,7 +33,7 @@ type Context = Needs<
 
 const placeFlags: Flags = {
   '--into <folder>': 'The folder custom_nodes of the host application; required',
-  [`--${LOCK_FILE_FLAG} <path>`]: 'Lock file (default regen.lock in the current folder)',
+  ...lockFileFlag,
 };
 
 const changeFlags: Flags = {
@@ -173,7 +174,7 @@ async function installWith(
   if (wrong !== undefined)
     throw usage(`--allow must be one of ${DOUBTFUL_STATES.join(', ')}, not '${wrong}'.`);
   const service = await context.services.reach();
-  const source = findSource(context, service);
+  const source = findLockSource(context, service);
   if (lock && !flags['other-registry']) requireSource(basename(path), lock, source);
   const progress = new Progress(output);
   const dryRun = flags['dry-run'] === true;
@@ -209,18 +210,6 @@ async function installWith(
     );
   await noteOutcomes(context, customNodes, outcomes);
   if (requirements.length > 0) await noteRequirements(context, requirements);
-}
-
-function findSource(
-  { services, settings }: Context,
-  service: Awaited<ReturnType<Context['services']['reach']>>,
-): LockSource {
-  const [profile] = settings.listProfiles(services.target);
-  const naming = (profile && settings.get(`profiles.${profile}.naming`)?.value) || 'regen';
-  return {
-    registry: service.local ? 'local' : service.url,
-    naming: ['regen', 'comfy'].includes(naming) ? naming : 'custom',
-  };
 }
 
 async function remove(context: Context): Promise<void> {

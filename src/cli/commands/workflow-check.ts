@@ -1,7 +1,9 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
 import {
   checkWorkflows,
+  chooseHighest,
   listWanted,
   type NeededPack,
   type Replacements,
@@ -11,18 +13,29 @@ import { findUpgrades, type Upgrade } from '../../flows/workflow/find-upgrades.j
 import { listHostNodes, toHostNodes } from '../../flows/workflow/host-definitions.js';
 import type { Workflow } from '../../flows/workflow/parse-workflow.js';
 import { DefinitionCatalog } from '../../flows/workflow/read-definitions.js';
-import { readText } from '../command/command.js';
+import { LOCK_FILE_FLAG, readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
 import type { Needs } from '../connect/context.js';
 import { exitCodes } from '../terminal/failure.js';
 import { formatCount } from '../terminal/text.js';
 import { Count, Row, Text, Texts } from '../views/answers.js';
-import { objectInfoFlag } from '../views/flags.js';
+import { lockFileFlag, objectInfoFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { readObjectInfo, readWorkflows } from '../workflow/read-files.js';
 import { parsePair } from './bulk.js';
 
-type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'connect'>;
+type Context = Needs<
+  | 'args'
+  | 'command'
+  | 'connect'
+  | 'flags'
+  | 'folders'
+  | 'output'
+  | 'services'
+  | 'settings'
+  | 'signal'
+  | 'system'
+>;
 
 const Pack = z.object({ node_id: Text, version: Text });
 const Findings = Row({
@@ -48,6 +61,9 @@ export const view = (): View => ({
       repeat: true,
     },
     '--upgrade': 'Find the highest version of each pack that keeps all the workflows whole',
+    '--lock':
+      'Write the versions that the workflows need into the lock file; with --upgrade, those that it finds',
+    ...lockFileFlag,
     ...objectInfoFlag,
   },
   shape: { columns: ['kind', 'what', 'where', 'detail'], less: ['kind'] },
@@ -55,6 +71,7 @@ export const view = (): View => ({
   examples: [
     'regen workflow check portrait.json',
     "regen workflow check 'flows/**/*.json' --upgrade",
+    "regen workflow check 'flows/*.json' --upgrade --lock",
     'regen workflow check portrait.json --with light-tools@2.0.0 --object-info http://127.0.0.1:8188',
   ],
   answer: z.object({
@@ -86,12 +103,29 @@ export async function run(context: Context): Promise<number> {
   const answer = { workflows: counted, ...checked, ...(upgrades && { upgrades }) };
   if (output.mode.json) await output.answer(answer);
   else await output.answer(toRows(workflows, answer), { ...command.shape, none: 'No packs are needed.' });
+  if (flags.lock) await writeLock(context, checked.packs, upgrades);
   const breaking = checked.findings.filter(({ breaks }) => breaks).length;
   const total = counted.reduce((sum, { nodes }) => sum + nodes, 0);
   await output.note(
     `${formatCount(total, 'node')} in ${formatCount(workflows.length, 'workflow')}, ${formatCount(breaking, 'problem')}.`,
   );
   return breaking > 0 ? exitCodes.endedBadly : exitCodes.done;
+}
+
+/** Pins the version of each pack that is found, or else the highest that the workflows need. */
+async function writeLock(
+  context: Context,
+  packs: readonly NeededPack[],
+  upgrades: readonly Upgrade[] | undefined,
+): Promise<void> {
+  const { system, flags, output } = context;
+  const chosen = upgrades?.map(({ node_id, to: version }) => ({ node_id, version })) ?? chooseHighest(packs);
+  const { lockPacks } = await import('../workflow/lock-packs.js');
+  const path = readText(flags, LOCK_FILE_FLAG) ?? 'regen.lock';
+  const missing = await lockPacks(context, resolve(system.cwd, path), chosen);
+  for (const { node_id, version } of missing)
+    await output.warn(`${node_id} ${version} is not locked, because the registry does not have it.`);
+  await output.note(`Locked ${formatCount(chosen.length - missing.length, 'pack')} in ${path}.`);
 }
 
 /** @throws Failure if one is not a version of a pack */

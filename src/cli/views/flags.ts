@@ -1,3 +1,4 @@
+import { LOCK_FILE_FLAG } from '../command/command.js';
 import type { Flags } from '../command/flags.js';
 
 /** How long a command waits for a task, and how often it polls. */
@@ -75,4 +76,8 @@ export const configFlag: Flags = {
 export const objectInfoFlag: Flags = {
   '--object-info <file|url>':
     "What a host says of its nodes: the address of a running ComfyUI, or a file with its answer to /object_info (default: a table of the names of the host's own nodes)",
+};
+
+export const lockFileFlag: Flags = {
+  [`--${LOCK_FILE_FLAG} <path>`]: 'Lock file (default regen.lock in the current folder)',
 };

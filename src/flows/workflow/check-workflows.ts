@@ -240,3 +240,15 @@ function addPack(
     recorded: known.recorded || node.pack !== undefined,
   });
 }
+
+/** Workflows may record several versions of a pack, and one can be installed: the highest, for the names of all. */
+export function chooseHighest(packs: readonly NeededPack[]): NeededPack[] {
+  const chosen = new Map<string, NeededPack>();
+  for (const pack of packs) {
+    const known = chosen.get(pack.node_id.toLowerCase());
+    const host_node_names = [...new Set([...(known?.host_node_names ?? []), ...pack.host_node_names])];
+    const higher = known && lt(pack.version, known.version) ? known : pack;
+    chosen.set(pack.node_id.toLowerCase(), { ...higher, host_node_names });
+  }
+  return [...chosen.values()];
+}

@@ -2,7 +2,13 @@ import gt from 'semver/functions/gt.js';
 import prerelease from 'semver/functions/prerelease.js';
 import rcompare from 'semver/functions/rcompare.js';
 import type { NodeVersion } from '../publish/published.js';
-import { checkWorkflows, type Knowledge, type NeededPack, type WorkflowFinding } from './check-workflows.js';
+import {
+  checkWorkflows,
+  chooseHighest,
+  type Knowledge,
+  type NeededPack,
+  type WorkflowFinding,
+} from './check-workflows.js';
 import type { Workflow } from './parse-workflow.js';
 
 /** How far a pack can be upgraded. */
@@ -29,16 +35,9 @@ export async function findUpgrades(
 ): Promise<Upgrade[]> {
   const upgrades: Upgrade[] = [];
   const use = new Map<string, string>();
-  // Workflows may record several versions of a pack; only one can be installed.
-  const base = new Map<string, NeededPack>();
-  for (const pack of packs) {
-    const known = base.get(pack.node_id.toLowerCase());
-    const names = [...new Set([...(known?.host_node_names ?? []), ...pack.host_node_names])];
-    const higher = known && gt(known.version, pack.version) ? known : pack;
-    base.set(pack.node_id.toLowerCase(), { ...higher, host_node_names: names });
-  }
-  for (const pack of base.values()) use.set(pack.node_id.toLowerCase(), pack.version);
-  for (const pack of base.values()) {
+  const base = chooseHighest(packs);
+  for (const { node_id, version } of base) use.set(node_id.toLowerCase(), version);
+  for (const pack of base) {
     const newer = listNewer(pack.version, await listVersions(pack.node_id));
     const upgrade = await findUpgrade(workflows, knowledge, { pack, newer, use });
     use.set(pack.node_id.toLowerCase(), upgrade.to);

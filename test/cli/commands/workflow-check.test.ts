@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
@@ -95,7 +95,7 @@ function describeFindings({ findings }: { findings: Record<string, unknown>[] })
 
 describe('workflow check', () => {
   it('names the packs that a workflow records, and finds nothing wrong with their own version', async () => {
-    const { exit, answer, stderr } = await check(createFlow());
+    const { exit, answer } = await check(createFlow());
     expect([exit, answer.findings]).toEqual([0, []]);
     expect(answer.packs).toEqual([
       {
@@ -106,7 +106,15 @@ describe('workflow check', () => {
         recorded: true,
       },
     ]);
-    expect(stderr).toBe('');
+    const cwd = filesForTest({ 'flow.json': JSON.stringify(createFlow()) });
+    const { stdout, stderr } = await regen(['workflow', 'check', 'flow.json'], {
+      env: { REGEN_BASE_URL: registry().url },
+      cwd,
+    });
+    expect([stdout, stderr]).toEqual([
+      'pack\tlight 1.0.0\t\t1 node\n',
+      '3 nodes in 1 workflow, 0 problems.\n',
+    ]);
   });
 
   it.each([
@@ -252,6 +260,28 @@ describe('workflow check', () => {
     expect(gone.answer.upgrades).toMatchObject([{ to: '1.1.0' }]);
     expect(describeFindings({ findings: gone.answer.upgrades[0].breaks })).toEqual([
       '2 node missing: light 2.0.0 has no such node',
+    ]);
+  });
+
+  it('writes the versions into the lock file, and leaves other packs there', async () => {
+    const cwd = filesForTest({ 'flow.json': JSON.stringify(createFlow()) });
+    const read = () => readFileSync(join(cwd, 'regen.lock'), 'utf8');
+    const locked = (version: string) =>
+      `[[node]]\nid = "light"\nversion = "${version}"\nsha256 = "${'00'.repeat(32)}"\n`;
+    expect((await check('', ['--lock'], { cwd })).exit).toBe(0);
+    expect(read()).toContain(locked('1.0.0'));
+    writeFileSync(join(cwd, 'regen.lock'), `${read()}\n[[node]]\nid = "other"\nversion = "3.0.0"\n`);
+    await check('', ['--lock', '--upgrade'], { cwd });
+    expect(read()).toContain(locked('1.1.0'));
+    expect(read()).toContain('id = "other"\nversion = "3.0.0"');
+    writeFileSync(
+      join(cwd, 'regen.lock'),
+      read().replace(/registry = .*/, 'registry = "https://other.example"'),
+    );
+    const refused = await check('', ['--lock'], { cwd });
+    expect([refused.exit, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('regen.lock is of the registry'),
     ]);
   });
 
