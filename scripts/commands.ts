@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import type { CommandTree } from '../src/cli/command/command.js';
 import { commandTree, listAnswers } from '../src/cli/command-tree.js';
-import { topics } from '../src/cli/views/topics.js';
+import { completeTopics } from '../src/cli/views/topics.js';
 import { toJsonSchema } from '../src/contract/schema/json-schema.js';
 import { writeManualPages } from './man.js';
 import { writeIfChanged } from './write-if-changed.js';
@@ -21,6 +21,7 @@ export function writeCommands(): void {
       tree.commands.filter(({ words }) => words[0] === word),
     );
   }
+  const topics = completeTopics(tree);
   writeIfChanged(`${FOLDER}/topics.json`, topics);
   const answers = Object.entries(listAnswers()).map(([name, answer]) => [
     name,

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { commandTree } from '../src/cli/command-tree.js';
 import { contract } from '../src/contract/index.js';
 import { createOpenApiDocument } from '../src/contract/openapi.js';
+import { formatChecksPage } from './checks-page.js';
 import { formatConfigurationPage } from './configuration-page.js';
 import { formatErrorsPage } from './errors-page.js';
 import { formatApiPage } from './library-api.js';
@@ -11,13 +12,23 @@ import { readIfPresent } from './write-if-changed.js';
 
 /** Every file in the repository that is generated from the contract and the views. */
 const files: Record<string, () => string> = {
+  'package.json': listManualPages,
   'docs/api.md': formatApiPage,
   'docs/configuration.md': formatConfigurationPage,
   'docs/errors.md': formatErrorsPage,
+  'docs/how-packs-are-checked.md': formatChecksPage,
   'docs/reference.md': () => formatReference(commandTree()),
   'docs/openapi.json': () =>
     `${JSON.stringify(createOpenApiDocument(contract, { version: readPackageVersion(), serverUrl: LOCAL }), null, 1)}\n`,
 };
+
+/** The package with its manual pages, which npm installs by their names. */
+function listManualPages(): string {
+  const text = readFileSync('package.json', 'utf8');
+  const names = ['regen', ...commandTree().words.map((word) => `regen-${word}`)];
+  const pages = names.map((name) => `    "./dist/man/${name}.1"`);
+  return text.replace(/"man": \[[^\]]*\]/, `"man": [\n${pages.join(',\n')}\n  ]`);
+}
 
 /** Where `regen serve` listens by default. */
 const LOCAL = 'http://127.0.0.1:7717';

@@ -215,7 +215,9 @@ export function formatApiPage(): string {
   });
   return `# Methods and types of the library
 
-Generated from the contract by \`npm run generate\`. [From a program](library.md) shows how they are used.
+<!-- Generated from the contract by \`npm run generate\`. -->
+
+Every method of the client and every type. [From a program](library.md) shows how they are used.
 
 ## Methods
 

@@ -10,7 +10,9 @@ export function formatReference(tree: CommandTree): string {
   });
   return `# Command reference
 
-Generated from the contract and the views by \`npm run generate\`.
+<!-- Generated from the contract and the views by \`npm run generate\`. -->
+
+Every command with its arguments and flags, as \`regen <command> --help\` shows them.
 
 ${formatCommandTable(tree)}
 
@@ -26,18 +28,11 @@ ${chapters.join('\n')}`
     .concat('\n');
 }
 
-function formatCommandTable({ groups, commands }: CommandTree): string {
+function formatCommandTable({ commands }: CommandTree): string {
   const rows = commands.map(
     (command) => `| \`regen ${formatUsage(command)}\` | ${escapePipes(command.summary)} |`,
   );
-  const topLevel = Object.keys(groups).filter((name) => !name.includes(' '));
-  return [
-    `${rows.length} commands in ${topLevel.length} groups.`,
-    '',
-    '| command | what it does |',
-    '| --- | --- |',
-    ...rows,
-  ].join('\n');
+  return [`${rows.length} commands:`, '', '| command | what it does |', '| --- | --- |', ...rows].join('\n');
 }
 
 /** The commands that ask first, and why others do not. */

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { regen, say } from '../contract/schema/message.js';
 import { Ledger } from '../flows/tasks/ledger.js';
 import {
   type ArgumentValues,
   type Command,
   isFolderCommand,
+  LOCK_FILE_FLAG,
   type ParsedCommand,
   readText,
 } from './command/command.js';
@@ -73,8 +74,13 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     return (await run(composed.context)) ?? exitCodes.done;
   } catch (error) {
     if (interruption.signal.aborted || error instanceof PromptCancelled) {
-      await output.note(interruption.hint ? say`Interrupted. ${interruption.hint}` : 'Interrupted.');
-      return interruption.exitCode;
+      const { hint, exitCode: exit } = interruption;
+      if (output.isForProgram)
+        await output.failure(
+          new Failure('Interrupted.', { code: 'interrupted', exit, ...(hint && { hint }) }),
+        );
+      else await output.note(hint ? say`Interrupted. ${hint}` : 'Interrupted.');
+      return exit;
     }
     const failure = await describeFailure(error, asked, services);
     await output.failure(failure);
@@ -102,13 +108,20 @@ function parseArguments(argv: readonly string[], columns: number): ParsedCommand
  * Finds the defaults of the project for a command that reads its folder: a folder may be another person's work, so it
  * decides nothing for other commands. What reads them is loaded only if there may be some.
  */
-async function findProject({ command, args }: ParsedCommand, { cwd }: System): Promise<Project | undefined> {
-  if (!isFolderCommand(command)) return undefined;
-  const dirs = [args.dir ?? []].flat();
-  const paths = (dirs.length > 0 ? dirs : ['.']).map((dir) => resolve(cwd, dir, 'pyproject.toml'));
+async function findProject(parsed: ParsedCommand, { cwd }: System): Promise<Project | undefined> {
+  const paths = listProjectFolders(parsed).map((dir) => resolve(cwd, dir, 'pyproject.toml'));
   if (!paths.some((path) => existsSync(path))) return undefined;
   const { readProject } = await import('./connect/project.js');
   return readProject(paths, listFolderFlags);
+}
+
+/** The folders that a command reads: of packs, or the one with the lock file. */
+function listProjectFolders({ command, args, flags }: ParsedCommand): readonly string[] {
+  if (command.flags.some(({ name }) => name === LOCK_FILE_FLAG))
+    return [dirname(readText(flags, LOCK_FILE_FLAG) ?? '.')];
+  if (!isFolderCommand(command)) return [];
+  const dirs = [args.dir ?? []].flat();
+  return dirs.length > 0 ? dirs : ['.'];
 }
 
 /** The flags of the commands that read the folder of a pack. */
@@ -213,6 +226,11 @@ function readRequestTimeout(env: System['env'], flags: ParsedCommand['flags']): 
   throw usage(`${name} must be greater than 0.`);
 }
 
+/** Where a token comes from that signing in does not replace. */
+const TOKEN_SOURCES = [
+  ...['--token-file', 'REGEN_TOKEN', 'REGEN_ADMIN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE', 'REGEN_PUBLISH_TOKEN'],
+];
+
 async function describeFailure(
   error: unknown,
   asked: ParsedCommand | undefined,
@@ -220,12 +238,13 @@ async function describeFailure(
 ): Promise<Failure> {
   const { toFailure } = await import('./command/to-failure.js');
   const failure = toFailure(error, asked);
-  if (asked && failure.facts.code === 'unauthenticated' && services?.isEmbeddedAddress) {
-    const hint =
-      'This is the embedded service. To use it as its owner, pass --profile local, without an address.';
-    return new Failure(failure.text, { ...failure.facts, hint });
-  }
-  return failure;
+  if (!asked || failure.facts.code !== 'unauthenticated') return failure;
+  const { credentialSource: source = '' } = services ?? {};
+  const hint = services?.isEmbeddedAddress
+    ? 'This is the embedded service. To use it as its owner, pass --profile local, without an address.'
+    : TOKEN_SOURCES.includes(source) &&
+      `The token of ${source} is unknown, expired or revoked. Replace it, or remove it to use the sign-in of the profile.`;
+  return hint ? new Failure(failure.text, { ...failure.facts, hint }) : failure;
 }
 
 /** Loads a file of `commands/`. The build writes out the imports: see scripts/bundle.ts. */

@@ -56,6 +56,10 @@ export function toNetworkError(
 ): NetworkError {
   const root = findRootCause(cause);
   if (root instanceof AddressRefused) return new NetworkError('address', root.message, false, { cause });
+  if (isPlainText(root)) {
+    const message = `${origin} does not use TLS; its address may begin with http:// instead of https://.`;
+    return new NetworkError('tls', message, false, { cause });
+  }
   const code = classifyCause(root);
   const unreachable = proxy !== undefined && sent === false && PROXY_SENTENCES[code];
   if (unreachable) {
@@ -90,6 +94,16 @@ function findRootCause(cause: unknown): Error & { code?: string } {
     else break;
   }
   return error;
+}
+
+/** Whether the other end answered in plain text: its first bytes are taken for a version of TLS. */
+function isPlainText({ code, reason }: Error & { code?: string; reason?: string }): boolean {
+  return (
+    code === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
+    code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG' ||
+    reason === 'wrong version number' ||
+    reason === 'packet length too long'
+  );
 }
 
 function classifyCause(error: Error & { code?: string }): Exclude<NetworkCode, 'address'> {

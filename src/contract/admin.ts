@@ -4,13 +4,13 @@ import { HostNode, HostNodePolicy } from './host-nodes.js';
 import { Node, NodeStatus } from './node.js';
 import { NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
-import { HostNodePaging } from './paging.js';
+import { definePage, HostNodePaging, Paging } from './paging.js';
 import { MemberRole, Publisher, PublisherMember, PublisherStatus } from './publisher.js';
 import { explain } from './schema/explain.js';
 import { DateTime } from './schema/identifiers.js';
 import { say } from './schema/message.js';
 import { defineObject, defineRequest, filter, textList } from './schema/values.js';
-import { NewUserBudget, Usage, UsageQuery, UserBudget } from './usage.js';
+import { ListedUser, NewUserBudget, Usage, UsageQuery, UserBudget } from './usage.js';
 
 const AdminToken = defineObject('AdminToken', {
   expires_at: DateTime.describe('When the token expires: an hour after it was issued'),
@@ -29,7 +29,7 @@ const reason = z.string().max(10_000);
 const tagsAdmin = textList('Admin-only tags for security warnings and admin metadata');
 
 const NodeVerdict = defineRequest('NodeVerdict', {
-  status: NodeStatus.optional().describe('NodeStatusActive or NodeStatusBanned'),
+  status: NodeStatus.optional().describe('Active or Banned'),
   status_detail: reason.optional().describe("Reason, shown to the publisher's members"),
   tags_admin: tagsAdmin,
   search_ranking: z.int32().optional().describe('Higher values come first in search results; 0 if not set'),
@@ -143,6 +143,13 @@ export const admin = {
     },
   },
   user: {
+    list: operation('GET /admin/users', {
+      summary: 'List the users of the service, and find one by email address or name',
+      who: 'admin',
+      query: Paging.extend({ search: filter(200, 'Only users whose email address or name contains this') }),
+      response: definePage({ users: z.array(ListedUser) }),
+      extension: 'budgets and roles need the id of a user',
+    }),
     set: operation('PUT /admin/users/{userId}', {
       summary: 'Set the credits that a user may spend per month',
       who: 'admin',

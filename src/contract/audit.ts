@@ -6,7 +6,7 @@ import { defineObject, filter } from './schema/values.js';
 /** Who did something. */
 export const by = {
   by: z.string().describe('Who did it: a user id, or `service`'),
-  by_email: z.string().optional().describe('E-mail address of that user, if known'),
+  by_email: z.string().optional().describe('Email address of that user, if known'),
 };
 
 const AuditEntry = defineObject('AuditEntry', {

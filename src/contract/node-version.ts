@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DateTime, NodeId, SemanticVersion } from './schema/identifiers.js';
-import { defineObject, readOnly, text, textList } from './schema/values.js';
+import { defineObject, limitedText, readOnly, text, textList } from './schema/values.js';
 
 export const NodeVersionStatus = z.enum([
   'NodeVersionStatusActive',
@@ -9,6 +9,13 @@ export const NodeVersionStatus = z.enum([
   'NodeVersionStatusPending',
   'NodeVersionStatusFlagged',
 ]);
+
+// Decided: an extension field. It is removed together with the mark.
+/** Why a version is deprecated, for those who install it. */
+export const deprecation_message = limitedText(1000).optional().meta({
+  description: 'What to use instead of a deprecated version, or why; shown on install and download',
+  'x-extension': true,
+});
 
 /** What the CI job was that published a version, as its issuer vouches for it. */
 export const Provenance = defineObject('Provenance', {
@@ -33,13 +40,19 @@ export const NodeVersion = defineObject('NodeVersion', {
       examples: ['pending', 'success', 'failed'],
       readOnly: true,
     }),
-  // Decided: an extension field.
+  // Decided: extension fields.
+  approve_by: readOnly(
+    DateTime,
+    'Until when an owner can approve this staged version; present while it is Pending',
+    { 'x-extension': true },
+  ),
   archive_sha256: readOnly(z.string(), 'SHA-256 of the archive in hex; absent until it is uploaded', {
     'x-extension': true,
   }),
   createdAt: readOnly(DateTime, 'When the version was created'),
   dependencies: textList('Pip dependencies required by the node'),
   deprecated: z.boolean().optional().describe('Whether this version is deprecated'),
+  deprecation_message,
   downloadUrl: readOnly(z.string(), 'URL to download this version'),
   // Decided: an extension field, without which a publish would take the version of a namesake for its own.
   from_uplink: readOnly(z.boolean(), 'Whether it is of the registry behind this one', {

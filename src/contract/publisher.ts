@@ -56,14 +56,14 @@ export const PersonalAccessToken = defineObject('PersonalAccessToken', {
     .optional()
     .describe('Ids of the only nodes that it may be used for; absent if it is for all'),
   created_by: z.string().optional().describe('Who created it: a user id'),
-  created_by_email: z.string().optional().describe('E-mail address of that user, if known'),
+  created_by_email: z.string().optional().describe('Email address of that user, if known'),
   created_at: DateTime,
   expires_at: DateTime.optional().describe('When the token expires'),
   last_used_at: DateTime.optional(),
 });
 
 const Invitation = defineRequest('Invitation', {
-  email: EmailAddress.describe('E-mail address of the person to invite'),
+  email: EmailAddress.describe('Email address of the person to invite'),
   role: Role.describe('owner: may do everything; member: may publish and update versions'),
 });
 
@@ -71,7 +71,7 @@ const ReceivedInvitation = defineObject('ReceivedInvitation', {
   publisher_id: z.string(),
   publisher_name: z.string(),
   role: Role,
-  invited_by: z.string().optional().describe('E-mail address of who sent it, if known'),
+  invited_by: z.string().optional().describe('Email address of who sent it, if known'),
   created_at: DateTime,
   expires_at: DateTime,
 });
@@ -136,7 +136,7 @@ export const publisher = {
     },
     extension: 'undoes the creation of a publisher',
   }),
-  // Decided: people become members and owners by accepting it. An invitation is for a verified e-mail
+  // Decided: people become members and owners by accepting it. An invitation is for a verified email
   // address, and its answer is the same whether or not the address has an account.
   invitations: operation('GET /users/invitations', {
     summary: 'List the publishers that you are invited to, newest first, at most 100',
@@ -193,7 +193,7 @@ export const publisher = {
   trust,
   member: {
     add: operation('POST /publishers/{publisherId}/members', {
-      summary: 'Invite a person by e-mail address, who becomes a member by accepting within 30 days',
+      summary: 'Invite a person by email address, who becomes a member by accepting within 30 days',
       who: 'owner writes',
       body: Invitation,
       response: Membership,

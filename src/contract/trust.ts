@@ -4,7 +4,7 @@ import { limitEntries } from './schema/entries.js';
 import { DateTime, NodeId } from './schema/identifiers.js';
 import { defineObject, defineRequest } from './schema/values.js';
 
-// Decided: claims are compared exactly, so that nobody is trusted by a pattern that matches more than was meant.
+// Decided: claims are compared exactly, because a pattern could match more than was meant.
 const ClaimValue = z
   .string()
   .min(1)
@@ -39,6 +39,7 @@ const nodes = {
     .max(100)
     .optional()
     .describe('Ids of the only nodes that it may publish, existing or not; default: all of the publisher'),
+  stage: z.boolean().default(false).describe('Whether an owner has to approve each version'),
 };
 
 const Trust = defineObject('Trust', {

@@ -71,6 +71,16 @@ export const UserBudget = defineObject('UserBudget', {
   budget: Budget.optional().describe('Absent without a limit'),
 });
 
+/** A user in the list of all. */
+export const ListedUser = defineObject('ListedUser', {
+  id: z.string(),
+  email: z.string().optional(),
+  name: z.string().optional(),
+  credits_per_month: z.int().optional().describe('Own budget; absent if that of the configuration holds'),
+  created_at: DateTime.describe('When the user first signed in'),
+  seen_at: DateTime.optional().describe('When the user last signed in'),
+});
+
 export const NewUserBudget = defineRequest('NewUserBudget', {
   credits_per_month: z
     .union([z.int().min(0).max(1_000_000_000), z.literal('default')], {

@@ -1,15 +1,20 @@
 import { z } from 'zod';
 import { Node } from './node.js';
-import { NodeVersion, NodeVersionStatus } from './node-version.js';
+import { deprecation_message, NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
 import { limitEntries } from './schema/entries.js';
 import { DateTime } from './schema/identifiers.js';
 import { defineObject, defineRequest, text } from './schema/values.js';
+import { Envelope } from './statement.js';
 
 const Publish = z
   .object({
     node: Node,
     node_version: NodeVersion.required({ version: true }),
+    stage: z
+      .boolean()
+      .optional()
+      .describe('Whether an owner has to approve the version once it has passed its checks'),
     personal_access_token: z
       .string()
       .min(1)
@@ -37,6 +42,7 @@ const VersionUpdate = z
   .strictObject({
     changelog: text.long.optional().describe('Summary of changes in this version'),
     deprecated: z.boolean().optional().describe('Whether this version is deprecated'),
+    deprecation_message,
   })
   .meta({ id: 'VersionUpdate', examples: [{ changelog: 'Faster', deprecated: false }] });
 
@@ -88,6 +94,12 @@ export const version = {
     response: NodeVersion,
     extension: 'reads one version',
   }),
+  statement: operation('GET /nodes/{nodeId}/versions/{version}/statement', {
+    summary: 'Show the signed statement of the service on an Active version, as DSSE',
+    who: 'anyone',
+    response: Envelope,
+    extension: 'vouches for the archive, its files, the verdict and the provenance',
+  }),
   list: operation('GET /nodes/{nodeId}/versions', {
     summary: "List a node's versions, newest first",
     who: 'anyone',
@@ -106,6 +118,12 @@ export const version = {
       loss: 'The version number cannot be used again.',
     },
     extension: 'status NodeVersionStatusDeleted is shown',
+  }),
+  approve: operation(`POST ${ofPublisher}/{versionId}/approve`, {
+    summary: 'Approve a staged version, which becomes Active',
+    who: 'owner writes',
+    response: NodeVersion,
+    extension: 'a person decides what a CI job may only prepare',
   }),
   history: operation(`GET ${ofPublisher}/{versionId}/history`, {
     summary: 'Show the status history of a version',

@@ -19,6 +19,9 @@ const FILE_TYPES: readonly (FileType & { readonly start: RegExp })[] = [
   { ext: 'webm', mediaType: 'video/webm', start: /^.E\xdf\xa3/s },
 ];
 
+/** The types of files that results may have: none that a browser would execute. */
+export const RESULT_TYPES: readonly FileType[] = FILE_TYPES.filter(({ ext }) => ext !== 'tif');
+
 /** @param head the first 16 bytes, or as many as there are. @returns undefined if the type is unknown */
 export function detectFileType(head: Buffer): FileType | undefined {
   const text = head.toString('latin1');

@@ -10,13 +10,19 @@ export async function computeSha256(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
+/** Reads the SHA-256, in hex, of a `Repr-Digest` header. */
+export function parseDigest(header: string | undefined): string | undefined {
+  const digest = /sha-256=:([^:]+):/.exec(header ?? '')?.[1];
+  return digest && Buffer.from(digest, 'base64').toString('hex');
+}
+
 /**
  * Compares the digest of a file with its `Repr-Digest` header, if there is one.
  * @throws FlowError if they differ
  */
 export function checkDigest(header: string | undefined, sha256: string): void {
-  const expected = /sha-256=:([^:]+):/.exec(header ?? '')?.[1];
-  if (expected) checkSha256(Buffer.from(expected, 'base64').toString('hex'), sha256);
+  const expected = parseDigest(header);
+  if (expected) checkSha256(expected, sha256);
 }
 
 /** @throws FlowError if the digests, in hex, differ */

@@ -20,7 +20,10 @@ const MAX_NAME = 180;
 
 /** Makes a name safe: it stays in its folder, is not hidden or too long, even if it comes from a service. */
 export function sanitizeName(name: string): string {
-  const safe = name.replace(/[^a-zA-Z0-9._+-]/g, '_').replace(/^\.+/, '_');
+  const safe = name
+    .trim()
+    .replace(/[^a-zA-Z0-9._+ -]/g, '_')
+    .replace(/^\.+/, '_');
   if (safe.length <= MAX_NAME) return safe;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 8);
   const ending = `-${digest}${extname(safe).slice(0, 20)}`;

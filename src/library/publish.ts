@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client as ContractClient } from '../client/client.js';
 import type { Text } from '../contract/schema/message.js';
-import { checkCode, readPack } from '../flows/publish/pack.js';
+import { checkCode, readPack, UNSEEN } from '../flows/publish/pack.js';
 import { publishPack } from '../flows/publish/publish-pack.js';
 import type { NodeVersion } from './api.generated.js';
 import type { Client } from './client.js';
@@ -18,12 +18,16 @@ export interface PublishOptions {
   readonly changelog?: string;
   /** How long to wait for the verdict of the registry. Default 30 minutes. */
   readonly timeoutMs?: number;
+  /** Whether an owner has to approve the version once it has passed its checks. Default false. */
+  readonly stage?: boolean;
   /** Whether the same files may already be published. Default false. */
   readonly skipExisting?: boolean;
   /** Whether to publish files that look like secrets. Default false. */
   readonly allowSecrets?: boolean;
   /** Whether to publish code that the registry would flag. Default false. */
   readonly allowFindings?: boolean;
+  /** Whether to publish a pack without node definitions. Default false. */
+  readonly allowEmpty?: boolean;
   /** Whether a patch or minor release may break workflows that were saved with the latest version. Default false. */
   readonly allowBreaking?: boolean;
   readonly signal?: AbortSignal;
@@ -41,25 +45,20 @@ export async function publish(folder: string, options: PublishOptions): Promise<
   const { signal = new AbortController().signal } = options;
   const tell = async (text: Text) => log?.(String(text));
   const report = { note: tell, warn: tell };
-  const silent = () => undefined;
-  const progress = { stage: tell, update: silent, transferred: silent, end: silent };
-  const {
-    allowSecrets = false,
-    allowFindings = false,
-    allowBreaking = false,
-    skipExisting = false,
-  } = options;
+  const progress = { ...UNSEEN, stage: tell };
+  const { allowSecrets = false, allowFindings = false, allowEmpty = false } = options;
+  const { allowBreaking = false, skipExisting = false, stage } = options;
   // Every client of the library is one of the contract with other types.
   const client = options.client as unknown as ContractClient;
   const pack = await readPack('.', folder, report, { publisher, allowSecrets, ...client.packRules });
-  const read = await checkCode(pack, report, progress, allowFindings);
+  const read = await checkCode(pack, report, progress, { findings: allowFindings, empty: allowEmpty });
   // The client has a credential, so no other one is needed.
   const registry = { token, connect: async () => client };
   const scratch = await mkdtemp(join(tmpdir(), 'regen-publish-'));
   try {
     const openRegistry = async () => registry;
     const code = allowBreaking ? undefined : read;
-    const context = { openRegistry, report, progress, scratch, changelog, timeoutMs, code };
+    const context = { openRegistry, report, progress, scratch, changelog, timeoutMs, stage, code };
     return await publishPack({ ...context, skipExisting, signal }, pack);
   } finally {
     await rm(scratch, { recursive: true, force: true });

@@ -77,12 +77,12 @@ export const comfyRules: readonly ScannerRule[] = [
   },
 ];
 
-/** Third-party code without a licence beside it. */
+/** Third-party code without a license beside it. */
 const VENDORED = {
   rule: 'vendored_unknown',
   folders: /^(?:.*\/)?(?:vendor|vendored|third_party|node_modules)\/(?:[^/]+\/)?/i,
   license: /(?:^|\/)(?:licen[cs]e|copying|notice)[^/]*$/i,
-  instead: 'Add the licence file of the code to its folder',
+  instead: 'Add the license file of the code to its folder',
   source: 'laurigates/claude-plugins#2070',
   date: '2026-07-16',
 };

@@ -2,50 +2,17 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { EOL } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createJobClaims, runnerForTest } from '../support/ci-jobs.js';
+import { ciStageForTest } from '../support/ci-stage.js';
 import { homeForTest, regen, startRegen } from '../support/cli.js';
-import { issuerForTest } from '../support/issuer.js';
 import { packForTest } from '../support/packs.js';
-import { folderForTest, publisherForTest, serviceForTest } from '../support/service.js';
-import { type ProxyStep, steppingProxyForTest } from '../support/stepping-proxy.js';
-
-/** A service that accepts the jobs of a runner, and the publisher acme, whose owner uses the command line. */
-async function createStage({ trusts = true } = {}) {
-  const issuer = await issuerForTest();
-  const runner = await runnerForTest(issuer);
-  const requests: string[] = [];
-  const listeners: ((step: ProxyStep) => void)[] = [];
-  let target = '';
-  const url = await steppingProxyForTest(
-    () => target,
-    (step) => {
-      if (step.at === 'asked') requests.push(`${step.method} ${step.path}`);
-      for (const listen of listeners) listen(step);
-    },
-  );
-  const service = await serviceForTest({
-    publicUrl: url,
-    publish: { issuers: [{ kind: 'github', issuer: issuer.url }] },
-  });
-  target = service.localUrl;
-  const { personalAccessToken } = await publisherForTest({ ...service, url: target });
-  const owner = { REGEN_BASE_URL: url, REGEN_TOKEN: service.ownerToken };
-  if (trusts) {
-    const flags = ['--issuer', 'github', '--repository', 'octo/light', '--workflow', 'release.yml'];
-    const added = await regen(['publisher', 'trust', 'add', 'acme', ...flags], { env: owner });
-    expect(added.exit, added.stderr).toBe(0);
-  }
-  requests.length = 0;
-  const job = { ...runner.env, REGEN_BASE_URL: url };
-  const sign = (claims: object = {}) => issuer.sign(createJobClaims({ aud: url, ...claims }));
-  return { url, issuer, runner, requests, listeners, service, owner, job, sign, personalAccessToken };
-}
+import { folderForTest } from '../support/service.js';
+import type { ProxyStep } from '../support/stepping-proxy.js';
 
 const publish = ['version', 'publish', '--json'];
 
 describe('version publish in a CI job', () => {
   it('uses the identity of GitHub Actions, says so, and shows where the version comes from', async () => {
-    const { job, url, runner, owner } = await createStage();
+    const { job, url, runner, owner } = await ciStageForTest();
     const { exit, stdout, stderr } = await regen([...publish, packForTest()], { env: job });
     expect(exit, stderr).toBe(0);
     expect(stderr).toContain('Publishing for acme with the identity of GitHub Actions.');
@@ -62,7 +29,7 @@ describe('version publish in a CI job', () => {
   });
 
   it.each(['REGEN_ID_TOKEN', '--id-token-file'])('uses %s', async (source) => {
-    const { job, sign } = await createStage();
+    const { job, sign } = await ciStageForTest();
     const { REGEN_BASE_URL } = job;
     const token = await sign();
     const file = join(folderForTest(), 'token.txt');
@@ -76,7 +43,7 @@ describe('version publish in a CI job', () => {
   });
 
   it('publishes several packs of a publisher with one identity', async () => {
-    const { job, sign } = await createStage();
+    const { job, sign } = await ciStageForTest();
     const packs = ['one', 'two'].map((name) => packForTest({ name }));
     const env = { REGEN_BASE_URL: job.REGEN_BASE_URL, REGEN_ID_TOKEN: await sign() };
     const { exit, stderr } = await regen([...publish, ...packs], { env });
@@ -84,7 +51,7 @@ describe('version publish in a CI job', () => {
   });
 
   it('never uses another credential once the identity is refused, and explains the refusal', async () => {
-    const { job, runner, owner, requests } = await createStage();
+    const { job, runner, owner, requests } = await ciStageForTest();
     runner.claims = { workflow_ref: 'octo/light/.github/workflows/test.yml@refs/heads/main' };
     // The owner's token could create a personal access token.
     const env = { ...job, REGEN_TOKEN: owner.REGEN_TOKEN };
@@ -108,7 +75,7 @@ describe('version publish in a CI job', () => {
   });
 
   it('without the permission for an identity says which one is missing', async () => {
-    const { job } = await createStage();
+    const { job } = await ciStageForTest();
     const { REGEN_BASE_URL } = job;
     const without = { REGEN_BASE_URL, GITHUB_ACTIONS: 'true' };
     const none = await regen([...publish, packForTest()], { env: without });
@@ -120,7 +87,7 @@ describe('version publish in a CI job', () => {
   });
 
   it('never sends an identity token that another service would accept', async () => {
-    const { job, sign, requests } = await createStage();
+    const { job, sign, requests } = await ciStageForTest();
     const token = await sign({ aud: 'https://other.example.org' });
     const env = { REGEN_BASE_URL: job.REGEN_BASE_URL, REGEN_ID_TOKEN: token };
     const { exit, stderr } = await regen([...publish, packForTest()], { env });
@@ -129,7 +96,7 @@ describe('version publish in a CI job', () => {
   });
 
   it('refuses an identity beside a token, and a folder that chooses one', async () => {
-    const { job, personalAccessToken } = await createStage();
+    const { job, personalAccessToken } = await ciStageForTest();
     const env = { ...job, REGEN_PUBLISH_TOKEN: personalAccessToken };
     const both = await regen([...publish, packForTest(), '--id-token-file', 'token.txt'], { env });
     expect([both.exit, both.stderr]).toEqual([2, expect.stringContaining('cannot be used together')]);
@@ -141,21 +108,63 @@ describe('version publish in a CI job', () => {
   });
 
   it('with a token sends the same requests as outside of CI, and does not ask the runner', async () => {
-    const { job, requests, runner, personalAccessToken } = await createStage();
-    const env = { ...job, REGEN_PUBLISH_TOKEN: personalAccessToken };
-    const { exit, stderr } = await regen([...publish, packForTest()], { env });
-    expect(exit, stderr).toBe(0);
-    expect(stderr).toContain(
+    const { job, token, requests, runner } = await ciStageForTest();
+    // How often the verdict is asked for depends on the machine.
+    const listOnce = () => requests.splice(0).filter((request, at, all) => request !== all[at - 1]);
+    const run = async (env: Record<string, string>, name: string) => {
+      const { exit, stderr } = await regen([...publish, packForTest({ name })], { env });
+      expect(exit, stderr).toBe(0);
+      return { stderr, requests: listOnce().map((request) => request.replace(name, 'pack')) };
+    };
+    const outside = await run(token, 'outside');
+    const inside = await run({ ...job, ...token }, 'inside');
+    expect(inside.requests).toEqual(outside.requests);
+    expect(inside.requests).toContain('PUT /uploads/acme/pack/1.0.0/node.zip');
+    expect(inside.requests.filter((request) => request.includes('trusts'))).toEqual([]);
+    expect(runner.audiences).toEqual([]);
+    expect(outside.stderr).not.toContain('identity');
+    expect(inside.stderr).toContain(
       'Publishing with REGEN_PUBLISH_TOKEN; the identity of GitHub Actions is not used.',
     );
-    expect(runner.audiences).toEqual([]);
-    const polls = (path: string) => requests.filter((request) => request === path).length;
-    expect(polls('POST /bulk/nodes/versions')).toBeGreaterThan(1);
-    expect(requests.filter((request) => request !== 'POST /bulk/nodes/versions')).toEqual([
-      'POST /publishers/acme/nodes/pack/versions',
-      'PUT /uploads/acme/pack/1.0.0/node.zip',
-      'GET /host-nodes',
-    ]);
+  });
+});
+
+describe('after three versions of CI jobs', () => {
+  /** Publishes three versions of a node as a CI job. */
+  async function withThreeVersions() {
+    const stage = await ciStageForTest();
+    const release = (version: string, env: Record<string, string> = stage.job) =>
+      regen([...publish, packForTest({ version })], { env });
+    for (const version of ['1.0.0', '1.0.1', '1.0.2']) expect((await release(version)).exit).toBe(0);
+    return { ...stage, release };
+  }
+
+  it('one that was published with a stored token is held for an admin, and the next ones if one was approved are not', async () => {
+    const { token, release, owner } = await withThreeVersions();
+    const held = await release('1.0.3', token);
+    expect(held.exit).toBe(6);
+    expect(held.stderr).toContain(
+      'The last 3 versions came from CI jobs of octo/light, and this one came with a stored token; an admin of the registry has to review it.',
+    );
+    expect((await release('1.0.4')).exit).toBe(0);
+    const approve = ['admin', 'version', 'set-status', 'pack', '1.0.3', 'NodeVersionStatusActive'];
+    expect((await regen(approve, { env: owner })).exit).toBe(0);
+    expect((await release('1.0.5', token)).exit).toBe(0);
+  });
+
+  it('one of another repository is held, but not one of the same that was renamed', async () => {
+    const { release, trust, runner } = await withThreeVersions();
+    await trust('octo/other');
+    await trust('octo/renamed');
+    const asRepository = (repository: string, id: string) => ({
+      repository,
+      ...{ repository_id: id, workflow_ref: `${repository}/.github/workflows/release.yml@refs/heads/main` },
+    });
+    runner.claims = asRepository('octo/other', '2002');
+    const held = await release('1.0.3');
+    expect([held.exit, held.stderr]).toEqual([6, expect.stringContaining('came from CI jobs of octo/other')]);
+    runner.claims = asRepository('octo/renamed', '1001');
+    expect((await release('1.0.4')).exit).toBe(0);
   });
 });
 
@@ -166,7 +175,7 @@ describe('a publish of a CI job that is killed', () => {
     ['before it has the answer', (step: ProxyStep) => isExchange(step) && step.at === 'answered'],
     ['during the upload', ({ path, at }: ProxyStep) => path.endsWith('/node.zip') && at === 'asked'],
   ])('%s is completed by the next run of the job', async (_, dies) => {
-    const { job, listeners, owner } = await createStage();
+    const { job, listeners, owner } = await ciStageForTest();
     const home = homeForTest();
     const pack = packForTest();
     const first = startRegen([...publish, pack], { home, env: job });
@@ -182,7 +191,7 @@ describe('a publish of a CI job that is killed', () => {
   });
 
   it('by a lost answer goes on with a new identity token by itself', async () => {
-    const { job, listeners, runner } = await createStage();
+    const { job, listeners, runner } = await ciStageForTest();
     let lost = 0;
     listeners.push((step) => {
       if (isExchange(step) && step.at === 'answered' && lost++ === 0) throw new Error('the line broke');

@@ -105,8 +105,13 @@ const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
     { on: 'token of another', body: ({ otherToken }) => publishBody(otherToken, '3.0.0') },
     { ...onMissing, body: ({ token }) => publishBody(token, '3.0.0') },
   ],
+  'version.approve': [
+    { params: () => ({ versionId: '0.9.0' }) },
+    { on: 'not staged', params: () => ({ versionId: '2.0.0' }) },
+  ],
   'version.update': [{ body: () => ({ deprecated: true }) }],
   'version.get': [{}, onDraft],
+  'version.statement': [{}, onDraft],
   'version.list': [{}, onBanned],
   'hostNodes.bulk': [
     { body: ({ node }) => ({ names: ['Hello'], node_versions: [{ node_id: node, version: '2.0.0' }] }) },
@@ -279,6 +284,16 @@ export async function createStage(
   for (const version of ['1.0.0', '2.0.0']) {
     await ok('ann', 'POST', `${path}/nodes/${node}/versions`, publishBody(token, version));
   }
+  const staged = { ...publishBody(token, '0.9.0'), stage: true };
+  await ok('ann', 'POST', `${path}/nodes/${node}/versions`, staged);
+  await change((tx) =>
+    tx
+      .updateTable('versions')
+      .set({ archive_tree: '00'.repeat(32), uploaded_at: '2026-01-01T00:00:00.000Z' })
+      .where('node_id', '=', node)
+      .where('version', '=', '0.9.0')
+      .execute(),
+  );
   await ok('ann', 'POST', `${path}/nodes`, { id: bannedNode, name: 'Banned' });
   await ok('admin', 'PUT', `/admin/nodes/${bannedNode}`, { status: 'NodeStatusBanned' });
   const { jti } = await change((tx) => createAdminToken(tx, service.context, member.id));
@@ -334,7 +349,8 @@ function activateFirst({ change, service }: Registry, node: string): Promise<voi
       .where('node_id', '=', node)
       .execute();
     const first = versions.find(({ version }) => version === '1.0.0');
-    const active = { status: 'NodeVersionStatusActive', uploaded_at };
+    const digests = { archive_sha256: '0'.repeat(64), archive_tree: '1'.repeat(64) };
+    const active = { status: 'NodeVersionStatusActive', uploaded_at, ...digests };
     await tx
       .updateTable('versions')
       .set(active)

@@ -70,6 +70,18 @@ export async function* readRemainingJobs(
   }
 }
 
+/** Reads the jobs that ended in earlier runs, and how. */
+export async function* readEndedJobs(
+  batch: Pick<CheckContext, 'flags'>,
+  file: JobsFile,
+  journal: Journal,
+): AsyncGenerator<WrittenJob & { readonly end: 'done' | 'failed' }> {
+  for await (const job of readJobs(file, new Map(), () => undefined)) {
+    const end = findJobEnd(batch.flags, journal, job);
+    if (end) yield { ...job, end };
+  }
+}
+
 /**
  * Reads the jobs of a file one by one.
  * @param lines is filled with the line of each job by its key

@@ -28,7 +28,12 @@ export interface JobState {
   readonly credits?: number;
   /** Absent until the job has ended. */
   readonly end?: 'done' | 'failed';
-  readonly reason?: string;
+  readonly reason?: string | undefined;
+  /** The error code of a job that failed; absent in files of earlier releases, as are the next ones. */
+  readonly code?: string;
+  /** The URLs of its results, or the paths where they were saved. */
+  readonly outputs?: readonly string[];
+  readonly saved?: readonly string[];
 }
 
 /** Almost the longest text that Node.js can hold. */

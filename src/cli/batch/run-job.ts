@@ -24,6 +24,8 @@ export interface BatchContext
   readonly breaker: CircuitBreaker;
   readonly budget: Budget | undefined;
   readonly checkExtension: (saved: Saved) => Promise<void>;
+  /** The paths of results that were saved in a folder. */
+  readonly claimed: Set<string>;
 }
 
 export interface JobEnd {
@@ -52,7 +54,11 @@ export async function runJob(batch: BatchContext, written: WrittenJob): Promise<
   const cost = end.status === 'failed' ? 0 : readCredits(end.outcome);
   if (end.status === 'done' || end.status === 'failed') {
     const reason = end.failure?.message;
-    const facts = { ...(cost !== undefined && { credits: cost }), ...(reason && { reason }) };
+    const facts = {
+      ...(cost !== undefined && { credits: cost }),
+      ...(end.failure && { reason, code: end.failure.facts.code }),
+      ...(end.outcome && { [end.isSaved ? 'saved' : 'outputs']: end.outcome.lines }),
+    };
     journal.change(key, { end: end.status, ...facts });
   }
   budget?.settle(key, cost);
@@ -135,7 +141,7 @@ async function finishJob(
 ): Promise<JobEnd> {
   const { flags } = command;
   const { services, ledger, signal, system, breaker } = batch;
-  const destination = openDestination(system.cwd, flags, true);
+  const destination = openDestination(system.cwd, flags, true, batch.claimed);
   // A batch shows counts, not the states of its tasks.
   const watch = { state: () => undefined, saved: batch.checkExtension };
   const context = {

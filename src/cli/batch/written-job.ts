@@ -63,7 +63,12 @@ let starting: ReadonlyMap<string, Command> | undefined;
 function listStarting(): ReadonlyMap<string, Command> {
   const { commands } = new BuiltTree().readWhole();
   const found = commands.filter(({ module }) => module === 'generate');
-  return new Map(found.map((command) => [command.words.join(' '), command]));
+  const named = found.flatMap((command) => {
+    const { words, aliases = [] } = command;
+    const lasts = [words.at(-1) as string, ...aliases];
+    return lasts.map((last) => [[...words.slice(0, -1), last].join(' '), command] as const);
+  });
+  return new Map(named);
 }
 
 /**

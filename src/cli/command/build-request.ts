@@ -3,6 +3,7 @@ import { parseJson } from '../../contract/json.js';
 import { parseText } from '../../contract/schema/parse-text.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import { usage } from '../terminal/failure.js';
+import { completeStatus } from '../terminal/status-names.js';
 import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
 import {
@@ -50,8 +51,10 @@ export function buildRequest(
       );
     }
     filled.set(target.join('.'), source);
-    putValue(request, target, parseValue(source.type, value as string | boolean | readonly string[]));
+    putValue(request, target, parseValue(source, value as string | boolean | readonly string[]));
   }
+  const { implied } = command;
+  if (implied && args[implied] !== undefined) putValue(request, ['params', implied], args[implied]);
   if (body !== undefined) request.body = body;
   return request;
 }
@@ -65,10 +68,14 @@ function putValue(into: Record<string, unknown>, [key, ...rest]: readonly string
   }
 }
 
-function parseValue(type: ValueType | undefined, value: string | boolean | readonly string[]): unknown {
+function parseValue(
+  { type, choices = [] }: Argument | Flag,
+  value: string | boolean | readonly string[],
+): unknown {
   if (typeof value === 'boolean' || !type) return value;
-  if (typeof value !== 'string') return value.map((text) => parseText(type.items ?? type, text));
-  return type.type === 'object' ? parseJson(value, value) : parseText(type, value);
+  const parse = (of: ValueType, text: string) => parseText(of, completeStatus(text, choices));
+  if (typeof value !== 'string') return value.map((text) => parse(type.items ?? type, text));
+  return type.type === 'object' ? parseJson(value, value) : parse(type, value);
 }
 
 export function formatName(source: Argument | Flag): string {

@@ -41,6 +41,7 @@ export interface Argument {
   readonly variadic: boolean;
   readonly target?: readonly string[];
   readonly type?: ValueType;
+  readonly choices?: readonly string[];
 }
 
 /** One command of the tree, as plain data for help, completion, the reference and the runner. */
@@ -66,12 +67,30 @@ export interface Command {
   /** Present if nothing brings back what it removes: it asks first, and has `--yes`. */
   readonly destroys?: CommandDestruction;
   readonly lookup?: Lookup;
+  /** Other last words with which it can be called. */
+  readonly aliases?: readonly string[];
+  /** The path parameter that is found from the node, unless it is typed before the positionals. */
+  readonly implied?: string;
+  /** Whether its answer holds a secret, which a terminal shows only with `--show`. */
+  readonly secret?: boolean;
   /** Present if the values of its flags depend on a model. */
   readonly models?: Models;
 }
 
-/** By positional: the operation that lists the ids it may be the beginning of, and their field. */
-export type Lookup = Readonly<Record<string, { readonly operation: OperationName; readonly field: string }>>;
+/** What a positional may be in place of an id. */
+interface IdLookup {
+  /** Lists the ids that it may be the beginning of. */
+  readonly operation: OperationName;
+  /** The field with the id. */
+  readonly field: string;
+  /** The field with an email address, which may be given, too. */
+  readonly email?: string;
+  /** The query parameter that finds an email address. */
+  readonly search?: string;
+}
+
+/** By positional. */
+export type Lookup = Readonly<Record<string, IdLookup>>;
 
 /** The durations in whole seconds for which a model offers the same resolutions. */
 export interface Mode {
@@ -131,6 +150,9 @@ export function readNumber(
   const range = isBounded ? ` from ${min} to ${most}` : min > 0 ? ` from ${min}` : '';
   throw usage(`--${name} must be a whole number${range}, not '${text}'.`);
 }
+
+/** The flag of the commands that read a lock file, and the defaults of the project beside it. */
+export const LOCK_FILE_FLAG = 'lock-file';
 
 /** Whether a command reads the folder of a pack. */
 export function isFolderCommand({ arguments: positionals }: Command): boolean {

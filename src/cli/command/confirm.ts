@@ -23,7 +23,7 @@ type Names = Readonly<Record<string, unknown>>;
 export async function confirm(
   { flags, mayAsk, system }: ConfirmContext,
   question: string,
-  declined = 'Nothing was changed.',
+  declined = 'Cancelled. Nothing was changed.',
 ): Promise<void> {
   if (flags.yes || !mayAsk || (await system.prompts.confirm(oneLine(question)))) return;
   throw new Failure(declined, { code: 'declined' });

@@ -1,4 +1,5 @@
 import type { FieldDescription } from '../../contract/schema/fields.js';
+import { shortenStatus } from '../terminal/status-names.js';
 import type { Flag } from './command.js';
 
 type FlagDetails = Pick<Flag, 'repeat' | 'choices' | 'hidden' | 'only'>;
@@ -68,15 +69,20 @@ function choosePlaceholder(field: FieldDescription): string | undefined {
   return type === 'integer' || type === 'number' ? 'number' : 'text';
 }
 
+/** The choices as help shows them; statuses by their short names. */
+export function formatChoices(choices: FieldDescription['enum'] = []): string {
+  return choices.map((choice) => shortenStatus(String(choice)) ?? choice).join(', ');
+}
+
 /** The description, then the choices, range, length and default of the schema. */
 function describeField(field: FieldDescription): string {
   const facts = [
     field.required && 'required',
-    (field.items ?? field).enum && `one of ${(field.items ?? field).enum?.join(', ')}`,
+    (field.items ?? field).enum && `one of ${formatChoices((field.items ?? field).enum)}`,
     describeRange(field),
     field.items && field.maxItems !== 1 && 'repeatable',
     field.deprecated && 'deprecated',
-    field.default !== undefined && `default ${String(field.default)}`,
+    field.default !== undefined && `default ${formatChoices([field.default].flat().map(String))}`,
   ].filter(Boolean);
   const words = field.description ?? '';
   return facts.length > 0 ? `${words}${words && ' '}(${facts.join('; ')})` : words;

@@ -2,7 +2,7 @@ import type { Argument, Command, CommandTree, Flag } from './command.js';
 
 /** The help of the program. Narrower screens get the same lines, wrapped. */
 const WELCOME = {
-  text: 'Publish node packs, make images and videos, or run the whole service yourself.\nA node pack is a folder of custom nodes in Python for a node-graph host application.',
+  text: 'Publish node packs, make images and videos, or run the whole service yourself.\nA node pack is a folder of Python custom nodes for ComfyUI.',
   jobs: [
     ['regen version publish', 'Publish the node pack in this folder'],
     ['regen image relight photo.jpg', 'Relight, restyle, enhance or upscale images'],

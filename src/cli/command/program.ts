@@ -45,7 +45,7 @@ export function parseCommandLine(
         kind: 'run',
         command,
         flags: readFlags(root, own, command),
-        args: readArguments(command, call.slice(0, command.arguments.length)),
+        args: readArguments(command, call.slice(0, -2)),
       };
     });
   }
@@ -102,6 +102,8 @@ function findOrCreateCommand(groups: Map<string, Commander>, words: readonly str
 function describeCommand(own: Commander, command: Command, globals: readonly Flag[]): void {
   // Declared as optional, so that a missing one is reported together with all other problems.
   for (const { name, variadic } of command.arguments) own.argument(`[${name}${variadic ? '...' : ''}]`);
+  if (command.implied) own.argument(`[${command.implied}]`);
+  own.aliases([...(command.aliases ?? [])]);
   for (const flag of command.flags) for (const one of toOptions(flag)) own.addOption(one);
   for (const flag of globals.filter(({ only }) => !only || command.takes.includes(only))) {
     own.addOption(toOption(flag));
@@ -156,8 +158,11 @@ function readFlags(root: Commander, own: Commander, { words, takes, flags: decla
 export const SERVICE_FLAGS = ['base-url', 'profile', 'token-file'];
 
 function readArguments(command: Command, values: readonly unknown[]): ArgumentValues {
-  const named = command.arguments.map(({ name }, index) => [name, values[index]] as const);
-  return Object.fromEntries(named) as ArgumentValues;
+  const names = command.arguments.map(({ name }) => name);
+  // An earlier order has it first.
+  const isTyped = command.implied !== undefined && values[names.length] !== undefined;
+  const all = isTyped ? [command.implied as string, ...names] : names;
+  return Object.fromEntries(all.map((name, index) => [name, values[index]] as const)) as ArgumentValues;
 }
 
 /**

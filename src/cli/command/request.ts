@@ -1,9 +1,13 @@
 import type { Operation } from '../../contract/operation.js';
 import { checkValue } from '../../contract/schema/check.js';
 import { describeFields } from '../../contract/schema/fields.js';
-import { say, translate } from '../../contract/schema/message.js';
+import { say, type Text, translate } from '../../contract/schema/message.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
+import { findNearest } from '../../wire/nearest.js';
 import { Failure, type FailureDetail } from '../terminal/failure.js';
+import { readField } from '../terminal/rows.js';
+import { shortenStatus } from '../terminal/status-names.js';
+import { oneLine } from '../terminal/text.js';
 import { formatName, type Request } from './build-request.js';
 import type { Argument, Flag, ParsedCommand } from './command.js';
 
@@ -24,17 +28,46 @@ export function findRequestProblems(
 ): FailureDetail[] {
   const values = { ...request, body: operation.body ? (request.body ?? {}) : undefined };
   const formatPath = (path: readonly string[]) => formatFieldName(path, parsed, bodyGiven);
-  const toDetail = ({ path: [part = '', ...path], message }: Problem) => ({
+  const toDetail = ({ path: [part = '', ...path], message, isOfValue }: Problem) => ({
     path: formatPath([String(part), ...path.map(String)]),
-    message: translate(message, { field: (field) => formatPath([String(part), ...field.split('.')]) }),
+    message: say`${translateNames(String(part), message)}${
+      isOfValue && !(bodyGiven && part === 'body') ? describeGiven([part, ...path], parsed, values) : ''
+    }`,
   });
+  const translateNames = (part: string, message: Text) =>
+    translate(message, {
+      field: (field) => formatPath([part, ...field.split('.')]),
+      value: (value) => shortenStatus(value) ?? value,
+    });
   const problems = (['params', 'query', 'body'] as const).flatMap((part): Problem[] => {
     const schema = operation[part];
     const checked = schema && checkValue(schema, values[part], service ? { service } : {});
     if (!checked || checked.ok) return [];
-    return checked.problems.map(({ path, message }) => ({ path: [part, ...path], message }));
+    return checked.problems.map((problem) => ({ ...problem, path: [part, ...problem.path] }));
   });
   return problems.map(toDetail);
+}
+
+/** A longer value is not repeated. */
+const MAX_SHOWN_LENGTH = 60;
+
+/** Repeats a wrong value, with the choice that it may mean. */
+function describeGiven(
+  path: readonly (string | number)[],
+  { command }: ParsedCommand,
+  values: object,
+): string {
+  const given = readField(values, path.join('.'));
+  if (!['string', 'number'].includes(typeof given) || given === '') return '';
+  const text = oneLine(String(given));
+  if (text.length > MAX_SHOWN_LENGTH) return '';
+  const names = path.filter((key) => typeof key === 'string').join('.');
+  const input = [...command.arguments, ...command.flags].find(({ target }) => target?.join('.') === names);
+  const near = findNearest(
+    text,
+    (input?.choices ?? []).map((choice) => shortenStatus(choice) ?? choice),
+  );
+  return `, not '${text}'${near ? ` (did you mean ${near}?)` : ''}`;
 }
 
 /** The failure for problems that were found before sending anything. */

@@ -1,5 +1,5 @@
 import { ClientError, InvalidRequestError, NetworkError, ServiceError } from '../../client/errors.js';
-import { errorCodes } from '../../contract/error-codes.js';
+import { type ErrorCode, errorCodes } from '../../contract/error-codes.js';
 import {
   describeProblems,
   type NamedProblem,
@@ -60,9 +60,9 @@ function toServiceFailure(error: ServiceError, parsed: ParsedCommand | undefined
   const exit = known?.exit ?? chooseExit(error.status);
   const hint = error.retryAfterMs
     ? `Try again in ${formatDuration(error.retryAfterMs)}.`
-    : error.code === 'unauthenticated'
-      ? SIGN_IN_HINT
-      : HINTS[exit];
+    : known
+      ? HINTS[error.code as ErrorCode]
+      : EXIT_HINTS[exit];
   const details = nameProblems(error.details, parsed);
   // Another service may say more than its details.
   const isDescribed = error.message === String(describeProblems(error.details));
@@ -76,8 +76,28 @@ function toServiceFailure(error: ServiceError, parsed: ParsedCommand | undefined
   });
 }
 
-const HINTS: Record<number, Text> = {
-  [exitCodes.notAllowed]: say`See who is signed in: ${regen('auth status')}`,
+const WHO_HINT = say`See who is signed in: ${regen('auth status')}`;
+
+/** What to do about an error of the service; those that are not here say it themselves. */
+const HINTS: Readonly<Partial<Record<ErrorCode, Text>>> = {
+  unauthenticated: SIGN_IN_HINT,
+  invalid_personal_access_token: say`Owners create a token with: ${regen('publisher token create', '<publisher> <name>')}`,
+  node_not_allowed: say`Owners create a token for this node with: ${regen('publisher token create', '<publisher> <name> --nodes <node>')}`,
+  forbidden: WHO_HINT,
+  admin_required: 'Ask an admin of the service, or sign in as one.',
+  quota_exceeded: 'The operator of the service sets the quotas; an admin can raise the budget of a user.',
+  invalid_signature: 'Run the command again to get a new link.',
+  node_deleted: 'Choose another id.',
+  upload_incomplete: 'Run the same command again to continue.',
+  idempotency_in_flight: 'Try again in a few seconds.',
+  rate_limited: 'Try again later.',
+  internal: 'Try again later. If it persists, give the operator of the service the request id.',
+  unavailable: 'Try again later.',
+};
+
+/** For error codes that this version does not know. */
+const EXIT_HINTS: Readonly<Record<number, Text>> = {
+  [exitCodes.notAllowed]: WHO_HINT,
   [exitCodes.unreachable]: 'Try again later.',
 };
 
@@ -93,7 +113,7 @@ function chooseExit(status: number): number {
 
 /** System errors that the user can fix; anything else is a bug. */
 const SYSTEM_ERRORS: Record<string, string> = {
-  ENOENT: 'No such file or folder',
+  ENOENT: 'File or folder not found',
   EACCES: 'Permission denied',
   EPERM: 'Permission denied',
   EISDIR: 'Expected a file, but found a folder',
@@ -102,6 +122,7 @@ const SYSTEM_ERRORS: Record<string, string> = {
   ENOSPC: 'The disk is full',
   SQLITE_FULL: 'The disk is full',
   EDQUOT: 'The disk quota is exceeded',
+  EFBIG: 'A file would be larger than the system allows',
   EMFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
   ENFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
   ENAMETOOLONG: 'A name is too long for the file system',
@@ -198,10 +219,21 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
     code: 'invalid_pack',
     hint: say`Create one with: ${regen('node init')}`,
   },
-  secrets_found: { hint: 'Add them to .regenignore, or pass --allow-secrets to publish them anyway.' },
+  secrets_found: {
+    hint: 'Remove each secret from its file, and revoke it if it was ever shared. List files that are not part of the pack in .regenignore. If nothing in them is secret, pass --allow-secrets.',
+  },
+  empty_pack: {
+    hint: 'Check that __init__.py is packed and sets NODE_CLASS_MAPPINGS or comfy_entrypoint, or pass --allow-empty to publish a pack without nodes.',
+  },
   findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
   breaking_changes: {
     hint: say`Choose a number that says so with \`${regen('version bump', 'auto')}\`, or pass --allow-breaking.`,
+  },
+  not_signed: { hint: 'Try again. If this persists, contact the operator of the service.' },
+  statement_invalid: { hint: 'Do not use it, and contact the operator of the service.' },
+  key_changed: {
+    hint: (place) =>
+      `If the operator of the service confirms the new key, remove the old ones from ${place}.`,
   },
   version_exists: {
     hint: (next) =>
@@ -212,6 +244,11 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
     hint: (version) =>
       say`Fix it, and publish it with the next version number, because this one is used up: ${regen('version bump', 'patch')}. If the verdict is wrong, ask an admin of the registry for a review, with what this shows: ${regen('version get', `${version} --reasons`)}`,
   },
+  no_active_version: {
+    code: 'not_found',
+    hint: (node) => say`List its versions with: ${regen('version list', node)}`,
+  },
+  stage_unsupported: { code: 'usage', hint: 'Publish without --stage.' },
   still_checking: {
     code: 'still_running',
     hint: (version) => say`See the verdict later with: ${regen('version bulk', version)}`,
@@ -223,6 +260,14 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   },
   digest_missing: { hint: 'Try again. If this persists, contact the operator of the registry.' },
   digest_mismatch: { hint: 'Try again. If this persists, contact the service operator.' },
+  lock_mismatch: {
+    hint: 'Find out why it changed. To accept it, remove the node from the lock file and install it again.',
+  },
+  version_refused: { hint: (state) => `Choose another version, or pass --allow ${state}.` },
+  folder_refused: {
+    hint: (folder) => `Pass --force to go on; the folder is then kept as .disabled/${folder}.`,
+  },
+  busy: { hint: 'Try again when it has ended.' },
   lock_invalid: { hint: 'Restore it from version control, or remove it and install again.' },
   other_registry: {
     hint: 'Use its registry with --profile or --base-url, or another lock file with --lock-file.',

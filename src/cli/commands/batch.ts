@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { z } from 'zod';
 import { BatchProgress } from '../batch/batch-progress.js';
 import { openBudget } from '../batch/budget.js';
-import { checkJobs, readRemainingJobs } from '../batch/check.js';
+import { checkJobs, readEndedJobs, readRemainingJobs } from '../batch/check.js';
 import { CircuitBreaker } from '../batch/circuit-breaker.js';
 import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
 import { type JobState, type Journal, withJournal } from '../batch/journal.js';
@@ -30,12 +30,12 @@ type Context = ParsedCommand &
 export const view = (): View => ({
   usage: 'batch <jobs>',
   changes: true,
-  summary: 'Run many image and video jobs, and print one result per line; run the command again to resume',
+  summary: 'Run many image and video jobs, and print one result per line; run the command again to resume it',
   explain: { jobs: 'File with one job per line, as JSON or CSV (.csv); - for standard input' },
   flags: {
     '--concurrency <number>': 'Tasks to run in parallel (1 to 100; default 4)',
     '--max-credits <number>':
-      'Maximum cost of the whole batch; a job is not sent if its price could exceed the rest',
+      'Maximum cost of the whole batch; stops sending when the next job could exceed what is left',
     '--retry-failed': 'Retry jobs that failed in earlier runs',
     '--state <path>': 'File that stores the state of each job (default <jobs>.state)',
     ...batchSaveFlags,
@@ -48,7 +48,7 @@ export const view = (): View => ({
   notes: [
     'Each line has a "command", such as "image relight", and its arguments and flags by name; nested objects and dotted names are equivalent. In CSV, the cells of a row are separated by commas or semicolons, the first row has the names, and an empty cell sets nothing.',
     'A job is identified by its "id", or by the content of its line. Paths are relative to the current folder. --output, --force, --receipt, --timeout and --interval apply to lines that do not set them.',
-    'A result has the line, id, status, task id and credits, and then the URLs or paths, or the error. The status is done or failed, or one that the next run resumes: running, unsaved, unanswered or unsent.',
+    'A result has the line, id, status, task id and credits, and then the URLs or paths, or the error. The status is done or failed, or one that the next run resumes: running, unsaved, unanswered or unsent. A run that resumes a batch prints the results of earlier runs first, except on a terminal.',
   ],
   examples: [
     'regen batch jobs.jsonl -o out/',
@@ -122,9 +122,20 @@ async function runBatch(
   // Each running job listens for Ctrl-C in several places.
   setMaxListeners(0, context.signal);
   const breaker = new CircuitBreaker(context.signal);
-  const batch = { ...context, journal, breaker, budget, checkExtension: createExtensionCheck(output) };
+  const claimed = new Set<string>();
+  const checkExtension = createExtensionCheck(output);
+  const batch = { ...context, journal, breaker, budget, checkExtension, claimed };
   const left = readRemainingJobs(context, file, journal, lines);
   const results: JobResult[] = [];
+  const print = async (result: JobResult) => {
+    if (output.mode.json) results.push(result);
+    else await printResult(output, result);
+  };
+  // A file or a program gets the rows of earlier runs, too; a person has seen them.
+  if (output.mode.json || !output.system.stdout.isTTY) {
+    for await (const job of readEndedJobs(context, file, journal))
+      await print(toEarlierResult(job, journal.get(job.key)));
+  }
   await progress.open();
   try {
     await runInParallel(readUntilOpen(left, breaker), limits.concurrency, async (job) => {
@@ -132,8 +143,7 @@ async function runBatch(
       const end = await runJob(batch, job);
       const result = toResult(job, end, journal.get(job.key));
       progress.record(end, result.credits ?? 0);
-      if (output.mode.json) results.push(result);
-      else await printResult(output, result);
+      await print(result);
     });
   } finally {
     progress.close();
@@ -177,6 +187,18 @@ function toResult(
     credits: isSent ? (credits ?? null) : null,
     ...(status === 'done' && { [isSaved ? 'saved' : 'outputs']: outcome?.lines ?? [] }),
     ...(failure && { error: { code: failure.facts.code, message: failure.message } }),
+  };
+}
+
+/** The result of a job that ended in an earlier run. */
+function toEarlierResult(
+  { line, key, end }: WrittenJob & { readonly end: 'done' | 'failed' },
+  { task_id, credits, saved, outputs = [], code = 'task_failed', reason = '' }: JobState,
+): JobResult {
+  return {
+    ...{ line, id: key, status: end, task_id: task_id ?? null, credits: credits ?? null },
+    ...(end === 'done' && (saved ? { saved: [...saved] } : { outputs: [...outputs] })),
+    ...(end === 'failed' && { error: { code, message: reason } }),
   };
 }
 

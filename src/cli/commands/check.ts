@@ -13,6 +13,7 @@ import { readFolder } from '../publish/publish-folder.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
+import { formatCount } from '../terminal/text.js';
 import { Count, File, Row, Text } from '../views/answers.js';
 import { allowSecretsFlag, dirExplain, publisherFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
@@ -56,30 +57,28 @@ export const view = (): View => ({
 
 export async function run(context: Context): Promise<number> {
   const { output, command, system } = context;
-  const progress = new Progress(output);
-  try {
-    const registry = readText(context.flags, 'for') ?? 'comfy';
-    if (registry !== 'comfy') throw usage(`--for must be comfy, not '${registry}'.`);
-    const pack = await readFolder(context, context.args.dir as string | undefined);
-    await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
-    const [report] = await withScratch(system.now(), (scratch) =>
-      Promise.all([
-        readCodeApart(pack.files),
-        buildArchive(context, pack, join(scratch, 'node.zip'), progress),
-      ]),
-    );
-    progress.end();
-    const other = context.flags.for === undefined ? undefined : await scanForComfy(pack);
-    const answer = { ...toAnswer(pack, report), ...(other && { for: other }) };
-    await warnAboutMissingDefinitions(output, report);
-    if (output.mode.json) await output.answer(answer);
-    else await output.answer([...toRows(report, answer.verdict), ...toOtherRows(other)], command.shape);
-    await output.note(`${pack.files.length} files, ${formatBytes(pack.size)}; nothing was sent.`);
-    const isFlagged = answer.verdict === FLAGGED || other?.verdict === FLAGGED;
-    return isFlagged ? exitCodes.endedBadly : exitCodes.done;
-  } finally {
-    progress.end();
-  }
+  using progress = new Progress(output);
+  const registry = readText(context.flags, 'for') ?? 'comfy';
+  if (registry !== 'comfy') throw usage(`--for must be comfy, not '${registry}'.`);
+  const pack = await readFolder(context, context.args.dir as string | undefined);
+  await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
+  const [report] = await withScratch(system.now(), (scratch) =>
+    Promise.all([
+      readCodeApart(pack.files),
+      buildArchive(context, pack, join(scratch, 'node.zip'), progress),
+    ]),
+  );
+  progress.end();
+  const other = context.flags.for === undefined ? undefined : await scanForComfy(pack);
+  const answer = { ...toAnswer(pack, report), ...(other && { for: other }) };
+  await warnAboutMissingDefinitions(output, report);
+  if (output.mode.json) await output.answer(answer);
+  else await output.answer([...toRows(report, answer.verdict), ...toOtherRows(other)], command.shape);
+  await output.note(
+    `${formatCount(pack.files.length, 'file')}, ${formatBytes(pack.size)}; nothing was sent.`,
+  );
+  const isFlagged = answer.verdict === FLAGGED || other?.verdict === FLAGGED;
+  return isFlagged ? exitCodes.endedBadly : exitCodes.done;
 }
 
 const ACTIVE = 'NodeVersionStatusActive';

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { downloadArchive, findDownloadable } from '../../flows/install/download-archive.js';
+import { describeDeprecation, LATEST } from '../../flows/publish/published.js';
 import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
+import { reportSigner } from '../connect/known-keys.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
 import { Count, Sha256, Text } from '../views/answers.js';
@@ -14,7 +16,7 @@ type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'servic
 export const view = (): View => ({
   usage: 'version download <nodeId> [version]',
   summary: 'Save the archive of a version, and print its path',
-  explain: { version: 'Version number (default: the latest version)' },
+  explain: { version: 'Version number, or latest (the default)' },
   flags: {
     '-o, --output <path>': 'File or folder/ to save to (default <node>-<version>.zip)',
     '--force': 'Overwrite an existing file',
@@ -29,20 +31,26 @@ export const view = (): View => ({
   }),
 });
 
-/** Saves the archive of a version, checked against the digest that the registry publishes. */
+/** Saves the archive of a version, checked against the digest that the registry publishes and what it signed. */
 export async function run(context: Context): Promise<void> {
   const { args, flags, output, system, signal } = context;
   const nodeId = args.nodeId as string;
-  const { client, name: registry } = await context.services.reach();
-  const version = await findDownloadable({ client, nodeId, version: args.version as string, signal });
+  const { client, signer, name: registry } = await context.services.reach();
+  const asked = args.version === LATEST ? undefined : (args.version as string | undefined);
+  // Members look at what is staged before they approve it.
+  const allowed = new Set(['staged']);
+  const version = await findDownloadable({ client, nodeId, version: asked, allowed, signal });
+  if (version.deprecated) await output.warn(describeDeprecation(nodeId, version));
   const name = `${nodeId}-${version.version}.zip`;
   const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
-  const progress = new Progress(output);
-  const { size, sha256, isVerified } = await saveFile(path, flags.force === true, async (temporary) => {
+  using progress = new Progress(output);
+  const { size, sha256, isVerified, signed } = await saveFile(path, flags.force === true, async (temporary) => {
     await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
     const onProgress = (done: number, total: number | undefined) => progress.transferred(done, total);
-    return downloadArchive(client, version, { path: temporary, signal, onProgress });
-  }).finally(() => progress.end());
+    return downloadArchive(client, version, { path: temporary, signal, signer, onProgress });
+  });
+  progress.end();
+  if (signed) await reportSigner(output, registry, signed);
   if (!isVerified) {
     await output.note(`${registry} publishes no digests, so the archive was not verified.`);
   }

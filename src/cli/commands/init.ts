@@ -8,6 +8,7 @@ import { regen, say } from '../../contract/schema/message.js';
 import { replaceFolderFile } from '../../disk/private-file.js';
 import { formatPyproject, type InferredManifest, inferManifest } from '../../pack/infer-manifest.js';
 import { readText } from '../command/command.js';
+import type { Flags } from '../command/flags.js';
 import { toInvalidFailure } from '../command/request.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
@@ -23,13 +24,7 @@ export const view = (): View => ({
   summary: 'Create the pyproject.toml of a node pack, and ask for values that the folder does not provide',
   explain: { dir: 'Folder of the node pack (default: the current folder)' },
   flags: {
-    '--id <nodeId>': "Node id (default: from the folder's name)",
-    '--name <text>': 'Display name (default: from the id)',
-    '--publisher <publisherId>': 'Publisher to publish under',
-    '--version <version>': 'First version (default 1.0.0)',
-    '--description <text>': 'What the pack does (default: the first paragraph of the README)',
-    '--license <path>': 'Licence name, or the path of its file (default: the licence file in the folder)',
-    '--repository <url>': 'Source repository (default: the git remote)',
+    ...manifestFlags(Object.keys(FIELDS) as FieldName[]),
     '--force': 'Overwrite an existing pyproject.toml',
   },
   examples: ['regen node init', 'regen node init packs/light --publisher my-team --no-input'],
@@ -46,6 +41,24 @@ export const view = (): View => ({
   }),
 });
 
+const FIELD_FLAGS: Readonly<Record<FieldName, readonly [usage: string, description: string]>> = {
+  id: ['--id <nodeId>', "Node id (default: from the folder's name)"],
+  name: ['--name <text>', 'Display name (default: from the id)'],
+  publisher: ['--publisher <publisherId>', 'Publisher to publish under'],
+  version: ['--version <version>', 'First version (default 1.0.0)'],
+  description: ['--description <text>', 'What the pack does (default: the first paragraph of the README)'],
+  license: [
+    '--license <path>',
+    'License name, or the path of its file (default: the license file in the folder)',
+  ],
+  repository: ['--repository <url>', 'Source repository (default: the git remote)'],
+};
+
+/** The flags for some fields of a new manifest. */
+export function manifestFlags(names: readonly FieldName[]): Flags {
+  return Object.fromEntries(names.map((name) => FIELD_FLAGS[name]));
+}
+
 /** The fields of a manifest, in the order of the questions. */
 const FIELDS = {
   id: { question: 'Node id', schema: NodeId, required: true },
@@ -58,7 +71,7 @@ const FIELDS = {
     required: false,
   },
   license: {
-    question: 'Licence, such as MIT or the path of its file (empty for none)',
+    question: 'License, such as MIT or the path of its file (empty for none)',
     schema: z.string(),
     required: false,
   },
@@ -79,26 +92,36 @@ export async function run(context: Context): Promise<void> {
   if (existsSync(path) && !flags.force) {
     throw usage(`${path} already exists.`, 'Edit it, or pass --force to overwrite it.');
   }
-  const given = readFlags(context);
-  const found = await inferManifest(folder);
-  for (const warning of found.warnings) await output.warn(warning);
-  const facts = await completeValues(
-    context,
-    { ...(await inferValues(context, found, given)), ...given },
-    given,
-  );
-  await sayChoices(context, folder, given, facts);
+  const { facts, dependencies } = await collectFacts(context, folder);
   const { id = '', name = '', publisher = '', version = '', description, license, repository } = facts;
   const text = formatPyproject({
     ...{ id, name, publisher, version, description, repository },
     license: license ? readLicense(folder, license) : undefined,
-    dependencies: found.dependencies,
+    dependencies,
   });
   replaceFolderFile(path, text);
   // A person sees what was found in the folder, too.
   const shape = system.stdout.isTTY ? {} : { only: 'path' };
-  await output.answer({ path, ...facts, dependencies: found.dependencies }, shape);
+  await output.answer({ path, ...facts, dependencies }, shape);
   await output.note(say`Next: ${regen('version check')}, then ${regen('version publish')}`);
+}
+
+/**
+ * Collects the values of a new manifest: from flags, from the folder, and from the user.
+ * @param known what is neither inferred nor asked for
+ */
+export async function collectFacts(
+  context: Context,
+  folder: string,
+  known: FieldValues = {},
+): Promise<{ readonly facts: FieldValues; readonly dependencies: readonly string[] }> {
+  const given = readFlags(context);
+  const found = await inferManifest(folder);
+  for (const warning of found.warnings) await context.output.warn(warning);
+  const inferred = await inferValues(context, found, given);
+  const facts = await completeValues(context, { ...inferred, ...known, ...given }, given);
+  await sayChoices(context, folder, given, facts);
+  return { facts, dependencies: found.dependencies };
 }
 
 /** Reports values that were inferred and may be wrong. */
@@ -115,7 +138,8 @@ async function sayChoices(
       `The node id '${id}' is derived from the folder name '${name}'. Choose another one with --id.`,
     );
   }
-  if (given.publisher === undefined && !mayAsk) await output.note(`The publisher is ${publisher}.`);
+  if (given.publisher === undefined && !mayAsk)
+    await output.note(`Using your only publisher, ${publisher} (change it in pyproject.toml).`);
 }
 
 /**
@@ -150,8 +174,7 @@ async function inferValues(
 ): Promise<FieldValues> {
   const id = given.id ?? found.id;
   // Users with a token for one publisher probably mean that one.
-  const { publish_tokens = {} } = await context.services.openCredentialStore().read();
-  const [publisher, another] = Object.keys(publish_tokens);
+  const [publisher, another] = await listPublishers(context);
   return {
     ...(id && { id, name: toTitle(id) }),
     ...(publisher && !another && { publisher }),
@@ -180,11 +203,14 @@ async function completeValues(
     const isAsked = (name: FieldName) => unknown.includes(name) || (name === 'publisher' && !given.publisher);
     if (isAsked('publisher')) {
       await context.output.note(
-        say`A publisher owns nodes and publishes their versions. Choose any id for the embedded service, which creates it; yours on another service: ${regen('publisher list')}`,
+        say`A publisher owns nodes and publishes their versions. On the embedded service any new id works; it is created on first publish. On another, choose one of yours: ${regen('publisher list')}`,
       );
     }
-    for (const name of (Object.keys(FIELDS) as FieldName[]).filter(isAsked))
-      facts[name] = await askField(context, name, facts[name] ?? proposeValue(name, facts));
+    for (const name of (Object.keys(FIELDS) as FieldName[]).filter(isAsked)) {
+      const known = name === 'publisher' ? await listPublishers(context) : [];
+      const chosen = known.length > 1 ? await askChoice(context, known) : undefined;
+      facts[name] = chosen ?? (await askField(context, name, facts[name] ?? proposeValue(name, facts)));
+    }
     return facts;
   }
   facts.version ??= FIRST_VERSION;
@@ -194,6 +220,19 @@ async function completeValues(
     `${missing.map((name) => `--${name}`).join(', ')} ${missing.length > 1 ? 'are' : 'is'} required, because this command cannot prompt.`,
     say`Pass values, such as: ${regen('node init', missing.map((name) => `--${name} <${name}>`).join(' '))}`,
   );
+}
+
+const OTHER_PUBLISHER = 'Another one';
+
+async function askChoice({ system }: Needs<'system'>, known: readonly string[]): Promise<string | undefined> {
+  const chosen = await system.prompts.select('Publisher:', [...known, OTHER_PUBLISHER]);
+  return chosen === OTHER_PUBLISHER ? undefined : chosen;
+}
+
+/** Lists the publishers for which this machine has a token. */
+async function listPublishers({ services }: Needs<'services'>): Promise<string[]> {
+  const { publish_tokens = {} } = await services.openCredentialStore().read();
+  return Object.keys(publish_tokens);
 }
 
 function proposeValue(name: FieldName, { id }: FieldValues): string | undefined {

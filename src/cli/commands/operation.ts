@@ -2,12 +2,14 @@ import { getOutline, isValidRequest, listQueryNames, type OperationOutline } fro
 import { getItems, pages } from '../../client/pages.js';
 import type { OperationName } from '../../contract/index.js';
 import { regen, say } from '../../contract/schema/message.js';
+import { LATEST, resolveVersion } from '../../flows/publish/published.js';
 import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
 import type { ParsedCommand } from '../command/command.js';
-import { confirmDestruction, reportDestruction, requireYes } from '../command/confirm.js';
+import { confirmDestruction, reportDestruction, requireShow, requireYes } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
-import { usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
+import { readField } from '../terminal/rows.js';
 
 type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
 
@@ -19,12 +21,17 @@ export async function run(context: Context): Promise<void> {
   const { args, flags } = await completeValues(context, name, body);
   const format = await context.services.findFormat();
   const request = format.readRequest(getOutline(name), buildRequest(command, args, flags, body));
-  await requireValid(name, { ...context, args, flags }, request, body !== undefined);
+  const { implied } = command;
+  const isImplied = implied !== undefined && request.params[implied] === undefined;
+  const checked = isImplied ? { ...request, params: { ...request.params, [implied]: STAND_IN } } : request;
+  await requireValid(name, { ...context, args, flags }, checked, body !== undefined);
   if (body !== undefined) await warnOfIgnored(context, name, request.body);
   if (method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {
     throw usage('No changes given.', say`See the flags: ${regen(command.words.join(' '), '--help')}`);
   }
   requireYes(context, request.params);
+  if (command.secret && !flags['dry-run']) requireShow(context, 'token', 'Save it to a file (> token.txt)');
+  if (isImplied) request.params[implied] = await findPublisher(context, request.params.nodeId as string);
   await completeIds(context, request);
   if (flags['dry-run']) return printDryRun(context, getOutline(name), request);
   await confirmDestruction(context, request.params);
@@ -43,21 +50,47 @@ async function completeValues(context: Context, name: OperationName, body: unkno
   return askMissing(context, getOperation(name));
 }
 
+/** Stands for a value that is only found when the rest of the request is known to be valid. */
+const STAND_IN = 'publisher';
+
+async function findPublisher({ services, signal }: Context, nodeId: string): Promise<string> {
+  const { client } = await services.reach();
+  const { publisher } = await client.node.get({ nodeId }, { signal });
+  return publisher?.id ?? '';
+}
+
 /** Completes positionals that are the beginning of an id. One that matches none is left to the service to refuse. */
 async function completeIds(
   { command, services, signal }: Context,
   { params, query }: Request,
 ): Promise<void> {
-  for (const [name, { operation, field }] of Object.entries(command.lookup ?? {})) {
+  for (const name of ['version', 'versionId']) {
+    const { nodeId, [name]: version } = params;
+    if (version === LATEST)
+      params[name] = await resolveVersion(await services.reach(), String(nodeId), LATEST, signal);
+  }
+  for (const [name, { operation, field, email, search }] of Object.entries(command.lookup ?? {})) {
     const part: Record<string, unknown> = name in params ? params : query;
     const { [name]: typed, ...others } = part;
-    if (typeof typed !== 'string' || !/^(msg_[0-9a-f-]{0,35}|[0-9a-f-]{4,35})$/.test(typed)) continue;
+    if (typeof typed !== 'string') continue;
+    const isEmail = email !== undefined && typed.includes('@');
+    if (!isEmail && !/^(msg_[0-9a-f-]{0,35}|[0-9a-f-]{4,35})$/.test(typed)) continue;
     const { client } = await services.reach();
-    const { data } = await client.requestNamed(operation, others, { signal });
-    const ids = new Set((data as Readonly<Record<string, unknown>>[]).map((item) => String(item[field])));
-    const matching = [...ids].filter((id) => id.startsWith(typed));
+    const asked = { ...others, ...(search && (isEmail ? { [search]: typed, limit: 100 } : { limit: 100 })) };
+    const { data } = await client.requestNamed(operation, asked, { signal });
+    const isMeant = (item: unknown) =>
+      isEmail
+        ? String(readField(item, email)).toLowerCase() === typed.toLowerCase()
+        : String(readField(item, field)).startsWith(typed);
+    const found = (getItems(data as object) as unknown[]).filter(isMeant);
+    const matching = [...new Set(found.map((item) => String(readField(item, field))))];
     if (matching.length > 1)
-      throw usage(`${matching.length} ids begin with ${typed}.`, `Type more of it: ${matching.join(', ')}`);
+      throw usage(
+        `${matching.length} ids ${isEmail ? 'have the email address' : 'begin with'} ${typed}.`,
+        `Pass ${isEmail ? 'one of them' : 'more of it'}: ${matching.join(', ')}`,
+      );
+    if (isEmail && matching.length === 0)
+      throw new Failure(`There is no user with the email address ${typed}.`, { code: 'not_found' });
     if (matching[0] !== undefined) part[name] = matching[0];
   }
 }

@@ -7,6 +7,7 @@ import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
+import { formatCount } from '../terminal/text.js';
 import { Count, File, Sha256, Text } from '../views/answers.js';
 import { allowSecretsFlag, dirExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
@@ -39,23 +40,19 @@ export async function run(context: Context): Promise<void> {
   if (flags.list) {
     const listed = files.map(({ path, size }) => ({ path, size }));
     await output.answer(listed, command.shape);
-    return output.note(`${files.length} files, ${formatBytes(size)}.`);
+    return output.note(`${formatCount(files.length, 'file')}, ${formatBytes(size)}.`);
   }
   const name = `${manifest.node.id}-${manifest.version.version}.zip`;
   const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
-  const progress = new Progress(output);
+  using progress = new Progress(output);
   let answer: object | undefined;
-  try {
-    await saveFile(path, flags.force === true, async (temporary) => {
-      await progress.stage(`Packing ${files.length} files, ${formatBytes(size)}`);
-      const archive = await buildArchive(context, pack, temporary, progress);
-      answer = { path, files: archive.entries, ...pickFacts(archive) };
-    });
-    progress.end();
-    await output.answer(answer, { only: 'path' });
-  } finally {
-    progress.end();
-  }
+  await saveFile(path, flags.force === true, async (temporary) => {
+    await progress.stage(`Packing ${formatCount(files.length, 'file')}, ${formatBytes(size)}`);
+    const archive = await buildArchive(context, pack, temporary, progress);
+    answer = { path, files: archive.entries, ...pickFacts(archive) };
+  });
+  progress.end();
+  await output.answer(answer, { only: 'path' });
 }
 
 function pickFacts({ size, sha256, tree }: { size: number; sha256: string; tree: string }) {

@@ -9,7 +9,7 @@ import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
 import { identityFlags } from '../publish/job-identity.js';
-import { publishFolder, readFolder } from '../publish/publish-folder.js';
+import { publishFolder, readAllowances, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
@@ -34,6 +34,8 @@ export const view = (): View => ({
     '--changelog-file <path>': 'File with the changelog, or - for standard input',
     ...allowSecretsFlag,
     '--allow-findings': 'Publish even if a finding would flag the version',
+    '--allow-empty': 'Publish even if the pack has no node definition, such as one with only a web extension',
+    '--stage': 'Have an owner approve the version before others can use it',
     ...identityFlags,
     '--allow-breaking':
       'Publish a patch or minor release even if workflows that were saved with the latest version break',
@@ -79,18 +81,14 @@ async function publishOne(
   timeoutMs: number,
 ): Promise<void> {
   const { output } = context;
-  const progress = new Progress(output);
-  const code = await checkCode(pack, output, progress, context.flags['allow-findings'] === true);
+  using progress = new Progress(output);
+  const code = await checkCode(pack, output, progress, readAllowances(context.flags));
   context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
-  try {
-    const version = await publishFolder(context, pack, { changelog, timeoutMs, progress, code });
-    progress.end();
-    const format = await context.services.findFormat();
-    await output.answer(format.writeAnswer(getOutline('version.get'), version));
-    await context.services.announce();
-  } finally {
-    progress.end();
-  }
+  const version = await publishFolder(context, pack, { changelog, timeoutMs, progress, code });
+  progress.end();
+  const format = await context.services.findFormat();
+  await output.answer(format.writeAnswer(getOutline('version.get'), version));
+  await context.services.announce();
 }
 
 async function readChangelog(context: Needs<'flags' | 'system'>): Promise<string | undefined> {

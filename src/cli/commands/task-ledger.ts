@@ -2,10 +2,11 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
-import { findEntry, isKind } from '../../flows/tasks/task.js';
+import { findEntry, isKind, readTask, requireKind, toTask } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readNumber, readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction } from '../command/confirm.js';
+import { runInParallel } from '../command/parallel.js';
 import type { Needs } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
@@ -15,13 +16,15 @@ import { LedgerEntry } from '../views/answers.js';
 import { taskExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
-type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'ledger' | 'services' | 'mayAsk'>;
+type Context = Needs<
+  'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'ledger' | 'services' | 'mayAsk'
+>;
 
 export const view = (): View[] => [
   {
     usage: 'task list',
     local: true,
-    summary: 'List the tasks started from this machine, newest first, in their last known state',
+    summary: 'List the tasks started from this machine, newest first',
     flags: {
       '--state <choice>': {
         description: 'Only tasks in this state; can be repeated',
@@ -71,9 +74,12 @@ export const view = (): View[] => [
 export const run = { list: listEntries, show: showEntry, forget: forgetEntries };
 
 /** Lists the ledger. A terminal shows how a person knows a task: the beginning of its id, its image and its result. */
-async function listEntries({ command, flags, ledger, output, system }: Context): Promise<void> {
+async function listEntries(context: Context): Promise<void> {
+  const { command, flags, ledger, output, system } = context;
   const isWanted = readFilter(flags, system.now());
+  const isWantedAnyState = readFilter({ ...flags, state: undefined }, system.now());
   const limit = readNumber(flags, 'limit', { min: 1 });
+  await refreshTasks(context, [...ledger.entries()].filter(isWantedAnyState).slice(0, limit));
   const all = [...ledger.entries()];
   const entries = all.filter(isWanted).slice(0, limit);
   if (!system.stdout.isTTY || output.mode.json || output.mode.ndjson) {
@@ -92,8 +98,27 @@ async function listEntries({ command, flags, ledger, output, system }: Context):
   const spent = entries.reduce((sum, { credits = 0 }) => sum + credits, 0);
   if (entries.length > 0) {
     const count = formatCount(entries.length, 'task');
-    await output.note(spent > 0 ? `${count}, ${spent} credits.` : `${count}.`);
+    const isLocal = entries.every(({ service }) => service === 'local');
+    const previews = isLocal ? ' (previews on this machine are not billed)' : '';
+    await output.note(spent > 0 ? `${count}, ${formatCount(spent, 'credit')}${previews}.` : `${count}.`);
   }
+}
+
+/** How many tasks are read in parallel, how many at most, and for how long. */
+const READS = { atOnce: 8, most: 200, timeoutMs: 5_000 };
+
+/** Asks the services about tasks that were last seen queued or running. What does not answer in time stays as it is. */
+async function refreshTasks(context: Context, entries: readonly Entry[]): Promise<void> {
+  const open = entries.filter(({ task_id, state }) => task_id !== undefined && !findEnd(state));
+  if (open.length === 0) return;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(READS.timeoutMs)]);
+  await runInParallel(open.slice(0, READS.most), READS.atOnce, async (entry) => {
+    try {
+      await readTask({ ...context, signal }, toTask(context, entry));
+    } catch {
+      context.signal.throwIfAborted();
+    }
+  });
 }
 
 function readFilter(flags: FlagValues, now: number): (entry: Entry) => boolean {
@@ -101,6 +126,7 @@ function readFilter(flags: FlagValues, now: number): (entry: Entry) => boolean {
   const wrong = states.find((state) => !STATES.includes(state));
   if (wrong !== undefined) throw usage(`--state must be one of ${STATES.join(', ')}, not '${wrong}'.`);
   const kind = readText(flags, 'kind');
+  requireKind(kind, `--kind ${kind}`);
   const service = readText(flags, 'service');
   const since = readSince(readText(flags, 'since'), now);
   return (entry) =>

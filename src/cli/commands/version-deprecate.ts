@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { getOutline } from '../../client/outlines.js';
 import { NodeVersion } from '../../contract/node-version.js';
 import { regen, say } from '../../contract/schema/message.js';
+import { readText } from '../command/command.js';
 import { confirm } from '../command/confirm.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
@@ -17,9 +18,13 @@ export const view = (): View => ({
   changes: true,
   summary: 'Mark all versions of a node in a range as deprecated',
   explain: { range: "Range of versions as npm writes it, such as '<1.2.0' or '1.x'" },
-  flags: { '--undo': 'Remove the mark', '-y, --yes': 'Do not ask for confirmation' },
-  shape: { columns: ['version', 'deprecated', 'status'] },
-  examples: ["regen version deprecate light-tools '<1.2.0'"],
+  flags: {
+    '--message <text>': 'Why, or what to use instead: shown to those who install or download the versions',
+    '--undo': 'Remove the mark',
+    '-y, --yes': 'Do not ask for confirmation',
+  },
+  shape: { columns: ['version', 'deprecated', 'status', 'deprecation_message'] },
+  examples: ["regen version deprecate light-tools '<1.2.0' --message 'Crashes on large images; use 1.2.0'"],
   answer: z.array(NodeVersion),
 });
 
@@ -29,6 +34,9 @@ export async function run(context: Context): Promise<void> {
   if (!range || validRange(range) === null)
     throw usage(`'${range}' is not a range of versions.`, "Write it as npm does, such as '<1.2.0' or '1.x'.");
   const deprecated = flags.undo !== true;
+  const message = readText(flags, 'message');
+  if (message !== undefined && !deprecated) throw usage('--message and --undo cannot be used together.');
+  const body = { deprecated, ...(message !== undefined && { deprecation_message: message }) };
   const { client } = await services.reach();
   const [node, versions] = await Promise.all([
     client.node.get({ nodeId }, { signal }),
@@ -36,7 +44,8 @@ export async function run(context: Context): Promise<void> {
   ]);
   const meant = versions.flatMap(({ version, status, deprecated: is = false }) => {
     const isIn = version !== undefined && satisfies(version, range, { includePrerelease: true });
-    return isIn && status !== 'NodeVersionStatusDeleted' && is !== deprecated ? [version] : [];
+    const isOther = is !== deprecated || message !== undefined;
+    return isIn && status !== 'NodeVersionStatusDeleted' && isOther ? [version] : [];
   });
   if (meant.length === 0) {
     const what = deprecated ? 'version that is not deprecated yet' : 'deprecated version';
@@ -50,7 +59,7 @@ export async function run(context: Context): Promise<void> {
   if (flags['dry-run']) {
     const outline = getOutline('version.update');
     await printRequests(context, meant, (version) =>
-      toPrintedRequest(outline, { params: toParams(version), body: { deprecated } }),
+      toPrintedRequest(outline, { params: toParams(version), body }),
     );
     return;
   }
@@ -58,7 +67,7 @@ export async function run(context: Context): Promise<void> {
   await confirm(context, `${verb} ${nodeId} ${meant.join(', ')}?`);
   const changed = [];
   for (const version of meant)
-    changed.push(await client.version.update({ ...toParams(version), body: { deprecated } }, { signal }));
+    changed.push(await client.version.update({ ...toParams(version), body }, { signal }));
   await output.answer(changed, command.shape);
   await services.announce();
 }

@@ -111,8 +111,8 @@ function readOptions(context: Needs<'flags'>) {
 async function sayWhere(context: Needs<'output' | 'services'>, url: string, address: string): Promise<void> {
   const { output } = context;
   const { url: service, name } = await context.services.reach();
-  await output.note(`Listening at ${url} (press Ctrl-C to stop).`);
-  await output.note(
+  await output.tell(`Listening at ${url} (press Ctrl-C to stop).`);
+  await output.tell(
     `Start tasks with --webhook-url ${address} (videos: --callback-url) to receive their webhooks.`,
   );
   if (!isLocalAddress(service) && isLocalAddress(address)) {

@@ -5,6 +5,7 @@ import type { Argument, Command, Flag, Mode } from '../command/command.js';
 import { toKebabCase } from '../command/flags.js';
 import { listSubcommands } from '../command/help.js';
 import { findFolders } from '../connect/folders.js';
+import { shortenStatus } from '../terminal/status-names.js';
 import type { System } from '../terminal/system.js';
 import { BuiltTree } from '../views/tree.js';
 import { type Line, listFlags, parseLine } from './line.js';
@@ -21,16 +22,33 @@ export async function answerCompletion(argv: readonly string[], system: System):
   const own = argv.slice(0, end);
   const current = own.find((word) => word.startsWith(CURRENT))?.slice(CURRENT.length) ?? '';
   try {
-    const line = parseLine(new BuiltTree(), argv.slice(end + 1), current);
+    const typed = argv.slice(end + 1);
+    // For bash, the @ of @last is a word of its own.
+    const isAfterAt = typed.at(-1) === '@';
+    const words = isAfterAt ? typed.slice(0, -1) : typed;
+    const built = new BuiltTree();
+    const isHelp = words[0] === 'help';
+    const line = parseLine(built, isHelp ? words.slice(1) : words, isAfterAt ? `@${current}` : current);
+    if (isHelp)
+      return formatLines([...listCommandNames(line), ...(words.length === 1 ? listTopics(line) : [])]);
     const candidates = await listCandidates(line, {
       system,
       argv,
       inBackground: own.includes('--background'),
     });
-    return candidates.map((candidate) => `${candidate}\n`).join('');
+    if (isAfterAt) return formatLines(candidates.flatMap((one) => (one.startsWith('@') ? one.slice(1) : [])));
+    return formatLines(candidates);
   } catch {
     return '';
   }
+}
+
+function formatLines(candidates: readonly string[]): string {
+  return candidates.map((candidate) => `${candidate}\n`).join('');
+}
+
+function listTopics({ tree: { topics } }: Line): string[] {
+  return Object.entries(topics).map(([name, summary]) => formatSuggestion(name, summary));
 }
 
 const CURRENT = '--current=';
@@ -117,9 +135,11 @@ function mayHaveNaming(system: System): boolean {
 
 function listChoices(input: Flag | Argument, naming: Naming | undefined): readonly string[] {
   const choices = ('choices' in input && input.choices) || [];
-  if (!naming) return choices;
-  const renamed = choices.map((choice) => naming.renameWord(input.target?.at(-1) ?? '', choice, 'theirs'));
-  return renamed.filter((choice) => choices.includes(choice) || isSafeValue(choice));
+  const names = choices.map((choice) => {
+    const short = shortenStatus(choice);
+    return short ?? naming?.renameWord(input.target?.at(-1) ?? '', choice, 'theirs') ?? choice;
+  });
+  return names.filter((name) => choices.includes(name) || isSafeValue(name));
 }
 
 function useContractModel(line: Line, naming: Naming | undefined): Line {
@@ -176,6 +196,7 @@ const HINTS: Readonly<Record<string, Hint>> = {
   to: 'version',
   profile: 'profile',
   task_id: 'task',
+  key: 'setting',
   deliveryId: 'delivery',
 };
 

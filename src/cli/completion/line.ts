@@ -46,7 +46,7 @@ export function parseLine(built: BuiltTree, words: readonly string[], current: s
       if (typed.length > 0 || !isPath(tree, [...path, word])) typed.push(word);
       else {
         path.push(word);
-        command = tree.commands.find(({ words }) => words.length === path.length && startsWith(words, path));
+        command = tree.commands.find((one) => one.words.length === path.length && matches(one, path));
       }
     }
   }
@@ -77,11 +77,14 @@ export function listFlags(tree: CommandTree, command: Command | undefined): read
 }
 
 function isPath(tree: CommandTree, path: readonly string[]): boolean {
-  return tree.commands.some(({ words }) => startsWith(words, path));
+  return tree.commands.some((command) => matches(command, path));
 }
 
-function startsWith(words: readonly string[], path: readonly string[]): boolean {
-  return path.every((word, index) => words[index] === word);
+/** Whether a command begins with some words; its last word may be an alias. */
+function matches({ words, aliases = [] }: Command, path: readonly string[]): boolean {
+  return path.every(
+    (word, index) => words[index] === word || (index === words.length - 1 && aliases.includes(word)),
+  );
 }
 
 function nameArguments(expected: readonly Argument[], typed: readonly string[]): Record<string, string> {

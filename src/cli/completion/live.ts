@@ -12,7 +12,7 @@ import { Clients, type Connect } from '../connect/clients.js';
 import { CredentialStore, chooseCredential, fixedCredential } from '../connect/credentials.js';
 import { findFolders } from '../connect/folders.js';
 import { findLocal } from '../connect/local.js';
-import { chooseTarget, Settings } from '../connect/settings.js';
+import { chooseTarget, FIXED_KEYS, PROFILE_KEYS, Settings } from '../connect/settings.js';
 import type { System } from '../terminal/system.js';
 import type { Line } from './line.js';
 import { isSafeValue } from './safe-value.js';
@@ -37,7 +37,8 @@ export interface Asked {
 export async function readLiveValues(kind: LiveKind, line: Line, asked: Asked): Promise<readonly string[]> {
   const { system } = asked;
   if (kind === 'profile') return selectSafeValues(listProfiles(system));
-  if (kind === 'task') return selectSafeValues(listTasks(system));
+  if (kind === 'setting') return selectSafeValues(listSettingKeys(system));
+  if (kind === 'task') return [...LAST_TASKS, ...selectSafeValues(listTasks(system))];
   return selectSafeValues(await readServiceValues(kind, line, asked));
 }
 
@@ -45,6 +46,14 @@ function listProfiles(system: System): string[] {
   const keys = Object.keys(new Settings(system, silent).store.read());
   return ['local', ...keys.flatMap((key) => /^profiles\.([^.]+)\./.exec(key)?.[1] ?? [])];
 }
+
+function listSettingKeys(system: System): string[] {
+  const named = listProfiles(system).slice(1);
+  return [...FIXED_KEYS, ...named.flatMap((name) => PROFILE_KEYS.map((key) => `profiles.${name}.${key}`))];
+}
+
+/** What stands for the newest task. */
+const LAST_TASKS = ['@last', '@last:image', '@last:video'];
 
 /** Only the newest tasks are offered. */
 const MAX_TASKS = 100;
@@ -125,7 +134,7 @@ function readInBackground({ system, argv }: Asked): void {
 type ServiceKind = 'node' | 'version' | 'publisher' | 'delivery';
 
 /** Kinds of values that come from a service, the settings or the ledger. */
-export type LiveKind = ServiceKind | 'profile' | 'task';
+export type LiveKind = ServiceKind | 'profile' | 'setting' | 'task';
 
 const ONCE = { retries: 0 };
 

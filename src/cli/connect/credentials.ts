@@ -251,7 +251,7 @@ interface CredentialSources {
 }
 
 /**
- * `--token-file` > REGEN_TOKEN > REGEN_ADMIN_TOKEN_FILE > the store > the embedded owner's > REGEN_PUBLISH_TOKEN. The
+ * `--token-file` > REGEN_TOKEN > REGEN_ADMIN_TOKEN_FILE > REGEN_ADMIN_TOKEN > the store > the embedded owner's > REGEN_PUBLISH_TOKEN. The
  * variables are for the service that the user named.
  */
 export async function chooseCredential(
@@ -267,6 +267,8 @@ export async function chooseCredential(
   const source = 'REGEN_ADMIN_TOKEN_FILE';
   // Read for each request, because `regen admin exec` replaces the token before it expires.
   if (file) return { source, token: () => readTokenFile(system, file, source) };
+  const adminToken = env.REGEN_ADMIN_TOKEN?.trim();
+  if (adminToken) return fixedCredential(adminToken, 'REGEN_ADMIN_TOKEN');
   const kept = await store.read();
   const place = store.describeStorage(kept);
   if (kept.token) return fixedCredential(kept.token, place);

@@ -10,7 +10,9 @@ import { warnOfOtherWriter } from './other-writers.js';
 import type { Project } from './project.js';
 import { Store, type Warn } from './store.js';
 
-const FIXED_KEYS = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
+export const FIXED_KEYS = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
+/** What is set for each profile. */
+export const PROFILE_KEYS = ['base_url', 'allow_http', 'naming'];
 const PROFILE_KEY = /^profiles\.([a-z0-9][a-z0-9_-]*)\.(base_url|allow_http|naming)$/i;
 
 /** Namings that are not files. */

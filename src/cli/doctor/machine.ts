@@ -99,7 +99,7 @@ export function checkTerminal({ system, mode }: Output, mayAsk: boolean): Findin
     `stdout is ${stdout.isTTY ? `a terminal of ${stdout.columns ?? '?'} columns` : 'not a terminal'}`,
     `stderr is ${stderr.isTTY ? 'a terminal' : 'not a terminal'}`,
     `TERM=${env.TERM ?? ''}`,
-    mode.color === false || env.NO_COLOR ? 'colour off' : 'colour on terminals',
+    mode.color === false || env.NO_COLOR ? 'color off' : 'color on terminals',
     mayAsk ? 'prompts on' : 'prompts off',
   ];
   return ok('terminal', facts.join(', '));

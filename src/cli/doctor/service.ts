@@ -1,4 +1,5 @@
 import { type ClientError, NetworkError, ServiceError } from '../../client/errors.js';
+import { isRecord, parseJson } from '../../contract/json.js';
 import { regen, say } from '../../contract/schema/message.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { toFailure } from '../command/to-failure.js';
@@ -95,23 +96,20 @@ type Get = (path: string) => ReturnType<Reached['client']['raw']>;
 
 /** A service without our extensions is recognised by its list of nodes. */
 async function isRegistry(get: Get): Promise<boolean> {
-  if ((await readJson(get, '/health'))?.status === 'ok') return true;
-  return Array.isArray((await readJson(get, '/nodes?limit=1'))?.nodes);
+  if ((await readJson(get, '/health')).status === 'ok') return true;
+  return Array.isArray((await readJson(get, '/nodes?limit=1')).nodes);
 }
 
 async function readApiVersion(get: Get): Promise<string | undefined> {
-  const version = (await readJson(get, '/openapi.json'))?.info?.version;
-  return typeof version === 'string' ? version : undefined;
+  const { info } = await readJson(get, '/openapi.json');
+  return isRecord(info) && typeof info.version === 'string' ? info.version : undefined;
 }
 
-async function readJson(get: Get, path: string) {
+/** The fields of a JSON answer; none if it is another one. */
+async function readJson(get: Get, path: string): Promise<Readonly<Record<string, unknown>>> {
   const { status, body } = await get(path);
-  const text = await readAll(body);
-  try {
-    return status === 200 ? JSON.parse(text) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(await readAll(body));
+  return status === 200 && isRecord(value) ? value : {};
 }
 
 export function checkClock(date: string | undefined, now: number): Finding {

@@ -88,9 +88,14 @@ export function readWaitFlags(
 }
 
 /** The destination in the flags of a command; `--receipt` and `--force` need `--output`. */
-export function openDestination(cwd: string, flags: FlagValues, resumed = false): Destination | undefined {
+export function openDestination(
+  cwd: string,
+  flags: FlagValues,
+  resumed = false,
+  claimed = new Set<string>(),
+): Destination | undefined {
   const { output, force, receipt } = flags;
-  const how = { force: force === true, receipt: receipt === true, resumed };
+  const how = { force: force === true, receipt: receipt === true, resumed, claimed };
   if (output === '-')
     throw usage('A batch cannot write its results to stdout.', 'Pass a folder: -o results/');
   if (typeof output === 'string') return new Destination(cwd, output, how);

@@ -41,7 +41,8 @@ export async function checkPrice(
     await context.output.note(`${subject} made on this machine, not by a vendor.`);
   }
   const isBelowLimit = price <= Number(context.settings.get('confirm_credits')?.value);
-  if (!isBelowLimit) await confirm(context, `Spend ${formatCount(price, 'credit')}?`, 'Nothing was started.');
+  if (!isBelowLimit)
+    await confirm(context, `Spend ${formatCount(price, 'credit')}?`, 'Cancelled. Nothing was started.');
 }
 
 /** Whether the embedded service only previews the tasks. */
@@ -61,7 +62,8 @@ export async function readPrices({
     return Prices.safeParse(answer).data;
   } catch (error) {
     // The start reports the reason better.
-    if (error instanceof ServiceError || error instanceof ResponseError) return undefined;
+    const isRefused = error instanceof ServiceError && error.status === 401;
+    if (!isRefused && (error instanceof ServiceError || error instanceof ResponseError)) return undefined;
     throw error;
   }
 }

@@ -42,7 +42,9 @@ export async function runAll(
   let printing = Promise.resolve();
   const printReady = async () => {
     for (let outcome = outcomes[printed]; outcome; outcome = outcomes[printed]) {
-      const label = items.length > 1 ? items[printed]?.label : undefined;
+      // What is wrong with the one image is said with its name, too.
+      const isNamed = items.length > 1 || (outcome.failure && findImageProblem(outcome.failure));
+      const label = isNamed ? items[printed]?.label : undefined;
       printed += 1;
       await printOutcome(context, watch, outcome, label, items.length);
     }

@@ -1,5 +1,5 @@
 import { render, say } from '../../contract/schema/message.js';
-import { checkCode, type Pack, type Stages } from '../../flows/publish/pack.js';
+import { checkCode, type Pack, UNSEEN } from '../../flows/publish/pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { readNumber } from '../command/command.js';
@@ -12,7 +12,7 @@ import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { formatCount } from '../terminal/text.js';
 import type { PublishRow } from '../views/answers.js';
-import { publishFolder, readFolder } from './publish-folder.js';
+import { publishFolder, readAllowances, readFolder } from './publish-folder.js';
 import { findPublishToken, type PublishContext, type PublishSubject, type PublishToken } from './token.js';
 
 type Context = Needs<
@@ -52,7 +52,7 @@ export async function publishMany(
   const folders = dirs.map((dir): Folder => ({ dir }));
   const countPublished = () => folders.filter(({ version }) => version).length;
   const countFailed = () => folders.filter(({ failure }) => failure).length;
-  const progress = new Progress(output);
+  using progress = new Progress(output);
   const runEach = async (what: string, act: (folder: Folder, context: PublishContext) => Promise<void>) => {
     const left = folders.filter(({ failure }) => !failure);
     if (left.length === 0) return;
@@ -64,32 +64,26 @@ export async function publishMany(
       progress.update(`(${countPublished()} published, ${countFailed()} failed)`);
     });
   };
-  try {
-    await runEach('Checking', async (folder, part) => {
-      folder.pack = await readFolder(part, folder.dir);
-      folder.code = await checkCode(folder.pack, part.output, SILENT, flags['allow-findings'] === true);
+  await runEach('Checking', async (folder, part) => {
+    folder.pack = await readFolder(part, folder.dir);
+    folder.code = await checkCode(folder.pack, part.output, UNSEEN, readAllowances(flags));
+  });
+  if (preview) {
+    const passed = folders.filter(({ failure }) => !failure);
+    await printRequests(context, passed, ({ pack }) => preview(pack as Pack));
+  } else {
+    context.interruption.hint = 'Run the same command again with --skip-existing to continue.';
+    const options = {
+      changelog,
+      timeoutMs,
+      progress: UNSEEN,
+      findToken: createTokenFinder(context, folders),
+    };
+    await runEach('Publishing', async (folder, part) => {
+      folder.version = await publishFolder(part, folder.pack as Pack, { ...options, code: folder.code });
     });
-    if (preview) {
-      const passed = folders.filter(({ failure }) => !failure);
-      await printRequests(context, passed, ({ pack }) => preview(pack as Pack));
-    } else {
-      context.interruption.hint = 'Run the same command again with --skip-existing to continue.';
-      const options = {
-        changelog,
-        timeoutMs,
-        progress: SILENT,
-        findToken: createTokenFinder(context, folders),
-      };
-      await runEach('Publishing', async (folder, part) => {
-        folder.version = await publishFolder(part, folder.pack as Pack, {
-          ...options,
-          code: folder.code,
-        });
-      });
-    }
-  } finally {
-    progress.end();
   }
+  progress.end();
   if (!preview) {
     await output.answer(folders.map(toRow), { columns: COLUMNS });
     if (countFailed() > 0) await output.note(`${countFailed()} of ${dirs.length} packs failed.`);
@@ -135,14 +129,6 @@ function toRow({ dir, pack, version, failure }: Folder): PublishRow {
     error: failure ? { code: failure.facts.code, message: failure.message } : null,
   };
 }
-
-/** Several packs share one progress display. */
-const SILENT: Stages = {
-  stage: async () => undefined,
-  update: () => undefined,
-  transferred: () => undefined,
-  end: () => undefined,
-};
 
 /** The context of one of several packs: warnings name its folder, and all else is in the report. */
 function labelContext(context: Context, dir: string): PublishContext {

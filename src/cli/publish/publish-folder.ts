@@ -1,10 +1,10 @@
 import { regen, say } from '../../contract/schema/message.js';
-import { type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
+import { type CodeAllowances, type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
 import { publishPack } from '../../flows/publish/publish-pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
 import type { Registry } from '../../flows/publish/upload.js';
 import type { CodeReport } from '../../python/code-report.js';
-import { readText } from '../command/command.js';
+import { type FlagValues, readText } from '../command/command.js';
 import { loadFormat } from '../connect/naming.js';
 import type { Service } from '../connect/services.js';
 import { tuneEngine } from '../terminal/engine.js';
@@ -19,6 +19,10 @@ import {
 
 /** What the reader of code, hashes, archives and requests need. */
 const PACKING_MODULES = ['child_process', 'crypto', 'fs/promises', 'http', 'zlib'];
+
+export function readAllowances(flags: FlagValues): CodeAllowances {
+  return { findings: flags['allow-findings'] === true, empty: flags['allow-empty'] === true };
+}
 
 /** Reads a folder with the flags of a command that packs it. */
 export async function readFolder(
@@ -77,6 +81,7 @@ export function publishFolder(
         ...{ openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
         timeoutMs: flags.wait === false ? undefined : timeoutMs,
         skipExisting: flags['skip-existing'] === true,
+        stage: flags.stage === true,
         code: flags['allow-breaking'] === true ? undefined : code,
       },
       pack,

@@ -1,5 +1,6 @@
-import { formatCell, listFields } from './rows.js';
-import { oneLine } from './text.js';
+import { formatCell, listFields, readField } from './rows.js';
+import { shortenStatus } from './status-names.js';
+import { capitalize, oneLine } from './text.js';
 
 /** What a state means to the reader: its colour. */
 export type Tone = 'good' | 'busy' | 'bad';
@@ -11,7 +12,6 @@ export interface Cell {
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
-const STATUS_NAME = /^(?:NodeVersion|Node|Publisher|HostNode)(?:Status|Policy)([A-Z]\w*)$/;
 const STATE_FIELD = /(?:^|\.|_)(?:status|state|verdict|severity|kind)$/;
 
 const TONES: Readonly<Record<Tone, readonly string[]>> = {
@@ -27,16 +27,46 @@ export function presentCell(field: string, value: unknown, now: number): Cell {
   return presentState(field, text);
 }
 
+/** What cards call fields that their own words do not explain. */
+const LABELS: Readonly<Record<string, string>> = {
+  ...{ archive_sha256: 'SHA-256', sha256: 'SHA-256', downloadUrl: 'URL', url: 'URL', id: 'ID' },
+  ...{ host_node_extract_status: 'Definitions', node_id: 'Node', task_id: 'Task', node_version: 'Version' },
+  ...{
+    latest_version: 'Latest version',
+    supported_os: 'Systems',
+    status_reason: 'Reason',
+    err_code: 'Error',
+  },
+  ...{ is_rec: 'Extra for --is-rec', off_peak: 'Off-peak, share of the price' },
+  video_per_second: 'Credits per second',
+};
+
+/** Names a field of one object for people: `Created`, `Latest version`, `Budget left`. */
+export function formatLabel(path: string): string {
+  const parts = path.split('.').map((name) => LABELS[name] ?? splitWords(name).replace(/ at$/, ''));
+  const [first = '', ...rest] = parts;
+  return oneLine([capitalize(first), ...rest.map(keepAcronym)].join(' '));
+}
+
+function keepAcronym(label: string): string {
+  return /^[A-Z]{2}/.test(label) ? label : label.toLowerCase();
+}
+
 /** Formats a field of a single object, with the whole time. */
 export function presentField(field: string, text: string, now: number): Cell {
-  if (!TIME.test(text)) return presentState(field, text);
+  if (!TIME.test(text)) return presentState(field, WORDS[`${field} ${text}`] ?? WORDS[text] ?? text);
   const at = new Date(text).toISOString();
   return { text: `${at.slice(0, 10)} ${at.slice(11, 19)} UTC, ${formatAge(Date.parse(text), now)}` };
 }
 
+/** What cards say instead of some values. */
+const WORDS: Readonly<Record<string, string>> = {
+  ...{ true: 'yes', false: 'no', 'host_node_extract_status success': 'extracted' },
+};
+
 function presentState(field: string, text: string): Cell {
-  const word = STATUS_NAME.exec(text)?.[1];
-  const short = word ? splitWords(word) : text;
+  const word = shortenStatus(text);
+  const short = word ?? text;
   return { text: short, tone: word || STATE_FIELD.test(field) ? findTone(short) : undefined };
 }
 
@@ -57,12 +87,33 @@ function formatNested(value: unknown): string {
 
 /** Lists the fields of one object for a screen: what it is and how it is first, empty fields left out. */
 export function listShownFields(value: unknown): [field: string, text: string][] {
-  const fields = listFields(value, '', formatValue).filter(([, text]) => text !== '');
-  const rank = (name: string) => FIRST_FIELDS.indexOf(name) + 1 || FIRST_FIELDS.length + 1;
-  return fields.sort(([one], [other]) => rank(one) - rank(other));
+  const fields = listFields(nameEmbedded(value), '', formatValue).filter(([, text]) => text !== '');
+  const rank = ([name, text]: readonly [string, string]) => {
+    // Of a version, which people know by its node and number.
+    if (name === 'id' && UUID.test(text)) return FIRST_FIELDS.length + 2;
+    return FIRST_FIELDS.indexOf(name) + 1 || FIRST_FIELDS.length + 1;
+  };
+  return fields.sort((one, other) => rank(one) - rank(other));
 }
 
-const FIRST_FIELDS = ['id', 'task_id', 'name', 'display_name', 'version', 'status', 'state', 'status_reason'];
+/** Resources in others, and the field that people know them by. */
+const EMBEDDED: Readonly<Record<string, string>> = { publisher: 'id', latest_version: 'version' };
+
+/** Replaces the resources in an object by their names. */
+function nameEmbedded(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const fields = Object.entries(value).map(([name, inner]) => {
+    const field = EMBEDDED[name];
+    const known = field === undefined ? undefined : readField(inner, field);
+    return [name, known ?? inner];
+  });
+  return Object.fromEntries(fields);
+}
+
+const FIRST_FIELDS = [
+  ...['node_id', 'id', 'task_id', 'name', 'display_name', 'version', 'latest_version', 'status', 'state'],
+  ...['status_reason', 'host_node_extract_status', 'downloadUrl', 'archive_sha256'],
+];
 
 const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['d', 86_400_000],

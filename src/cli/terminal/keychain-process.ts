@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { parseJson } from '../../contract/json.js';
 import { type Environment, type Keychain, KeychainError, type KeychainRequest } from './keychain.js';
 
 /** A locked keychain prompts the user and blocks its thread, so it runs in a process that can be killed. */
@@ -57,7 +58,7 @@ function askKeychain(node: string, env: Environment, request: KeychainRequest): 
     child.once('error', (error) => done({ error: error.message }));
     child.once('close', () => {
       clearTimeout(timer);
-      done(parseAnswer(text));
+      done(parseJson(text, { error: 'it exited without a response' }) as Answer);
     });
     child.stdin.on('error', () => {}).end(JSON.stringify(request));
   });
@@ -68,13 +69,5 @@ function findModule(): string {
     return createRequire(import.meta.url).resolve('@napi-rs/keyring');
   } catch {
     throw new KeychainError('the package @napi-rs/keyring is not installed');
-  }
-}
-
-function parseAnswer(text: string): Answer {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return { error: 'it exited without a response' };
   }
 }

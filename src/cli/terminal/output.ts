@@ -152,9 +152,19 @@ export class Output {
     await this.#written;
   }
 
+  /** Whether stderr is for a program, which reads one JSON object there if the command fails. */
+  get isForProgram(): boolean {
+    return this.mode.json === true && !this.mode.ndjson && !this.system.stderr.isTTY;
+  }
+
+  /** Whether nothing but errors is printed for people. */
+  get isQuiet(): boolean {
+    return this.mode.quiet === true || this.isForProgram;
+  }
+
   /** Prints lines for people. */
   async note(...lines: readonly Text[]): Promise<void> {
-    if (!this.mode.quiet) await this.tell(...lines);
+    if (!this.isQuiet) await this.tell(...lines);
   }
 
   /** Prints lines that the user needs to continue, even with `--quiet`. */
@@ -166,7 +176,7 @@ export class Output {
 
   async warn(text: Text): Promise<void> {
     const { paint } = await this.#err;
-    if (!this.mode.quiet) await this.#say(await this.#write(text, toLine, paint.magenta('warning:')));
+    if (!this.isQuiet) await this.#say(await this.#write(text, toLine, paint.magenta('warning:')));
   }
 
   /**
@@ -200,7 +210,8 @@ export class Output {
       return this.#say(toJson({ error }));
     }
     const { paint } = await this.#err;
-    await this.#say(`${paint.red('error:')} ${oneLine(message)}`);
+    // An answer of the user is not an error to them.
+    await this.#say(code === 'declined' ? oneLine(message) : `${paint.red('error:')} ${oneLine(message)}`);
     // A single problem is already in the message.
     const more = (listed ?? []).filter((one) => !message.includes(withoutPeriod(one.message)));
     for (const one of more) {

@@ -17,7 +17,7 @@ export class Progress implements Stages {
   constructor(readonly output: Output) {}
 
   async stage(text: string): Promise<void> {
-    if (this.output.mode.quiet || text === this.#stage) return;
+    if (this.output.isQuiet || text === this.#stage) return;
     this.#stage = text;
     if (!this.#isShown()) return this.output.note(text);
     await this.#open();
@@ -58,6 +58,10 @@ export class Progress implements Stages {
     this.#spinner = undefined;
     this.output.spinner = undefined;
     this.#stage = '';
+  }
+
+  [Symbol.dispose](): void {
+    this.end();
   }
 
   #isShown(): boolean {

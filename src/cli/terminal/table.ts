@@ -1,6 +1,7 @@
 import {
   type Cell,
   formatHeadings,
+  formatLabel,
   listShownFields,
   presentCell,
   presentField,
@@ -8,7 +9,7 @@ import {
   type Tone,
 } from './cells.js';
 import { formatCell, readField } from './rows.js';
-import { oneLine, stripControls } from './text.js';
+import { stripControls } from './text.js';
 import { createPadding, cutText, measureWidth, wrapText } from './width.js';
 
 export type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'magenta' | 'green', (text: string) => string>>;
@@ -179,8 +180,9 @@ function isGrid(value: unknown): value is Record<string, Record<string, number>>
 function layOutGrid(name: string, rows: Record<string, Record<string, number>>, screen: Screen): string[] {
   const columns = [...new Set(Object.values(rows).flatMap(Object.keys))];
   columns.sort((one, other) => readSize(one) - readSize(other));
-  const items = Object.entries(rows).map(([key, row]) => ({ [name]: key, ...row }));
-  return [...layOutTable(items, { fields: [name, ...columns], less: [], ids: [] }, screen).lines];
+  const label = formatLabel(name);
+  const items = Object.entries(rows).map(([key, row]) => ({ [label]: key, ...row }));
+  return [...layOutTable(items, { fields: [label, ...columns], less: [], ids: [] }, screen).lines];
 }
 
 /** 2K comes after 1080p. */
@@ -192,7 +194,7 @@ function layOutFlat(value: unknown, screen: Screen): string[] {
   const limit = createLimit();
   const fields = listShownFields(value).map(([name, text]) => {
     const cell = presentField(name, stripControls(text), screen.now);
-    return [limit(oneLine(name), MAX_NAME_LENGTH), { ...cell, text: limit(cell.text) }] as const;
+    return [limit(formatLabel(name), MAX_NAME_LENGTH), { ...cell, text: limit(cell.text) }] as const;
   });
   return layOutFields(fields, screen);
 }
@@ -205,7 +207,9 @@ function layOutFields(fields: readonly (readonly [name: string, cell: Cell])[], 
   const isBelow = columns - indent < MIN_PROSE_WIDTH && isLong;
   const room = columns - (isBelow ? GAP.length : indent);
   return fields.flatMap(([name, { text, tone }]) => {
-    const lines = wrapText(text, room).map((line) => paintTone(paint, tone, line));
+    // An address or a path that is broken can be neither opened nor copied.
+    const isWhole = !/\s/.test(text) && text.length <= MAX_CELL_LENGTH;
+    const lines = (isWhole ? [text] : wrapText(text, room)).map((line) => paintTone(paint, tone, line));
     if (isBelow)
       return [...wrapText(name, columns).map((line) => paint.bold(line)), ...lines.map((line) => GAP + line)];
     const label = paint.bold(name) + createPadding(name, indent);

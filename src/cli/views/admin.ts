@@ -1,3 +1,4 @@
+import type { Lookup } from '../command/command.js';
 import type { Flags } from '../command/flags.js';
 import type { View } from './view.js';
 
@@ -16,6 +17,11 @@ export const USAGE_SHAPE = {
 
 export const csvFlag: Flags = { '--csv': 'Print comma-separated values with a header' };
 
+const USER = { userId: 'Email address or id of a user, as shown by `regen admin user list`' };
+const userLookup: Lookup = {
+  userId: { operation: 'admin.user.list', field: 'id', email: 'email', search: 'search' },
+};
+
 const NODE_SET_FLAGS = ['tags-admin', 'search-ranking', 'preempted-host-node-names'];
 
 export const adminViews: readonly View[] = [
@@ -25,9 +31,7 @@ export const adminViews: readonly View[] = [
     choices: {
       status: ['NodeVersionStatusActive', 'NodeVersionStatusFlagged', 'NodeVersionStatusBanned'],
     },
-    examples: [
-      'regen admin version set-status light-tools 1.2.0 NodeVersionStatusBanned --status-reason "It reads keys"',
-    ],
+    examples: ['regen admin version set-status light-tools 1.2.0 banned --status-reason "It reads keys"'],
   },
   {
     usage: 'admin node ban <nodeId>',
@@ -66,13 +70,38 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin host-node set-policy <nodeId> <version> <hostNodeName> [policy]',
     operation: 'admin.hostNode.setPolicy',
-    examples: ['regen admin host-node set-policy light-tools 1.2.0 RunScript HostNodePolicyLocalOnly'],
+    examples: ['regen admin host-node set-policy light-tools 1.2.0 RunScript local-only'],
+  },
+  {
+    usage: 'admin user list [search]',
+    operation: 'admin.user.list',
+    shape: {
+      items: 'users',
+      columns: ['email', 'name', 'id', 'credits_per_month', 'seen_at', 'created_at'],
+      ids: ['id'],
+      less: ['created_at', 'name'],
+    },
+    examples: ['regen admin user list', 'regen admin user list ann@example.com'],
   },
   {
     usage: 'admin user set <userId> [credits_per_month]',
     operation: 'admin.user.set',
-    explain: { userId: 'User id, as shown by `regen admin usage`' },
-    examples: ['regen admin user set 7b0c5d1e-2f4a-4c8b-9d3e-5a6f7b8c9d0e 500'],
+    explain: USER,
+    lookup: userLookup,
+    examples: ['regen admin user set ann@example.com 500', 'regen admin user set ann@example.com default'],
+  },
+  {
+    usage: 'admin publisher member set <publisherId> <userId> [role]',
+    operation: 'admin.publisher.member.set',
+    explain: USER,
+    lookup: userLookup,
+    examples: ['regen admin publisher member set my-team ann@example.com owner'],
+  },
+  {
+    usage: 'admin publisher member remove <publisherId> <userId>',
+    operation: 'admin.publisher.member.remove',
+    explain: USER,
+    lookup: userLookup,
   },
   {
     usage: 'admin usage',

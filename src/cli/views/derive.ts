@@ -7,7 +7,8 @@ import type { Models as ContractModels } from '../../contract/schema/model-rules
 import { getRules } from '../../contract/schema/rule.js';
 import { videoModels } from '../../contract/video-models.js';
 import type { Argument, Command, CommandDestruction, CommandTree, Flag, Models } from '../command/command.js';
-import { deriveFlags, flag, toFlags, toKebabCase } from '../command/flags.js';
+import { deriveFlags, flag, formatChoices, toFlags, toKebabCase } from '../command/flags.js';
+import { shortenStatus } from '../terminal/status-names.js';
 import { adminViews } from './admin.js';
 import { globals, groups, order } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';
@@ -53,9 +54,11 @@ const WITHOUT_COMMAND: readonly OperationName[] = [
   'video.creations',
   'task.get',
   'task.cancel',
+  'task.statement',
   'webhook.secret',
   'webhook.rotateSecret',
   'service.protectedResource',
+  'service.statementKeys',
 ];
 
 /**
@@ -116,9 +119,11 @@ function toCommand(view: View): Command {
     ...other.notes,
     ...(view.notes ?? []),
     ...(destroys ? [formatDestruction(destroys)] : []),
+    ...(view.aliases ?? []).map((alias) => `Also: regen ${[...words.slice(0, -1), alias].join(' ')}`),
   ];
   const models = operation?.body && listModels(listFields(operation.body, view));
   const paged = [...fields.keys()].includes('page');
+  const isSecret = operation?.secret === true && view.shape?.only !== undefined;
   return {
     words,
     summary: view.summary ?? operation?.summary ?? '',
@@ -131,6 +136,7 @@ function toCommand(view: View): Command {
       ...(operation?.body && !isRead(view) && !view.fixed ? [BODY_FLAG] : []),
       ...(changes ? [DRY_RUN_FLAG] : []),
       ...(destroys ? [YES_FLAG] : []),
+      ...(isSecret ? [SHOW_FLAG] : []),
     ],
     examples: view.examples ?? [],
     ...(notes.length > 0 && { notes }),
@@ -143,6 +149,9 @@ function toCommand(view: View): Command {
     ...(changes && { changes }),
     ...(destroys && { destroys }),
     ...(view.lookup && { lookup: view.lookup }),
+    ...(view.aliases && { aliases: view.aliases }),
+    ...(view.implied && { implied: view.implied }),
+    ...(isSecret && { secret: true }),
   };
 }
 
@@ -161,6 +170,8 @@ function formatDestruction({ flag, loss }: CommandDestruction): string {
 }
 
 const YES_FLAG = flag('-y, --yes', 'Do not ask for confirmation; required where regen cannot ask');
+
+const SHOW_FLAG = flag('--show', 'Print the secret even if stdout is a terminal');
 
 function listRequestFields(operation: Operation, view: View): Map<string, RequestField> {
   const fields = new Map<string, RequestField>();
@@ -239,7 +250,7 @@ const COMMON_ARGUMENTS: Readonly<Record<string, string>> = {
 function toArgument(written: string, view: View, fields: ReadonlyMap<string, RequestField>): Argument {
   const name = written.replace(/[<>[\].]/g, '');
   const field = fields.get(name);
-  const choices = field?.description.enum && `(one of ${field.description.enum.join(', ')})`;
+  const choices = field?.description.enum && `(one of ${formatChoices(field.description.enum)})`;
   const description = [
     view.explain?.[name] ?? field?.description.description ?? COMMON_ARGUMENTS[name],
     choices,
@@ -252,6 +263,7 @@ function toArgument(written: string, view: View, fields: ReadonlyMap<string, Req
     variadic: written.includes('...'),
     ...(description && { description }),
     ...(field && { target: field.target, type: { type: field.description.type ?? 'string' } }),
+    ...(field?.description.enum && { choices: field.description.enum.map(String) }),
   };
 }
 

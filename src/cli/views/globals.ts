@@ -13,7 +13,7 @@ export const globals: Flags = {
     only: 'service',
   },
   '--json': "Print the service's response unchanged, as one JSON document",
-  '--jq <expression>': 'Filter the JSON of the answer with a jq expression, such as .id or ".nodes[].name"',
+  '--jq <expression>': 'Filter the JSON of the response with a jq expression, such as .id or ".nodes[].name"',
   '--columns <names>': {
     description:
       'Columns of a list, by field name and separated by commas, such as id,latest_version.version',
@@ -28,7 +28,7 @@ export const globals: Flags = {
   '--no-input':
     'Never prompt: fail on missing values and where --yes is required; assume yes to other confirmations',
   '--no-pager': 'Do not show long output in a pager',
-  '--no-color': 'Turn off colour',
+  '--no-color': 'Turn off color',
   '--no-autostart': { description: 'Do not start the embedded service', only: 'service' },
 };
 
@@ -37,7 +37,7 @@ export const groups: Readonly<Record<string, string>> = {
   'publisher token': 'Personal access tokens for publishing',
   'publisher trust': 'CI jobs that may publish without a stored token',
   'publisher member': "A publisher's members",
-  node: 'Nodes: create, find, change',
+  node: 'Nodes: create, find, change; install their packs into a host',
   version: 'Versions of a node: pack, publish, read',
   workflow: 'Workflows of the graph editor: what they need, and what an upgrade breaks',
   'host-nodes': 'Node definitions of published versions',
@@ -53,10 +53,10 @@ export const groups: Readonly<Record<string, string>> = {
   'admin publisher member': 'Members of any publisher',
   'admin host-node': 'Policies of node definitions',
   'admin token': 'Admin tokens',
-  'admin user': 'Budgets of users',
+  'admin user': 'Users and their budgets',
   auth: 'Sign in, sign out and show the current credential',
   config: 'Settings',
-  completion: 'Shell completion of commands, flags and values',
+  completion: 'Shell completion of commands, flags and values: install it, or print the script',
   serve: 'Run the service itself on this machine',
 };
 
@@ -66,15 +66,16 @@ export const order: Readonly<Record<string, readonly string[]>> = {
     'create, get, list, update, delete, audit, token create, token list, token check, trust add, trust list, trust check'.split(
       ', ',
     ),
-  node: ['init'],
-  version: 'publish, pack, check, bump, deprecate, diff, update, get, list, delete, history, download'.split(
-    ', ',
-  ),
+  node: 'scaffold, init, install, sync, audit, outdated, remove'.split(', '),
+  version:
+    'publish, pack, check, bump, deprecate, diff, verify, update, get, list, delete, history, download'.split(
+      ', ',
+    ),
   'host-nodes': ['find', 'list'],
   workflow: ['check'],
   image: [],
   video: 'text2video, start-end2video, extend, status'.split(', '),
-  task: 'list, show, wait, download, cancel, forget, rerun'.split(', '),
+  task: 'list, show, wait, download, verify, cancel, forget, rerun'.split(', '),
   key: [],
   usage: [],
   batch: [],

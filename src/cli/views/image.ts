@@ -36,6 +36,7 @@ export const imageViews: readonly View[] = [
   {
     ...starts,
     usage: 'image skin-enhancer <image...>',
+    aliases: ['enhance-skin'],
     operation: 'image.skinEnhancer',
     summary: 'Smooth skin in images and keep edges',
     examples: ['regen image skin-enhancer portrait.jpg --sharpen 20 -o portrait-clean.png'],
@@ -43,6 +44,7 @@ export const imageViews: readonly View[] = [
   {
     ...starts,
     usage: 'image upscaler <image...>',
+    aliases: ['upscale'],
     operation: 'image.upscaler',
     summary: 'Enlarge images and add detail',
     examples: ['regen image upscaler photo.jpg --scale-factor 4 --flavor photo -o large.png'],

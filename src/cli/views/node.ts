@@ -20,9 +20,10 @@ export const nodeViews: readonly View[] = [
     examples: ['regen node list my-team --all --ndjson'],
   },
   { usage: 'node search [search]', operation: 'node.search', shape, examples: ['regen node search relight'] },
-  { usage: 'node update <publisherId> <nodeId>', operation: 'node.update', hide: ['id'] },
+  { usage: 'node update <nodeId>', operation: 'node.update', implied: 'publisherId', hide: ['id'] },
   {
-    usage: 'node delete <publisherId> <nodeId>',
+    usage: 'node delete <nodeId>',
     operation: 'node.delete',
+    implied: 'publisherId',
   },
 ];

@@ -3,6 +3,7 @@ import { Naming } from '../../contract/naming/naming.js';
 import type { NamingMap } from '../../contract/naming/naming-map.js';
 import type { Flag } from '../command/command.js';
 import { toKebabCase } from '../command/flags.js';
+import { shortenStatus } from '../terminal/status-names.js';
 
 const naming = new Naming(comfy as unknown as NamingMap);
 
@@ -18,7 +19,9 @@ export function listOtherNames(flags: readonly Flag[]): {
     return [{ flag, alias: { ...flag, name: toKebabCase(theirs), hidden: true } }];
   });
   const values = flags.flatMap(({ target = [], choices = [] }) =>
-    choices.map((choice) => [choice, naming.renameWord(target.at(-1) ?? '', choice, 'theirs')] as const),
+    choices
+      .filter((choice) => shortenStatus(choice) === undefined)
+      .map((choice) => [choice, naming.renameWord(target.at(-1) ?? '', choice, 'theirs')] as const),
   );
   const pairs = [
     ...renamed.map(({ flag, alias }) => [`--${flag.name}`, `--${alias.name}`] as const),

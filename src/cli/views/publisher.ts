@@ -1,5 +1,13 @@
+import type { Lookup } from '../command/command.js';
 import { AUDIT_SHAPE } from './admin.js';
 import type { View } from './view.js';
+
+const MEMBER = {
+  userId: 'Email address, user id, or id of an invitation, as shown by `regen publisher member list`',
+};
+const memberLookup: Lookup = {
+  userId: { operation: 'publisher.member.list', field: 'id', email: 'user.email' },
+};
 
 const PUBLISHER_COLUMNS = ['id', 'name', 'status', 'website'];
 
@@ -111,6 +119,14 @@ export const publisherViews: readonly View[] = [
   {
     usage: 'publisher member remove <publisherId> <userId>',
     operation: 'publisher.member.remove',
-    explain: { userId: 'User id, or the id of an invitation, as shown by `regen publisher member list`' },
+    explain: MEMBER,
+    lookup: memberLookup,
+  },
+  {
+    usage: 'publisher member set <publisherId> <userId> [role]',
+    operation: 'publisher.member.set',
+    explain: MEMBER,
+    lookup: memberLookup,
+    examples: ['regen publisher member set my-team ann@example.com owner'],
   },
 ];

@@ -1,8 +1,9 @@
 import { errorCodes } from '../../contract/error-codes.js';
+import type { CommandTree } from '../command/command.js';
 import { toFlags } from '../command/flags.js';
-import { formatFlag, type Topic } from '../command/help.js';
+import { formatFlag, listSubcommands, type Topic } from '../command/help.js';
 import { failureCodes } from '../terminal/failure-codes.js';
-import { globals, groups } from './globals.js';
+import { globals } from './globals.js';
 
 const EXIT_CODES = [
   ['0', 'Done'],
@@ -11,10 +12,10 @@ const EXIT_CODES = [
   ['3', 'Not found'],
   ['4', 'Not signed in, or not allowed'],
   ['5', 'Conflict: it already exists'],
-  ['6', 'The remote work ended badly: a task failed, a version was flagged or banned'],
+  ['6', 'The job itself failed: a task failed, a version was flagged or banned'],
   ['7', 'The service could not be reached, or stayed busy, after retries'],
   ['8', 'Stopped waiting, or cannot wait; the work continues'],
-  ['9', 'Some of several items failed'],
+  ['9', 'Only some of several items failed, or they failed for different reasons'],
   ['130, 143', 'Interrupted, terminated'],
 ] as const;
 
@@ -31,10 +32,10 @@ const ENVIRONMENT = [
   ['REGEN_CA_FILE', 'Certificates (PEM) to trust besides the built-in ones'],
   ['REGEN_LOCAL_PORT', 'Port of the embedded service'],
   ['REGEN_NO_AUTOSTART', 'Set to 1 to not start the embedded service'],
-  ['REGEN_ADMIN_TOKEN, REGEN_ADMIN_TOKEN_FILE', 'Set by `regen admin exec` for its command'],
+  ['REGEN_ADMIN_TOKEN, REGEN_ADMIN_TOKEN_FILE', 'An admin token; `regen admin exec` sets both'],
   ['REGEN_SERVE_*', 'Settings of `regen serve`; see docs/configuration.md'],
   ['REGEN_PAGER, PAGER', 'Program that shows long output; empty for none'],
-  ['NO_COLOR, FORCE_COLOR', 'Turn colour off or on'],
+  ['NO_COLOR, FORCE_COLOR', 'Turn color off or on'],
   ['REGEN_ACCESSIBLE', 'Set to 1 for screen readers: no spinner, no tables, plain prompts'],
   ['CI', 'Never prompt, and show no spinner'],
   ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'Proxies'],
@@ -44,30 +45,41 @@ const ENVIRONMENT = [
 const EMPTY_VARIABLES =
   'An empty variable counts as unset, except REGEN_PAGER, PAGER and REGEN_SERVE_*. Without --base-url or a profile, a command that changes something refuses an empty REGEN_BASE_URL, REGEN_TOKEN or REGEN_PUBLISH_TOKEN: in a CI job, a secret is probably missing.';
 
-/** The pages of `regen help <topic>`. */
+/** Adds what only the whole tree knows: its first words. */
+export function completeTopics(tree: CommandTree): Readonly<Record<string, Topic>> {
+  const items = listSubcommands(tree, '').map(({ name, summary }) => [name, summary] as const);
+  return { ...topics, commands: { ...(topics.commands as Topic), blocks: [{ items }] } };
+}
+
+/** The pages of `regen help <topic>`; the list of commands is added by `completeTopics`. */
 export const topics: Readonly<Record<string, Topic>> = {
   commands: {
-    summary: 'All groups of commands',
-    blocks: [{ items: Object.entries(groups).filter(([name]) => !name.includes(' ')) }],
+    summary: 'All commands and groups of commands',
+    blocks: [],
   },
   options: {
-    summary: 'Options that every command accepts',
+    summary: 'Options that most commands accept',
     blocks: [
       {
         items: toFlags(globals).map((flag) => [formatFlag(flag), flag.description]),
       },
-      { text: 'Options that name a service are accepted by commands that use one.' },
+      {
+        text: 'Options that name a service belong to commands that use one, and --columns and --ndjson to lists.',
+      },
     ],
   },
   output: {
     summary: 'What is printed where, and in which form',
     blocks: [
       {
-        text: 'stdout has the answer and nothing else. Progress, prompts, warnings and errors are on stderr. On a terminal, an answer is a table that fits its width; in a pipe it has the same facts, separated by tabs, without headings and uncut.',
+        text: 'stdout carries only the result. Progress, prompts, warnings and errors are on stderr. On a terminal, a result is a table or a card that fits its width; in a pipe it has the same facts, separated by tabs, without headings and uncut.',
       },
       {
         items: [
-          ['--json', 'The whole answer as one JSON document; errors are JSON too, on stderr'],
+          [
+            '--json',
+            'The whole response as one JSON document. An error is one JSON object on stderr, which has nothing else unless it is a terminal',
+          ],
           ['--ndjson', 'The items of a list, one JSON document per line'],
           ['--jq <expression>', 'The JSON, filtered with jq: regen node list my-team --jq ".nodes[].id"'],
           ['--columns <names>', 'Other columns of a list: regen node list my-team --columns id,downloads'],
@@ -75,7 +87,7 @@ export const topics: Readonly<Record<string, Topic>> = {
         ],
       },
       {
-        text: 'regen schema <command> prints the JSON Schema of its answer, and with --input that of its request. regen --help --json prints all commands.',
+        text: 'regen schema <command> prints the JSON Schema of its response, and with --input that of its request. regen --help --json prints all commands.',
       },
       {
         text: 'Ids are shortened on a terminal. Commands for tasks accept the beginning of an id, @last, @last:video, @last:relight, or the path of a file that the task saved.',
@@ -86,15 +98,16 @@ export const topics: Readonly<Record<string, Topic>> = {
     summary: 'From a folder to a published version',
     blocks: [
       {
-        text: 'A node pack is a folder of custom nodes in Python for a node-graph host application. Its pyproject.toml names the node, the version and the publisher.',
+        text: 'A node pack is a folder of Python custom nodes for ComfyUI. Its pyproject.toml names the node, the version and the publisher.',
       },
       {
         items: [
-          ['regen node init', 'Write the pyproject.toml'],
+          ['regen node scaffold', 'Create a new pack with one working node'],
+          ['regen node init', 'Write the pyproject.toml of a folder that has code'],
           ['regen version check', 'Run every check of the registry, and send nothing'],
           ['regen version publish', "Check, pack, register, upload, and wait for the registry's verdict"],
           ['regen version bump minor', 'Raise the version number for the next release'],
-          ['regen version diff <node> 1.0.0 1.1.0', 'Show what breaks saved workflows'],
+          ['regen version diff <node>', 'Show what breaks saved workflows'],
         ],
       },
       {
@@ -120,7 +133,7 @@ export const topics: Readonly<Record<string, Topic>> = {
         ],
       },
       {
-        text: 'For one command: --base-url, then REGEN_BASE_URL, then --profile or REGEN_PROFILE, then the project of a folder that is read, then the setting profile. Two profiles of one service are two accounts.',
+        text: 'For one command: --base-url, then REGEN_BASE_URL, then --profile or REGEN_PROFILE, then the project of a folder that is read, then the setting profile. Two profiles may point at the same service; each has its own sign-in.',
       },
       {
         heading: 'Defaults of a project are in the pyproject.toml of its folder:',

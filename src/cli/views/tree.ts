@@ -38,7 +38,13 @@ export class BuiltTree {
   readTyped(argv: readonly string[]): CommandTree | undefined {
     const typed = listTypedWords(argv, this.index);
     const named = this.readCommands(typed[0])
-      .filter(({ words }) => words.every((word, index) => word === typed[index]))
+      .filter(({ words, aliases = [] }) => {
+        const last = words.length - 1;
+        return words.every(
+          (word, index) =>
+            word === typed[index] || (index === last && aliases.includes(typed[index] as string)),
+        );
+      })
       .sort((one, other) => other.words.length - one.words.length);
     return named[0] && { ...this.index, commands: [named[0]] };
   }

@@ -1,21 +1,24 @@
 import type { View } from './view.js';
 
-const versionId = { explain: { versionId: 'Version id, or version number' } };
+const versionId = {
+  explain: { versionId: 'Version number, latest, or version id' },
+  implied: 'publisherId',
+};
 
 export const versionViews: readonly View[] = [
   {
-    usage: 'version update <publisherId> <nodeId> <versionId>',
+    usage: 'version update <nodeId> <versionId>',
     operation: 'version.update',
     ...versionId,
-    examples: ['regen version update my-team light-tools 1.2.0 --deprecated --changelog "Use 1.3.0"'],
+    examples: ['regen version update light-tools 1.2.0 --changelog "Faster on large images"'],
   },
   {
-    usage: 'version delete <publisherId> <nodeId> <versionId>',
+    usage: 'version delete <nodeId> <versionId>',
     operation: 'version.delete',
     ...versionId,
   },
   {
-    usage: 'version history <publisherId> <nodeId> <versionId>',
+    usage: 'version history <nodeId> <versionId>',
     operation: 'version.history',
     ...versionId,
     shape: { columns: ['at', 'status', 'by', 'reason'] },

@@ -19,6 +19,7 @@ export const videoViews: readonly View[] = [
   },
   {
     usage: 'video start-end2video <images...>',
+    aliases: ['interpolate'],
     operation: 'video.startEnd2video',
     module: 'generate',
     summary: 'Make a video between a start frame and an end frame',

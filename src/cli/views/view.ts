@@ -18,6 +18,10 @@ export interface View {
   readonly summary?: string;
   readonly explain?: Readonly<Record<string, string>>;
   readonly flags?: Flags;
+  /** Other last words with which it can be called. */
+  readonly aliases?: readonly string[];
+  /** A path parameter without a positional: it is found from the node, unless it is typed before the positionals. */
+  readonly implied?: string;
   /** Derived flags that are left out, because a positional has the same value. */
   readonly hide?: readonly string[];
   /** Fields with a fixed value, by path: `{ 'body.status': 'NodeStatusBanned' }`. They have no flag. */

@@ -8,6 +8,9 @@ export type CheckResult<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problems: Problem[] };
 
+/** What is wrong with a field that a schema does not have. */
+export const UNKNOWN_FIELD = 'is not a known field';
+
 /** Decided: at most a hundred problems are reported. */
 const MAX_PROBLEMS = 100;
 
@@ -37,13 +40,16 @@ function toProblems(issue: z.core.$ZodIssue): Problem[] {
   if (issue.code === 'invalid_value') {
     const choices = describeChoices(issue);
     // zod has messages as strings only.
-    return [{ path, message: issue.message === String(choices) ? choices : issue.message }];
+    return [{ path, message: issue.message === String(choices) ? choices : issue.message, isOfValue: true }];
   }
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-  return issue.keys
-    .slice(0, MAX_PROBLEMS)
-    .map((key) => ({ path: [...path, key], message: 'is not a known field' }));
+  if (issue.code !== 'unrecognized_keys') {
+    const isOfValue = OF_VALUE.includes(issue.code);
+    return [{ path, message: issue.message, ...(isOfValue && { isOfValue }) }];
+  }
+  return issue.keys.slice(0, MAX_PROBLEMS).map((key) => ({ path: [...path, key], message: UNKNOWN_FIELD }));
 }
+
+const OF_VALUE: readonly string[] = ['invalid_type', 'invalid_format', 'too_small', 'too_big'];
 
 const TYPE_NAMES: Record<string, string> = {
   int: 'a whole number',
@@ -58,7 +64,7 @@ const TYPE_NAMES: Record<string, string> = {
 const FORMAT_NAMES: Record<string, string> = {
   datetime: 'a date-time such as 2026-01-31T12:00:00Z',
   url: 'a URL',
-  email: 'an e-mail address',
+  email: 'an email address',
 };
 
 const UNITS: Record<string, [one: string, many: string]> = {

@@ -100,7 +100,7 @@ interface CheckDefinition {
   readonly inclusive?: boolean;
 }
 
-/** A format, such as that of an e-mail address, is a check that is part of the schema. */
+/** A format, such as that of an email address, is a check that is part of the schema. */
 function listChecks(schema: z.core.$ZodType): CheckDefinition[] {
   const def = schema._zod.def as z.core.$ZodTypeDef & Partial<CheckDefinition>;
   const others = (def.checks ?? []).map(({ _zod }) => _zod.def as CheckDefinition);

@@ -23,6 +23,8 @@ export interface FieldDescription {
   readonly examples?: readonly unknown[];
   /** What its number counts, if a text with another unit is accepted too. */
   readonly unit?: string;
+  /** The default and an example of a value that is converted. */
+  readonly shown?: { readonly default?: unknown; readonly example?: unknown };
   readonly deprecated?: boolean;
   /** Set by the service, and ignored in requests. */
   readonly readOnly?: boolean;
@@ -36,7 +38,7 @@ export interface FieldDescription {
 
 const COPIED_KEYWORDS = [
   ...['description', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern'],
-  ...['format', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly', 'unit'],
+  ...['format', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly', 'unit', 'shown'],
 ];
 
 /**

@@ -9,4 +9,6 @@ export interface JsonSchema {
 export interface Problem {
   readonly path: readonly (string | number)[];
   readonly message: Text;
+  /** Set if another value alone would solve it: its type, range or choice is wrong. */
+  readonly isOfValue?: true;
 }

@@ -44,6 +44,12 @@ export function isSettled({ status, host_node_extract_status }: NodeVersion): bo
   return status !== 'NodeVersionStatusActive' || host_node_extract_status !== 'pending';
 }
 
+/** Whether a version has passed its checks and waits for an owner. */
+export function isStaged({ status, approve_by, host_node_extract_status }: NodeVersion): boolean {
+  const isChecked = host_node_extract_status !== undefined && host_node_extract_status !== 'pending';
+  return status === 'NodeVersionStatusPending' && approve_by !== undefined && isChecked;
+}
+
 /** Reads the reason of a verdict where the registry leaves it out: some give it in the list of versions only. */
 export async function readReason(
   { client, nodeId, signal }: Pick<VersionContext, 'client' | 'nodeId' | 'signal'>,

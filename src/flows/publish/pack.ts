@@ -29,6 +29,9 @@ export interface Stages {
   end(): void;
 }
 
+/** Shows nothing, for what is a part of something larger. */
+export const UNSEEN: Stages = { stage: async () => {}, update() {}, transferred() {}, end() {} };
+
 /** A folder that can be published: its manifest and its files. */
 export interface Pack {
   readonly folder: string;
@@ -71,7 +74,7 @@ export async function readPack(
 
 function requireFolder(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) throw new FlowError('usage', `The folder ${path} does not exist.`);
+  if (!stats) throw new FlowError('usage', `Folder not found: ${path}.`);
   if (!stats.isDirectory()) {
     throw new FlowError('usage', `${path} is a file; pass the folder that contains pyproject.toml.`);
   }
@@ -151,21 +154,29 @@ export async function buildArchive(
   return archive;
 }
 
+/** What a pack may be published with. */
+export interface CodeAllowances {
+  /** Findings that would flag the version. */
+  readonly findings: boolean;
+  /** No node definition at all. */
+  readonly empty: boolean;
+}
+
 /**
  * Reads the code of a pack as the service will.
- * @throws FlowError if a finding would flag the version, and `allowFindings` is not set
+ * @throws FlowError if it has what is not allowed
  */
 export async function checkCode(
   pack: Pack,
   report: PublishReport,
   progress: Stages,
-  allowFindings: boolean,
+  allowed: CodeAllowances,
 ): Promise<CodeReport> {
   await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
   const code = await readCodeApart(pack.files);
   progress.end();
   const flagging = code.findings.filter(({ severity }) => severity === 'high');
-  if (flagging.length > 0 && !allowFindings) {
+  if (flagging.length > 0 && !allowed.findings) {
     throw new FlowError('findings', 'The registry would flag this version; nothing was sent.', {
       details: flagging.map(({ file, line, message, rule }) => ({
         path: `${file}:${line}`,
@@ -173,8 +184,18 @@ export async function checkCode(
       })),
     });
   }
+  if (isEmpty(code) && !allowed.empty) {
+    throw new FlowError('empty_pack', 'No node definition was found; nothing was sent.', {
+      details: code.unreadable.map(({ file, line, message }) => ({ path: `${file}:${line}`, message })),
+    });
+  }
   await warnAboutMissingDefinitions(report, code);
   return code;
+}
+
+/** Whether a pack has no node definition, and nothing that may lead to one when it runs. */
+function isEmpty({ nodes, unresolved }: CodeReport): boolean {
+  return nodes.length === 0 && unresolved.length === 0;
 }
 
 /** Warns of what does not prevent publishing, but is probably a mistake. */
@@ -183,7 +204,8 @@ export async function warnAboutMissingDefinitions(report: PublishReport, code: C
   const [gap] = unresolved;
   if (nodes.length === 0) {
     const why = gap ? `: ${gap.file}:${gap.line} ${gap.what}` : '';
-    const advice = 'Check that __init__.py is packed and sets NODE_CLASS_MAPPINGS or comfy_entrypoint.';
+    const needs = isEmpty(code) ? ' A pack without nodes is published only with --allow-empty.' : '';
+    const advice = `Check that __init__.py is packed and sets NODE_CLASS_MAPPINGS or comfy_entrypoint.${needs}`;
     await report.warn(`No node definition was found${why}. ${advice}`);
   } else if (gap) {
     const places = `${unresolved.length} place${unresolved.length === 1 ? '' : 's'}`;

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { ClientError, StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
 import { refuseBrokenPromise } from './latest-release.js';
-import { findNextStep, isSettled, readReason, toVerdictError } from './next-step.js';
+import { findNextStep, isSettled, isStaged, readReason, toVerdictError } from './next-step.js';
 import { buildArchive, type Pack, type PublishReport, type Stages } from './pack.js';
 import { type NodeVersion, readVersion, type VersionContext } from './published.js';
 import { isUncertain, type Registration, type Registry, registerAndUpload } from './upload.js';
@@ -19,6 +20,8 @@ export interface PublishContext {
   /** An empty folder. */
   readonly scratch: string;
   readonly changelog: string | undefined;
+  /** Whether an owner has to approve the version once it has passed its checks. */
+  readonly stage?: boolean | undefined;
   /** How long to wait for the verdict; undefined: not at all. */
   readonly timeoutMs: number | undefined;
   /** Whether the same files may already be published. */
@@ -58,7 +61,7 @@ export async function publishPack(context: PublishContext, pack: Pack): Promise<
 }
 
 async function buildRegistration(
-  { report, progress, scratch, changelog, signal }: PublishContext,
+  { report, progress, scratch, changelog, stage, signal }: PublishContext,
   pack: Pack,
 ): Promise<Registration> {
   const { manifest, files, size } = pack;
@@ -66,8 +69,9 @@ async function buildRegistration(
   const path = join(scratch, 'node.zip');
   const archive = await buildArchive({ signal }, pack, path, progress);
   progress.end();
-  await report.note(`${files.length} files, ${formatBytes(size)}, packed to ${formatBytes(archive.size)}.`);
-  return { manifest, changelog, archive, path };
+  const count = `${files.length} file${files.length === 1 ? '' : 's'}`;
+  await report.note(`${count}, ${formatBytes(size)}, packed to ${formatBytes(archive.size)}.`);
+  return { manifest, changelog, stage, archive, path };
 }
 
 async function acceptExisting(
@@ -96,11 +100,19 @@ async function waitForVerdict(
   try {
     const read = async () => (await readVersion(subject)) ?? uploaded;
     const checked = await wait(read, {
-      isDone: ({ status }) => status !== 'NodeVersionStatusPending',
+      isDone: (version) => version.status !== 'NodeVersionStatusPending' || isStaged(version),
       onAnswer: ({ status_reason }) => status_reason && progress.update(`(${status_reason})`),
       timeoutMs,
       signal,
     });
+    if (isStaged(checked)) {
+      progress.end();
+      const approve = regen('version approve', `${subject.nodeId}@${subject.version}`);
+      await report.note(
+        say`${name} has passed its checks. An owner can approve it until ${checked.approve_by}: ${approve}`,
+      );
+      return checked;
+    }
     if (checked.status !== 'NodeVersionStatusActive')
       throw toVerdictError(subject, await readReason(subject, checked));
     // The version has passed. Some registries extract definitions much later.

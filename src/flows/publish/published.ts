@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { completeVersion } from '../../contract/schema/semantic-version.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { readBody } from '../../wire/read-body.js';
+import { parseDigest } from '../digest.js';
 import { FlowError, requireSubject } from '../flow-error.js';
 
 export type NodeVersion = z.output<typeof NodeVersionSchema>;
@@ -43,6 +44,30 @@ export async function readVersion({
   );
 }
 
+/** Stands for the version of a node that is installed by default. */
+export const LATEST = 'latest';
+
+/**
+ * Finds the version that a person means.
+ * @throws FlowError if `latest` is asked for and there is none
+ */
+export async function resolveVersion(
+  { client }: Pick<VersionContext, 'client'>,
+  nodeId: string,
+  version: string,
+  signal: AbortSignal,
+): Promise<string> {
+  if (version !== LATEST) return version;
+  const { latest_version } = await client.node.get({ nodeId }, { signal });
+  if (latest_version?.version) return latest_version.version;
+  throw new FlowError('no_active_version', `The node ${nodeId} has no active version.`, { subject: nodeId });
+}
+
+/** Says that a version is deprecated, and what its publisher says about it. */
+export function describeDeprecation(nodeId: string, { version, deprecation_message }: NodeVersion): string {
+  return `${nodeId} ${version} is deprecated${deprecation_message ? `: ${deprecation_message}` : '.'}`;
+}
+
 /**
  * Requires an answer to be about a version, which it may spell differently.
  * @param asked without a version, any of the node
@@ -77,9 +102,19 @@ export async function findArchiveDigest(
 ): Promise<string | undefined> {
   if (archive_sha256) return archive_sha256;
   // Of an archive that the registry has not fetched yet.
-  if (from_uplink || !(await declaresDigests(client, signal))) return undefined;
+  if (from_uplink || !(await findDeclaration(client, signal))) return undefined;
   const message = `The registry gives no digest for ${node_id} ${version}; nothing was downloaded.`;
   throw new FlowError('digest_missing', message);
+}
+
+/** What the services of clients declare, which is read once. */
+const declarations = new WeakMap<Client, Promise<boolean>>();
+
+function findDeclaration(client: Client, signal: AbortSignal): Promise<boolean> {
+  const known = declarations.get(client) ?? declaresDigests(client, signal);
+  declarations.set(client, known);
+  known.catch(() => declarations.delete(client));
+  return known;
 }
 
 /** Whether the versions of the service have a digest, according to its OpenAPI document if it has one. */
@@ -112,8 +147,7 @@ export async function compareUploaded(
   if (status === 404) return 'nothing';
   const tree = /sha256=([0-9a-f]{64})/.exec(headers['x-archive-tree'] ?? '')?.[1];
   if (tree) return tree === archive.tree ? 'same' : 'other';
-  const digest = /sha-256=:([^:]+):/.exec(headers['repr-digest'] ?? '')?.[1];
-  if (digest && Buffer.from(digest, 'base64').toString('hex') === archive.sha256) return 'same';
+  if (parseDigest(headers['repr-digest']) === archive.sha256) return 'same';
   return (await downloadTree(subject, downloadUrl, scratch)) === archive.tree ? 'same' : 'other';
 }
 

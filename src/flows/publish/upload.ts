@@ -4,6 +4,7 @@ import { NetworkError, ServiceError } from '../../client/errors.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import type { Manifest } from '../../pack/manifest.js';
 import { formatBytes } from '../../wire/format-bytes.js';
+import { FlowError } from '../flow-error.js';
 import type { Stages } from './pack.js';
 import { type NodeVersion, requireVersion } from './published.js';
 
@@ -20,6 +21,8 @@ export interface Registry {
 export interface Registration {
   readonly manifest: Manifest;
   readonly changelog: string | undefined;
+  /** Whether an owner has to approve the version. */
+  readonly stage?: boolean | undefined;
   readonly archive: BuiltArchive;
   /** The path of the archive. */
   readonly path: string;
@@ -27,12 +30,13 @@ export interface Registration {
 
 /** The body of the publish request. */
 export function buildPublishBody(
-  { manifest, changelog }: Pick<Registration, 'manifest' | 'changelog'>,
+  { manifest, changelog, stage }: Pick<Registration, 'manifest' | 'changelog' | 'stage'>,
   token: string,
 ) {
   return {
     node: manifest.node,
     node_version: { ...manifest.version, ...(changelog !== undefined && { changelog }) },
+    ...(stage && { stage }),
     personal_access_token: token,
   };
 }
@@ -46,6 +50,8 @@ export async function registerAndUpload(
   const { manifest, archive, path } = registration;
   await progress.stage(`Registering ${manifest.node.id} ${manifest.version.version}`);
   const { client, answer } = await registerVersion(signal, registry, registration);
+  if (registration.stage && !answer.node_version.approve_by)
+    throw new FlowError('stage_unsupported', 'The registry has no staged versions; nothing was uploaded.');
   await progress.stage(`Uploading ${formatBytes(archive.size)}`);
   await client.upload(answer.signedUrl, {
     openStream: () => createReadStream(path),

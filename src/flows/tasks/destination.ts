@@ -3,7 +3,7 @@ import { createWriteStream, existsSync, mkdirSync, writeFileSync } from 'node:fs
 import { rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { Client } from '../../client/client.js';
-import { readFileType } from '../../disk/file-type.js';
+import { RESULT_TYPES, readFileType } from '../../disk/file-type.js';
 import { createPartPath } from '../../disk/part-file.js';
 import { checkDigest, computeSha256 } from '../digest.js';
 import { FlowError } from '../flow-error.js';
@@ -25,10 +25,10 @@ export interface SaveOptions {
   readonly receipt: boolean;
   /** The command may have been killed after it saved a file: a file with the same bytes counts as saved. */
   readonly resumed?: boolean;
+  /** The paths that the tasks of a command have in a folder: each has its own, also where `force` overwrites. */
+  readonly claimed?: Set<string>;
 }
 
-/** The types that results may have: a file of any of them is in the way of a pattern with {ext}. */
-const RESULT_EXTENSIONS = ['png', 'jpg', 'webp', 'mp4'];
 const RECEIPT_ENDING = '.receipt.json';
 /** The limit of file systems. */
 const MAX_NAME_BYTES = 255;
@@ -40,6 +40,8 @@ const PLACEHOLDER_NAMES = ['name', 'n', 'task_id', 'index', 'ext'];
 /** Where results are saved: a file, a folder or a pattern. */
 export class Destination {
   readonly #pattern: string;
+  /** Set for a folder: the pattern of names that are taken otherwise. */
+  readonly #uniquePattern: string | undefined;
 
   constructor(
     readonly cwd: string,
@@ -55,8 +57,9 @@ export class Destination {
       });
     }
     const folder = given.endsWith('/') || given.endsWith('\\') || isFolder(resolve(cwd, given));
-    // Decided: in a folder, file names contain the names of the image and the task, so that they do not collide.
-    this.#pattern = folder ? join(given, '{name}-{task_id}.{ext}') : given;
+    // Decided: in a folder, a file is named after the image, and after its task as well where that name is taken.
+    this.#pattern = folder ? join(given, '{name}.{ext}') : given;
+    this.#uniquePattern = folder ? join(given, '{name}-{task_id}.{ext}') : undefined;
   }
 
   /** The place of one of several tasks: `{n}` is its number, from 1. */
@@ -82,19 +85,19 @@ export class Destination {
   }
 
   #requireShortNames(name: string): void {
-    const path = this.#path({ name, task_id: UUID, index: 1 }, 'webp');
+    const path = this.#path({ name, task_id: UUID, index: 1 }, 'webp', this.#uniquePattern);
     const names = (this.how.receipt ? `${path}${RECEIPT_ENDING}` : path).split(/[/\\]/);
     if (names.every((one) => Buffer.byteLength(one) <= MAX_NAME_BYTES)) return;
     throw new FlowError('usage', 'A name in the output path is too long for the file system.');
   }
 
   /**
-   * The path of the first result, except for its {ext}; `undefined` if the path contains the task id.
+   * The path of the first result, except for its {ext}; `undefined` if the path may contain the task id.
    * @throws FlowError if no file can have it
    */
   firstPath(name: string): string | undefined {
     this.#requireShortNames(name);
-    if (this.#pattern.includes('{task_id}')) return undefined;
+    if (this.#uniquePattern || this.#pattern.includes('{task_id}')) return undefined;
     return this.#path({ name, task_id: '', index: 1 }, '{ext}');
   }
 
@@ -112,7 +115,7 @@ export class Destination {
       checkDigest(headers['repr-digest'], sha256);
       const type = await readFileType(fetched);
       const ext = type?.ext ?? chooseExtension(headers['content-type'], url);
-      const path = this.#path(facts, ext);
+      const path = await this.#choosePath(facts, ext, sha256);
       if (!(await this.#isThere(path, sha256))) {
         await saveFile(path, this.how.force, (temporary) => rename(fetched, temporary));
       }
@@ -136,11 +139,22 @@ export class Destination {
     return beside;
   }
 
+  /** Chooses the name of a result: in a folder, one that no other file has. */
+  async #choosePath(facts: PatternValues, ext: string, sha256: string): Promise<string> {
+    const path = this.#path(facts, ext);
+    if (!this.#uniquePattern) return path;
+    const { force, claimed = new Set() } = this.how;
+    const isFree = force || !existsSync(path) || (await this.#isThere(path, sha256));
+    if (!isFree || claimed.has(path)) return this.#path(facts, ext, this.#uniquePattern);
+    claimed.add(path);
+    return path;
+  }
+
   async #isThere(path: string, sha256: string): Promise<boolean> {
     return this.how.resumed === true && isFile(path) && (await computeSha256(path)) === sha256;
   }
 
-  #path({ name, task_id, index }: PatternValues, ext: string): string {
+  #path({ name, task_id, index }: PatternValues, ext: string, pattern = this.#pattern): string {
     const values: Record<string, string> = {
       name: sanitizeName(name),
       n: '1',
@@ -148,8 +162,8 @@ export class Destination {
       index: String(index),
       ext,
     };
-    const path = this.#pattern.replace(PLACEHOLDER, (_, word: string) => values[word] as string);
-    if (index === 1 || this.#pattern.includes('{index}')) return resolve(this.cwd, path);
+    const path = pattern.replace(PLACEHOLDER, (_, word: string) => values[word] as string);
+    if (index === 1 || pattern.includes('{index}')) return resolve(this.cwd, path);
     const ending = extname(path);
     return resolve(this.cwd, `${path.slice(0, path.length - ending.length)}-${index}${ending}`);
   }
@@ -162,6 +176,7 @@ function chooseExtension(contentType: string | undefined, url: string): string {
   return declared ?? inUrl ?? 'bin';
 }
 
+/** A file of any type that results may have is in the way of a pattern with {ext}. */
 function listResultPaths(path: string): string[] {
-  return path.includes('{ext}') ? RESULT_EXTENSIONS.map((ext) => path.replaceAll('{ext}', ext)) : [path];
+  return path.includes('{ext}') ? RESULT_TYPES.map(({ ext }) => path.replaceAll('{ext}', ext)) : [path];
 }

@@ -6,6 +6,7 @@ import { getOperation, getTaskFacts, listTaskOperations, type OperationName } fr
 import type { TaskFacts } from '../../contract/operation.js';
 import type { TaskAccount } from '../../contract/task.js';
 import { FlowError, requireSubject } from '../flow-error.js';
+import type { SigningService } from '../trust/verify-statement.js';
 import type { Entry, Ledger } from './ledger.js';
 import { readTaskState, type TaskState } from './task-state.js';
 
@@ -26,7 +27,8 @@ export interface TaskServices {
   readonly target: Target;
   /** Whether the target was named for this command, so that tasks of other services are not meant. */
   readonly isTargetGiven: boolean;
-  reach(target?: Target): Promise<{ readonly client: Client }>;
+  /** `signer` verifies what the service says of results. */
+  reach(target?: Target): Promise<{ readonly client: Client; readonly signer?: SigningService }>;
   /** Makes the next call of `reach` start the embedded service again if it has ended. */
   forgetEmbedded(): void;
 }
@@ -111,15 +113,31 @@ function findLast(
   kind: string | undefined,
   isMeant: (entry: Entry) => boolean,
 ): Entry | undefined {
+  requireKind(kind, `@last:${kind}`);
   for (const entry of ledger.entries()) if (isMeant(entry) && isKind(entry, kind)) return entry;
   throw new FlowError('task_not_found', `No ${kind ? `${kind} ` : ''}task was started from here.`);
+}
+
+/** @throws FlowError if no task can be of this kind */
+export function requireKind(kind: string | undefined, written: string): void {
+  const operations = listTaskOperations();
+  if (operations.some((operation) => isKind({ operation }, kind))) return;
+  const names = operations.map((operation) => formatKind(operation));
+  throw new FlowError(
+    'usage',
+    `'${written}' names no kind of task; the kinds are image, video, ${names.join(', ')}.`,
+  );
+}
+
+function formatKind(operation: string): string {
+  const [, name = ''] = operation.split('.');
+  return name.replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase();
 }
 
 /** Whether an entry is of a kind: `image`, `video`, or an operation such as `relight` or `style-transfer`. */
 export function isKind({ operation }: Pick<Entry, 'operation'>, kind: string | undefined): boolean {
   const [group, name = ''] = operation.split('.');
-  const words = name.replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase();
-  return kind === undefined || kind === group || kind === name || kind === words;
+  return kind === undefined || kind === group || kind === name || kind === formatKind(operation);
 }
 
 function startsWith({ id, task_id }: Entry, prefix: string): boolean {
@@ -155,7 +173,9 @@ export async function findTask(
       if (!(error instanceof ServiceError) || error.status !== 404) throw error;
     }
   }
-  const message = `Task ${id} was not found, neither among those that were started from here nor on ${target.name}.`;
+  const message = /[/.]/.test(id)
+    ? `No task that was started from here saved ${id}; only files that regen saved stand for their task.`
+    : `Task ${id} was not found, neither among those that were started from here nor on ${target.name}.`;
   throw new FlowError('task_not_found', message);
 }
 

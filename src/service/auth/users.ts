@@ -25,7 +25,7 @@ export async function getOwnerUser(context: Pick<Context, 'database' | 'now'>): 
   return findOrCreateUser(context, OWNER);
 }
 
-// Decided: e-mail addresses are compared in lower case.
+// Decided: email addresses are compared in lower case.
 export function foldEmail<Text extends string | undefined>(email: Text): Text {
   return email?.toLowerCase() as Text;
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { checkValue } from '../../contract/schema/check.js';
+import { checkValue, UNKNOWN_FIELD } from '../../contract/schema/check.js';
+import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { MAX_TIMER_MS } from '../../wire/backoff.js';
+import { findNearest } from '../../wire/nearest.js';
 import { SecureUrl, ServerUrl } from '../network/secure-url.js';
 import { checkEngines, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
@@ -63,7 +65,8 @@ const networks = (description: string) =>
     })
     .prefault({});
 const port = () => z.int().min(0).max(65_535);
-const milliseconds = () => measure('milliseconds', z.int().min(0).max(MAX_TIMER_MS));
+const milliseconds = (example?: string) =>
+  measure('milliseconds', z.int().min(0).max(MAX_TIMER_MS), { example });
 
 /** The settings of a service. Every default suits a single machine. */
 export const Configuration = z.strictObject({
@@ -234,9 +237,8 @@ export const Configuration = z.strictObject({
     ),
   /** Stops after being idle for this long; absent: runs until stopped. Milliseconds. */
   idleMs: z.int().positive().optional(),
-  drainMs: milliseconds()
+  drainMs: milliseconds('5s')
     .optional()
-    .meta({ examples: ['5s'] })
     .describe(
       'How long requests are still served once stopping has begun and /ready answers 503, so that a load balancer notices. Default: 5s if the service listens beyond loopback or behind a proxy, otherwise 0s',
     ),
@@ -282,6 +284,20 @@ export function getLogLevel(configuration: Configuration): LogLevel {
   return configuration.logLevel ?? (isExposed(configuration) ? 'info' : 'warn');
 }
 
+/** Adds the setting that an unknown one probably means. */
+function nameNearest(problem: Problem): Problem {
+  if (problem.message !== UNKNOWN_FIELD) return problem;
+  const path = problem.path.map(String);
+  let fields: Readonly<Record<string, FieldDescription>> = describeFields(Configuration);
+  for (const name of path.slice(0, -1)) {
+    const { fields: own, items } = fields[name] ?? {};
+    // An index leads to the same fields as its list.
+    if (!/^\d+$/.test(name)) fields = own ?? items?.fields ?? {};
+  }
+  const near = findNearest(path.at(-1) as string, Object.keys(fields));
+  return { path, message: `is not a setting${near ? ` (did you mean ${near}?)` : ''}` };
+}
+
 /** A CI job may ask for a token with any audience, so that it could sign in. */
 function checkPublishIssuers({ issuers, publish }: Configuration): Problem[] {
   const named = publish.issuers.map((settings) => completeIssuer(settings));
@@ -304,7 +320,7 @@ const WORK_ALONE =
  */
 export function parseConfiguration(input: ConfigurationInput, env: Environment): Configuration {
   const checked = checkValue(Configuration, input);
-  if (!checked.ok) throw new InvalidConfiguration(checked.problems);
+  if (!checked.ok) throw new InvalidConfiguration(checked.problems.map(nameNearest));
   const { generation, metrics } = checked.value;
   const isAlone = checked.value.database === undefined;
   const problems = [

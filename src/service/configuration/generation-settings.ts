@@ -8,19 +8,16 @@ import { checkSecret, createSecretSource, type Environment } from './secret-sour
 import { loadVendorProfile, vendorNames } from './vendor-profile.js';
 import { loadWorkflows } from './workflows.js';
 
-const pollMs = measure('milliseconds', z.int().positive());
+const ANSWER_MS = 60_000;
+const pollMs = measure('milliseconds', z.int().positive(), { example: '2s' });
 const POLLING =
   'The first polling interval of a task, which grows to 15 times as much. Default: 2s, and 500ms for comfyui';
 
 const requestFields = {
-  pollMs: pollMs
-    .default(2_000)
-    .meta({ examples: ['2s'] })
-    .describe(POLLING),
-  answerMs: measure('milliseconds', z.int().positive())
-    .default(60_000)
-    .meta({ examples: ['1m'] })
-    .describe('How long one request to the vendor or to ComfyUI may take. Default: 1m'),
+  pollMs: pollMs.default(2_000).describe(POLLING),
+  answerMs: measure('milliseconds', z.int().positive(), { default: ANSWER_MS })
+    .default(ANSWER_MS)
+    .describe('How long one request to the vendor or to ComfyUI may take'),
 };
 
 const vendorFields = {
@@ -60,7 +57,7 @@ const vendorFields = {
     .boolean()
     .optional()
     .meta({ examples: [true] })
-    .describe('Whether the vendor honours Idempotency-Key; by default detected from its answers'),
+    .describe('Whether the vendor supports Idempotency-Key; by default detected from its answers'),
 };
 
 const ImageVendor = z.strictObject(vendorFields);
@@ -97,10 +94,7 @@ const ComfyUi = z.strictObject({
     ),
   atOnce: positiveInt(2, 'Tasks that wait or run at ComfyUI at the same time (2 by default)'),
   ...requestFields,
-  pollMs: pollMs
-    .default(500)
-    .meta({ examples: ['2s'] })
-    .describe(POLLING),
+  pollMs: pollMs.default(500).describe(POLLING),
 });
 
 export type ComfyUiSettings = z.output<typeof ComfyUi>;

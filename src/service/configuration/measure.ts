@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { FieldDescription } from '../../contract/schema/fields.js';
 
 /** Units by their names in a setting, in the unit of its number. */
 const UNITS = {
@@ -21,10 +22,12 @@ const EXAMPLES: Readonly<Record<MeasureUnit, string>> = {
 /**
  * A number with a unit, such as "10GB" or "5s"; without one it counts in `unit`.
  * @param schema of the number in `unit`
+ * @param shown what documents say: JSON Schema has neither defaults nor examples of values that are converted
  */
 export function measure<Value, Input>(
   unit: MeasureUnit,
   schema: z.ZodType<Value, Input>,
+  shown?: FieldDescription['shown'],
 ): z.ZodType<Value, Input | string> {
   const parsed = z.preprocess((value, context) => {
     if (typeof value !== 'string') return value;
@@ -33,7 +36,7 @@ export function measure<Value, Input>(
       context.addIssue({ code: 'custom', message: `must be ${EXAMPLES[unit]}, or a number of ${unit}` });
     return number ?? value;
   }, schema);
-  return parsed.meta({ unit }) as unknown as z.ZodType<Value, Input | string>;
+  return parsed.meta({ unit, ...(shown && { shown }) }) as unknown as z.ZodType<Value, Input | string>;
 }
 
 function parseMeasure(unit: MeasureUnit, text: string): number | undefined {

@@ -78,7 +78,7 @@ export const PublishIssuerSettings = z
     ids: z
       .array(claimName)
       .optional()
-      .describe('Claims with ids that nobody gets again, which a trust keeps from its first use on'),
+      .describe('Claims with ids that cannot be registered again, which a trust keeps from its first use on'),
     refusedEvents: z
       .array(z.string().min(1))
       .optional()

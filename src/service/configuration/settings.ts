@@ -36,7 +36,7 @@ function listWithin(
 ): Setting[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const path = [...within, name];
-    const standard = standards[name] ?? field.default;
+    const standard = standards[name] ?? field.default ?? field.shown?.default;
     if (field.fields) return listWithin(field.fields, (standards[name] ?? {}) as typeof standards, path);
     return [{ path, variable: toVariable(path), field, standard }];
   });
@@ -160,6 +160,6 @@ function quoteKey(name: string): string {
 }
 
 /** Writes the example of a setting that is not set. */
-function writeExample({ examples = [] }: FieldDescription): string {
-  return JSON.stringify(examples[0]);
+function writeExample({ examples = [], shown }: FieldDescription): string {
+  return JSON.stringify(shown?.example ?? examples[0]);
 }

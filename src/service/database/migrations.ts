@@ -154,6 +154,15 @@ export const migrations: readonly Migration[] = [
       'alter table versions add column provenance text',
     ],
   },
+  // Versions that an owner has to approve. A service of an earlier release would make them Active without that.
+  {
+    number: 21,
+    statements: [
+      'alter table trusts add column stage integer',
+      'alter table personal_access_tokens add column stage integer',
+      'alter table versions add column approve_by text',
+    ],
+  },
 ];
 
 /** Puts a space for each separator of words. */

@@ -78,6 +78,8 @@ export interface PersonalAccessTokenTable {
   trust_id: Fixed<string | null>;
   /** What that job is, as the versions that it publishes have it. */
   provenance: Fixed<Json | null>;
+  /** 1 if an owner has to approve what is published with it. */
+  stage: Fixed<0 | 1 | null>;
 }
 
 /** CI jobs that a publisher trusts. */
@@ -90,6 +92,8 @@ export interface TrustTable {
   wanted: Fixed<Json>;
   /** A list of the ids of the nodes that it is limited to; null if it is for all of them. */
   nodes: Fixed<Json | null>;
+  /** 1 if an owner has to approve what its jobs publish. */
+  stage: Fixed<0 | 1 | null>;
   /** Ids of the repository and its owner, by claim; null until the first use. */
   ids: Json | null;
   /** A member of the publisher; the trust is deleted with the membership. */
@@ -158,6 +162,8 @@ export interface VersionTable {
   created_at: Fixed<Time>;
   /** What the CI job was that registered it; null if it was not one. */
   provenance: Json | null;
+  /** Until when an owner may approve it; null if it needs no approval. */
+  approve_by: Time | null;
 }
 
 export interface HostNodeTable {
@@ -263,9 +269,12 @@ export interface RunningKeyTable {
 /** Keys that the service creates for itself: one row per key. */
 export interface KeyTable {
   id: Fixed<string>;
-  /** `token` signs tokens (Ed25519, JWK text); `url` signs upload and download URLs (HMAC, base64url). */
-  use: Fixed<'token' | 'url' | 'owner'>;
-  secret: Fixed<string>;
+  /**
+   * `token` signs tokens (Ed25519, JWK text); `url` signs upload and download URLs (HMAC, base64url); `statement` signs
+   * statements (JSON with an Ed25519 JWK, without its private part once it is retired).
+   */
+  use: Fixed<'token' | 'url' | 'owner' | 'statement'>;
+  secret: string;
   created_at: Fixed<Time>;
   /** When it stops being accepted; null while it is the newest of its use. */
   retired_at: Time | null;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { RESULT_TYPES } from '../../disk/file-type.js';
 import { type Database, findRow } from '../database/database.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -21,17 +22,6 @@ export interface TaskResult {
   readonly role?: EngineFile['role'];
 }
 
-/** The file types that are served from the service's origin: none that a browser would execute. */
-const EXTENSIONS: Readonly<Record<string, string>> = {
-  'image/png': 'png',
-  'image/jpeg': 'jpg',
-  'image/webp': 'webp',
-  'image/avif': 'avif',
-  'image/gif': 'gif',
-  'video/mp4': 'mp4',
-  'video/webm': 'webm',
-};
-
 /** The storage key of a result of a task. */
 export function getResultKey(
   taskId: string,
@@ -50,7 +40,7 @@ export async function storeResults(
   const attempt = randomUUID();
   const results: TaskResult[] = [];
   for (const [index, { path, contentType, role }] of files.entries()) {
-    const extension = EXTENSIONS[contentType];
+    const extension = RESULT_TYPES.find(({ mediaType }) => mediaType === contentType)?.ext;
     if (!extension) throw new Error(`The engine returned a file of the unsupported type ${contentType}.`);
     const name = `${index}.${extension}`;
     const { size, sha256 } = await storeFile(context, getResultKey(taskId, { name, attempt }), path);

@@ -9,6 +9,7 @@ import type { Context } from '../operation/context.js';
 import type { ArchiveName } from '../operation/signed-urls.js';
 import type { JobHandler, RunningJob } from '../queue/queue.js';
 import { chargeDefinitions, measureDefinitions, storeDefinitions } from '../registry/definitions.js';
+import { findOriginChange } from '../registry/provenance.js';
 import { changeVersionStatus, explainPending } from '../registry/version-states.js';
 import { describeBrokenPromise } from './check-number.js';
 
@@ -128,6 +129,7 @@ async function settleVersion(
 // Decided: a valid archive makes the version Active. An unreadable one, or a finding of high severity, makes
 // it Flagged, and status_reason says what and where. Other findings are listed there too, and where nodes may be lost. So
 // does a version number that hides what breaks, if the service enforces that; an admin may make the version Active.
+// A staged version that would become Active waits for an owner instead.
 async function recordVerdict(
   tx: Tx,
   context: Context,
@@ -154,10 +156,16 @@ async function recordVerdict(
   const broken = code && nodes && (await describeBrokenPromise(tx, context, { nodeId, version }, code));
   const isKept = broken === undefined || context.configuration.registry.semver !== 'enforce';
   const isSound = verdict.ok && isKept && !findings.some(({ severity }) => severity === 'high');
+  const hold = isSound ? await findOriginChange(tx, current) : undefined;
   const reason = verdict.ok
-    ? [broken, formatFindings(findings, code)].filter(Boolean).join('\n')
+    ? [hold, broken, formatFindings(findings, code)].filter(Boolean).join('\n')
     : verdict.reason;
-  const to = isSound ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged';
+  const isOpen = isSound && hold === undefined;
+  if (isOpen && current.approve_by !== null) {
+    await explainPending(tx, id, reason || null);
+    return current.status;
+  }
+  const to = isOpen ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged';
   await changeVersionStatus(tx, {
     versionId: id,
     to,

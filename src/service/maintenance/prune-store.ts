@@ -35,7 +35,7 @@ export async function pruneStore(
   // Services that run do the same; without one, the files would stay until the next start.
   const handlers = {
     'forget-inputs': forgetInputs({ database, storage }),
-    'abandon-version': abandonVersion({ storage, now }),
+    'abandon-version': abandonVersion({ storage, now, queue }),
   };
   const { signal } = new AbortController();
   const commit: RunningJob['commit'] = (write) => database.transaction().execute(write);

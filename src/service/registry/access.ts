@@ -4,6 +4,7 @@ import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { invalidFields, Refused } from '../operation/refused.js';
+import { compareVersions } from './version-order.js';
 
 /** What a caller may see beyond what is public. */
 export interface Viewer {
@@ -14,6 +15,9 @@ export interface Viewer {
   /** If the caller's token is limited to nodes: their ids. */
   readonly nodes?: readonly string[] | undefined;
 }
+
+/** Sees everything. */
+const INSIDER: Viewer = { admin: true, publishers: new Set() };
 
 async function loadViewer(database: Database, caller: Caller): Promise<Viewer> {
   if (caller.publisherId !== undefined)
@@ -46,8 +50,40 @@ export function isInsider(viewer: Viewer, publisherId: string, nodeId?: string):
 }
 
 const nodeNotFound = (nodeId: string) => new Refused('not_found', `There is no node ${nodeId}.`);
-export const versionNotFound = (nodeId: string, version: string) =>
-  new Refused('not_found', `The node ${nodeId} has no version ${version}.`);
+
+/** How many of the newest versions are considered, and how many are named. */
+const MAX_READ_VERSIONS = 100;
+const MAX_NAMED_VERSIONS = 5;
+
+/** The refusal for a version that the caller does not see, with those that it does. */
+export async function createVersionNotFound(
+  { database, viewer }: Pick<ReadAccess, 'database' | 'viewer'>,
+  { id, publisher_id }: Pick<NodeRow, 'id' | 'publisher_id'>,
+  version: string,
+): Promise<Refused> {
+  const statuses: VersionRow['status'][] = isInsider(viewer, publisher_id, id)
+    ? [
+        'NodeVersionStatusActive',
+        'NodeVersionStatusPending',
+        'NodeVersionStatusFlagged',
+        'NodeVersionStatusBanned',
+      ]
+    : ['NodeVersionStatusActive'];
+  const rows = await database
+    .selectFrom('versions')
+    .select('version')
+    .where('node_id', '=', id)
+    .where('status', 'in', statuses)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(MAX_READ_VERSIONS)
+    .execute();
+  const known = rows.map((row) => row.version).sort((one, other) => compareVersions(other, one));
+  const named = known.slice(0, MAX_NAMED_VERSIONS).join(', ');
+  const more = known.length > MAX_NAMED_VERSIONS ? ' and others' : '';
+  const what = known.length === 0 ? 'no versions to show' : `${named}${more}`;
+  return new Refused('not_found', `The node ${id} has no version ${version}; it has ${what}.`);
+}
 
 /** @throws Refused not_found; banned, if the caller is neither a member nor an admin */
 export async function getVisiblePublisher(
@@ -107,7 +143,7 @@ export async function getVisibleVersion(
   const row = await findRow(access.database, 'versions', { node_id: node.id, version });
   const isOpen = row?.status === 'NodeVersionStatusActive';
   const hidden = !isOpen && !isInsider(access.viewer, node.publisher_id, node.id);
-  if (!row || hidden) throw versionNotFound(nodeId, version);
+  if (!row || hidden) throw await createVersionNotFound(access, node, version);
   return { node, version: row };
 }
 
@@ -164,7 +200,7 @@ export async function getOwnVersion(
       column.or([column('id', '=', params.versionId), column('version', '=', params.versionId)]),
     )
     .executeTakeFirst();
-  if (!version) throw versionNotFound(node.id, params.versionId);
+  if (!version) throw await createVersionNotFound({ database, viewer: INSIDER }, node, params.versionId);
   return { node, version };
 }
 

@@ -184,6 +184,7 @@ const listForReview: Read<'admin.review'> = async (call, database) => {
         'extract_status',
         'archive_sha256',
         'provenance',
+        'approve_by',
         'versions.created_at',
         'nodes.publisher_id',
         bytes,

@@ -6,7 +6,7 @@ import { countPages, getOffset } from './paging.js';
 type AuditPage = OperationAnswer<'admin.audit'>;
 
 // Decided: the audit log has every event, newest first. Owners read the events of their publisher; they see the
-// e-mail addresses of its members only, so that those of admins stay private.
+// email addresses of its members only, so that those of admins stay private.
 /** @param publisherId absent: the events of all publishers and of none */
 async function queryAuditPage(
   database: Database,

@@ -14,7 +14,7 @@ import type { Context } from '../operation/context.js';
 import { chargeDailyQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { invalidFields, Refused } from '../operation/refused.js';
-import { getVisibleVersion, openAccess, versionNotFound } from './access.js';
+import { createVersionNotFound, getVisibleVersion, openAccess } from './access.js';
 import { refreshListing, removeDefinitions } from './listed-host-nodes.js';
 
 type NamedDefinition = Pick<FoundNode, 'name' | 'definition'>;
@@ -93,8 +93,10 @@ type HostNodeDefinition = z.output<typeof HostNode>;
 /** Stores the definitions that an external extractor found, or that it found none. */
 const defineHostNodes: Write<'hostNodes.define'> = async (call, tx) => {
   const { params, body } = call;
-  const { node, version } = await getVisibleVersion(await openAccess(call, tx), params);
-  if (version.status === 'NodeVersionStatusDeleted') throw versionNotFound(node.id, version.version);
+  const access = await openAccess(call, tx);
+  const { node, version } = await getVisibleVersion(access, params);
+  if (version.status === 'NodeVersionStatusDeleted')
+    throw await createVersionNotFound(access, node, version.version);
   refuseInvalidDefinitions(body);
   const nodes = body.success
     ? Object.entries(body.nodes).map(([name, definition]) => ({ name, definition }))

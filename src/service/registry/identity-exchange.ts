@@ -49,7 +49,7 @@ async function exchangeIdentity(
 ): Promise<OperationAnswer<'publisher.trust.exchange'>> {
   const { params, body, context } = call;
   const { publisherId } = params;
-  // Nobody publishes for a banned publisher, not even its members.
+  // No one may publish for a banned publisher, its members included.
   await getVisiblePublisher({ context, database: tx, viewer: STRANGER }, publisherId);
   const asked = { publisherId, nodes: body.nodes, isMember: false };
   const { match, checks } = await judgeIdentity(context, tx, identity, asked);
@@ -81,6 +81,7 @@ async function exchangeIdentity(
     last_used_at: null,
     trust_id: trust.id,
     provenance: JSON.stringify(provenance),
+    stage: trust.stage,
   };
   await insertRow(tx, 'personal_access_tokens', row);
   const caller = { ...call.caller, userId: trust.created_by };

@@ -104,7 +104,8 @@ export function findNearest(matches: readonly TrustMatch[]): TrustMatch | undefi
 
 /** What a version says of the CI job that published it. */
 export function toProvenance({ issuer, claims: names, ids }: PublishIssuer, claims: Claims) {
-  const read = (name: string | undefined) => (name === undefined ? undefined : readClaim(claims, name));
+  const read = (name: string | undefined) =>
+    name === undefined ? undefined : readClaim(claims, name)?.replace(/\p{Cc}/gu, ' ');
   return {
     issuer,
     repository: read(names.repository),

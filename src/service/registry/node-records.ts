@@ -37,7 +37,7 @@ const PUBLISHER = [
 ] satisfies (keyof PublisherTable)[];
 const VERSION = [
   ...(['id', 'node_id', 'version', 'details', 'status', 'status_reason', 'extract_status'] as const),
-  ...(['archive_sha256', 'created_at', 'provenance'] as const),
+  ...(['archive_sha256', 'created_at', 'provenance', 'approve_by'] as const),
 ] satisfies (keyof VersionTable)[];
 
 /** A text may take its part of a page divided by this. */

@@ -32,7 +32,10 @@ const publishVersion: Write<'version.publish'> = async (call, tx) => {
   const token = await requireToken(call, tx);
   const actor = getActor(call, token);
   const node = await createOrPatchNode(call, tx, actor);
-  const row = await registerVersion(call, tx, node, { actor, provenance: token.provenance });
+  const row = await registerVersion(call, tx, node, {
+    ...{ actor, provenance: token.provenance },
+    approve_by: body.stage || token.stage === 1 ? toApprovalEnd(context.now()) : null,
+  });
   await context.queue.enqueue(tx, {
     kind: 'abandon-version',
     key: row.id,
@@ -114,8 +117,15 @@ async function createOrPatchNode(
   return patchNode(tx, author, existing, fields);
 }
 
-/** Who registers a version, and what the CI job is that does. */
-interface Registrant extends Pick<VersionRow, 'provenance'> {
+/** Decided: how long a staged version waits for the approval of an owner. */
+const APPROVAL_MS = 14 * 24 * 60 * 60_000;
+
+function toApprovalEnd(now: number): string {
+  return new Date(now + APPROVAL_MS).toISOString();
+}
+
+/** Who registers a version, what the CI job is that does, and until when an owner may approve it. */
+interface Registrant extends Pick<VersionRow, 'provenance' | 'approve_by'> {
   readonly actor: string;
 }
 
@@ -123,7 +133,7 @@ async function registerVersion(
   { body, context }: PublishCall,
   tx: Tx,
   node: NodeRow,
-  { actor, provenance }: Registrant,
+  { actor, ...facts }: Registrant,
 ): Promise<VersionRow> {
   const { version } = body.node_version;
   const given = pickVersionDetails(body.node_version);
@@ -133,7 +143,7 @@ async function registerVersion(
   if (!existing) {
     const demand = { publisherId: node.publisher_id, quota: 'versionsPerDay', amount: 1 } as const;
     await takeDailyQuota(tx, context, demand);
-    return insertVersion(tx, { node_id: node.id, version, details, provenance }, actor, context.now());
+    return insertVersion(tx, { node_id: node.id, version, details, ...facts }, actor, context.now());
   }
   if (!canRegisterAgain(existing)) throw versionNumberUsed(existing);
   // Also from Pending to Pending, so that the history has the last registration.
@@ -144,14 +154,14 @@ async function registerVersion(
     actor,
     now: context.now(),
   });
-  await updateRows(tx, 'versions', { id: existing.id }, { details, provenance });
+  await updateRows(tx, 'versions', { id: existing.id }, { details, ...facts });
   await forgetDefinitions(tx, existing.id);
   return getRow(tx, 'versions', { id: existing.id });
 }
 
 async function insertVersion(
   tx: Tx,
-  given: Pick<VersionRow, 'node_id' | 'version' | 'details' | 'provenance'>,
+  given: Pick<VersionRow, 'node_id' | 'version' | 'details' | 'provenance' | 'approve_by'>,
   actor: string,
   now: number,
 ): Promise<VersionRow> {

@@ -27,6 +27,7 @@ const createToken: Write<'publisher.token.create'> = async (call, tx) => {
     last_used_at: null,
     trust_id: null,
     provenance: null,
+    stage: null,
   };
   await insertRow(tx, 'personal_access_tokens', row);
   const event = { kind: 'token', id: row.id, publisherId: row.publisher_id } as const;

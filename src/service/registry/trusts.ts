@@ -19,7 +19,7 @@ const UNUSED_MS = 30 * 24 * 60 * 60_000;
 const addTrust: Write<'publisher.trust.add'> = async (call, tx) => {
   const { params, body, caller, context } = call;
   const { publisherId } = params;
-  const { issuer, nodes, ...wanted } = body;
+  const { issuer, nodes, stage, ...wanted } = body;
   await requireCountQuota(tx, context, { publisherId, quota: 'trusts' });
   const known = findIssuer(context, issuer);
   requireClaims(known, wanted);
@@ -31,6 +31,7 @@ const addTrust: Write<'publisher.trust.add'> = async (call, tx) => {
     wanted: JSON.stringify(wanted),
     nodes: nodes ? JSON.stringify(nodes) : null,
     ids: null,
+    stage: stage ? 1 : null,
     created_by: caller.userId as string,
     created_at: new Date(now).toISOString(),
     expires_at: (await isEachKnown(tx, nodes ?? [])) ? null : new Date(now + UNUSED_MS).toISOString(),
@@ -123,6 +124,7 @@ async function viewTrusts(
     issuer: row.issuer,
     ...(JSON.parse(row.wanted) as WantedClaims),
     nodes: parseTokenLimit(row.nodes),
+    stage: row.stage === 1,
     ids: row.ids === null ? undefined : JSON.parse(row.ids),
     created_by: row.created_by,
     created_by_email: users.find(({ id }) => id === row.created_by)?.email ?? undefined,

@@ -19,8 +19,11 @@ export type VersionStatus = `NodeVersionStatus${'Active' | 'Deleted' | 'Banned' 
 /** The `status_reason` of a version deleted before any upload; only such a number can be registered again. */
 const NO_ARCHIVE = 'no_archive';
 
-/** Who changes a status: `registration` a publish, `owner` a delete, `admin` an admin request, `service` a job. */
-export type TransitionRight = 'registration' | 'owner' | 'admin' | 'service';
+/**
+ * Who changes a status: `registration` a publish, `owner` a delete, `approval` an owner who approves what is staged, `admin`
+ * an admin request, `service` a job.
+ */
+export type TransitionRight = 'registration' | 'owner' | 'approval' | 'admin' | 'service';
 
 export interface VersionTransition {
   readonly versionId: string;
@@ -34,7 +37,9 @@ export interface VersionTransition {
 }
 
 // Decided: owner: any → Deleted. Admin: all but Deleted → Active, Flagged, Banned. Service: out of Pending,
-// once. Registration: again, while nothing was ever uploaded. Anything else is invalid_transition.
+// once. Registration: again, while nothing was ever uploaded. Approval: Pending → Active, if it is staged and has
+// passed its checks; the service then only flags it, or deletes it without approval. Anything else is
+// invalid_transition.
 const TRANSITION_RULES: Record<TransitionRight, (version: VersionRow, to: VersionStatus) => boolean> = {
   owner: (_, to) => to === 'NodeVersionStatusDeleted',
   // No version is Active without a checked archive; one that gets a status before its upload never gets one.
@@ -43,11 +48,17 @@ const TRANSITION_RULES: Record<TransitionRight, (version: VersionRow, to: Versio
     (to === 'NodeVersionStatusFlagged' ||
       to === 'NodeVersionStatusBanned' ||
       (to === 'NodeVersionStatusActive' && archive_tree !== null)),
-  service: ({ status, uploaded_at }, to) =>
+  approval: ({ status, approve_by, archive_tree }, to) =>
+    to === 'NodeVersionStatusActive' &&
+    status === 'NodeVersionStatusPending' &&
+    approve_by !== null &&
+    archive_tree !== null,
+  service: ({ status, uploaded_at, approve_by }, to) =>
     status === 'NodeVersionStatusPending' &&
     (uploaded_at === null
       ? to === 'NodeVersionStatusDeleted'
-      : to === 'NodeVersionStatusActive' || to === 'NodeVersionStatusFlagged'),
+      : to === 'NodeVersionStatusFlagged' ||
+        to === (approve_by === null ? 'NodeVersionStatusActive' : 'NodeVersionStatusDeleted')),
   registration: (version, to) => to === 'NodeVersionStatusPending' && canRegisterAgain(version),
 };
 

@@ -8,6 +8,7 @@ import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import {
+  createVersionNotFound,
   getOwnVersion,
   getVisibleNode,
   getVisibleVersion,
@@ -18,7 +19,6 @@ import {
   refuseClosedNode,
   refuseDeletedNode,
   type Viewer,
-  versionNotFound,
 } from './access.js';
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import type { BoundedVersionRow } from './node-records.js';
@@ -55,7 +55,7 @@ const listVersions: Read<'version.list'> = async (call, database) => {
     const unread = sql.lit(null).$castTo<null>();
     const older = newest
       .select(['id', 'node_id', 'version', 'status', 'extract_status', 'archive_sha256', 'created_at'])
-      .select([unread.as('details'), unread.as('status_reason'), unread.as('provenance')]);
+      .select([unread.as('details'), unread.as('status_reason'), unread.as('provenance'), 'approve_by']);
     rows.push(
       ...(await older
         .limit(MAX_LISTED_ROWS - whole)
@@ -91,6 +91,8 @@ const updateVersion: Write<'version.update'> = async (call, tx) => {
   const given = pickVersionDetails(body);
   const before = JSON.parse(version.details) as VersionDetails;
   const merged = { ...before, ...given };
+  // Decided: the reason of a deprecation ends with it.
+  if (!merged.deprecated || merged.deprecation_message === '') delete merged.deprecation_message;
   refuseLargeFields(merged, 'node_version');
   const details = JSON.stringify(merged);
   if (Object.keys(given).length > 0) {
@@ -112,6 +114,24 @@ const deleteVersion: Write<'version.delete'> = async ({ params, caller, context 
     actor: caller.userId as string,
     now: context.now(),
   });
+};
+
+// Decided: an owner approves a staged version in person, so that a token alone makes nothing Active.
+const approveVersion: Write<'version.approve'> = async (call, tx) => {
+  const { params, caller, context } = call;
+  const { node, version } = await getOwnVersion(tx, params);
+  refuseClosedNode(node);
+  await changeVersionStatus(tx, {
+    versionId: version.id,
+    to: 'NodeVersionStatusActive',
+    right: 'approval',
+    actor: caller.userId as string,
+    // What the checks noted stays.
+    reason: version.status_reason ?? undefined,
+    now: context.now(),
+  });
+  const approved = await getOwnVersion(tx, params);
+  return viewVersion(await openAccess(call, tx), approved.version, node.publisher_id);
 };
 
 const getVersionHistory: Read<'version.history'> = async ({ params }, database) => {
@@ -148,7 +168,7 @@ const installNode: Read<'node.install'> = async (call, database) => {
     : active.where('version', '=', requested)
   ).executeTakeFirst();
   if (!version) {
-    if (requested !== undefined) throw versionNotFound(node.id, requested);
+    if (requested !== undefined) throw await createVersionNotFound(access, node, requested);
     throw new Refused('not_found', `The node ${node.id} has no active version yet.`);
   }
   context.installs.count({ nodeId: node.id, versionId: version.id, address });
@@ -262,6 +282,7 @@ export const versionHandlers = {
   'version.get': { read: getVersion },
   'version.list': { read: listVersions },
   'version.delete': { write: deleteVersion },
+  'version.approve': { write: approveVersion },
   'version.history': { read: getVersionHistory },
   'node.install': { read: installNode },
   'version.bulk': { read: getVersionsInBulk },

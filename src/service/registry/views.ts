@@ -9,6 +9,7 @@ import { getDownloadUrl } from '../operation/signed-urls.js';
 import { isInsider, type ReadAccess, type Viewer } from './access.js';
 import type { NodeDetails, VersionDetails } from './details.js';
 import { type BoundedVersionRow, findNodeRecord, type NodeRecord } from './node-records.js';
+import { parseProvenance } from './provenance.js';
 
 export type PublisherView = z.output<typeof Publisher>;
 export type MemberView = z.output<typeof PublisherMember>;
@@ -74,7 +75,8 @@ export function viewVersion(
     status: row.status as VersionView['status'],
     status_reason: row.status_reason ?? undefined,
     version: row.version,
-    provenance: row.provenance === null ? undefined : JSON.parse(row.provenance),
+    provenance: parseProvenance(row.provenance),
+    ...(row.status === 'NodeVersionStatusPending' && { approve_by: row.approve_by ?? undefined }),
   };
 }
 

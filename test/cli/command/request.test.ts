@@ -67,8 +67,9 @@ const nowhere = { env: { REGEN_BASE_URL: 'http://127.0.0.1:9' } };
 
 it('all missing arguments are named', async () => {
   expect((await regen(['config', 'set'])).stderr).toContain('<key>, <value> are required.');
-  expect((await regen(['version', 'diff', 'a', '1.0.0'], nowhere)).stderr).toContain('<to> is required.');
-  expect((await regen(['version', 'diff', 'a', '1.0.0'], nowhere)).exit).toBe(2);
+  const missing = await regen(['host-nodes', 'get', 'a'], nowhere);
+  expect(missing.stderr).toContain('<version>');
+  expect(missing.exit).toBe(2);
 });
 
 it('one problem is reported once', async () => {

@@ -181,9 +181,18 @@ test('sets the status of a version, given as a word or as a flag', async () => {
   const nothing = await runAdmin(argv);
   expect(nothing.exit).toBe(2);
   expect(nothing.stderr).toContain('--status is required');
-  const wrong = await runAdmin([...argv, 'Active']);
+  for (const short of ['Active', 'active', 'flagged']) {
+    const { exit, stdout } = await runAdmin([...argv, short, '--json']);
+    expect([exit, JSON.parse(stdout).status.toLowerCase()]).toEqual([
+      0,
+      `nodeversionstatus${short.toLowerCase()}`,
+    ]);
+  }
+  const wrong = await runAdmin([...argv, 'actve']);
   expect(wrong.exit).toBe(2);
-  expect(wrong.stderr).toContain('<status> must be one of NodeVersionStatusActive, ');
+  expect(wrong.stderr).toContain(
+    "<status> must be one of active, deleted, banned, pending, flagged, not 'actve' (did you mean active?).",
+  );
   const help = await runAdmin(['version', 'set-status', '--help']);
   expect(help.stdout).not.toContain('NodeVersionStatusDeleted');
 });

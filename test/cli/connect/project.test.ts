@@ -19,10 +19,7 @@ ${defaults}
 async function createProject(defaults: string) {
   const service = await serviceForTest();
   const home = homeForTest();
-  const cwd = filesForTest({
-    'pyproject.toml': formatManifest(defaults),
-    '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
-  });
+  const cwd = packForTest({ files: { 'pyproject.toml': formatManifest(defaults) } });
   await regen(['config', 'set', 'profiles.team.base_url', service.url], { home });
   await regen(['auth', 'login', '--profile', 'team', '--with-token'], { home, stdin: service.ownerToken });
   return { service, home, cwd, run: (...argv: string[]) => regen(argv, { home, cwd }) };

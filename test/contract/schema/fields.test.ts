@@ -88,7 +88,7 @@ describe('a text', () => {
       const checked = checkValue(Jobs, { count: value, secret: 'x' });
       expect(checked).toEqual({
         ok: false,
-        problems: [{ path: ['count'], message: 'must be a whole number' }],
+        problems: [{ path: ['count'], message: 'must be a whole number', isOfValue: true }],
       });
     },
   );

@@ -18,3 +18,14 @@ it('only output paths that exist are looked up in the ledger', () => {
   destination.check(['a', 'b', 'c'], (path) => asked.push(path) > 0);
   expect(asked).toEqual([join(folder, 'b.png')]);
 });
+
+it.each(['png', 'webm', 'gif', 'avif'])(
+  'a file with the extension of a %s result is in the way before it is paid for',
+  (ext) => {
+    const folder = createFolder();
+    const destination = new Destination(folder, 'a.{ext}', { force: false, receipt: false });
+    expect(() => destination.check(['a'])).not.toThrow();
+    writeFileSync(join(folder, `a.${ext}`), '');
+    expect(() => destination.check(['a'])).toThrow(`a.${ext}`);
+  },
+);

@@ -64,7 +64,7 @@ describe('a trust', () => {
     expect((await publish(publisher, 'light', '1.0.1', body.token)).status).toBe(401);
   });
 
-  it('gives the version what the job is, which everybody may read', async () => {
+  it('gives the version what the job is, which anyone may read', async () => {
     const publisher = await createPublisher();
     const { body } = await exchange(publisher, await signJob());
     await publish(publisher, 'shown', '1.0.0', body.token);

@@ -60,6 +60,7 @@ async function addVersion(
   status: VersionStatus,
   uploaded = true,
   details = {},
+  approve_by: string | null = null,
 ): Promise<void> {
   await database.transaction().execute((tx) =>
     tx
@@ -77,6 +78,7 @@ async function addVersion(
         archive_tree: uploaded ? '00' : null,
         uploaded_at: uploaded ? at : null,
         created_at: at,
+        approve_by,
       })
       .execute(),
   );
@@ -100,12 +102,16 @@ async function readLatest(): Promise<string | null> {
 }
 
 /** `from → to` of every move that is not refused. */
-async function listMoves(right: TransitionRight, uploaded: boolean): Promise<string[]> {
+async function listMoves(
+  right: TransitionRight,
+  uploaded: boolean,
+  approveBy: string | null = null,
+): Promise<string[]> {
   const possible: string[] = [];
   for (const [index, from] of states.entries()) {
     for (const [offset, to] of states.entries()) {
-      const version = `${index}.${offset}.${uploaded ? 1 : 0}-${right}`;
-      await addVersion(version, toStatus(from), uploaded);
+      const version = `${index}.${offset}.${uploaded ? 1 : 0}-${right}${approveBy ? '.staged' : ''}`;
+      await addVersion(version, toStatus(from), uploaded, {}, approveBy);
       const refusal = await moveVersion(version, toStatus(to), right).catch((error) => error.code);
       if (refusal === undefined) possible.push(`${from} → ${to}`);
       else expect(refusal).toBe('invalid_transition');
@@ -124,6 +130,14 @@ describe('the states of a version', () => {
   it('let the service leave Pending, depending on the archive', async () => {
     expect(await listMoves('service', true)).toEqual(['Pending → Active', 'Pending → Flagged']);
     expect(await listMoves('service', false)).toEqual(['Pending → Deleted']);
+  });
+
+  it('let an owner approve what is staged and checked, which the service does not make Active', async () => {
+    expect(await listMoves('approval', true)).toEqual([]);
+    expect(await listMoves('approval', false, at)).toEqual([]);
+    expect(await listMoves('approval', true, at)).toEqual(['Pending → Active']);
+    expect(await listMoves('service', true, at)).toEqual(['Pending → Deleted', 'Pending → Flagged']);
+    expect(await listMoves('service', false, at)).toEqual(['Pending → Deleted']);
   });
 
   it('let a number be registered again only if nothing was uploaded', async () => {
