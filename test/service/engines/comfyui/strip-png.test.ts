@@ -32,7 +32,8 @@ test('texts and private chunks are left out of a PNG, and what its picture needs
     end,
     Buffer.from('secret behind it'),
   ]);
-  expect(readFileSync(await stripPng(path))).toEqual(Buffer.concat([signature, ...kept, end]));
+  const expected = Buffer.concat([signature, ...kept, end]);
+  expect(readFileSync(await stripPng(path)).equals(expected)).toBe(true);
 });
 
 it.each([
