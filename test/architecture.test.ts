@@ -111,7 +111,7 @@ describe.each([
       ['connect'],
       ['views', 'sign-in'],
       ['generation'],
-      ['api', 'batch', 'completion', 'doctor', 'publish', 'webhooks'],
+      ['api', 'batch', 'completion', 'doctor', 'publish', 'webhooks', 'workflow'],
       ['commands'],
       ['complete-commands.ts'],
       ['run-command.ts'],

@@ -71,6 +71,8 @@ interface Refusal {
 }
 
 interface ViduOptions {
+  /** The header of the key, and what precedes the key in it. */
+  readonly header?: readonly [name: string, scheme: string];
   /** The states of a task, look by look; the last stays. */
   readonly states?: readonly string[];
   /** The `err_code` of tasks that fail. */
@@ -125,7 +127,8 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     }
     const refuse = (status: number, reason: string, message: string) =>
       send(response, status, { code: status, reason, message, metadata: { trace_id: randomUUID() } });
-    if (asked.headers.authorization !== `Token ${key}`)
+    const [header, scheme] = options.header ?? ['authorization', 'Token '];
+    if (asked.headers[header] !== `${scheme}${key}`)
       return refuse(401, 'Unauthorized', 'the api key is missing or invalid');
     const now = Date.now();
     if (

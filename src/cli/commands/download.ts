@@ -44,11 +44,15 @@ export async function run(context: Context): Promise<void> {
   const name = `${nodeId}-${version.version}.zip`;
   const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
   using progress = new Progress(output);
-  const { size, sha256, isVerified, signed } = await saveFile(path, flags.force === true, async (temporary) => {
-    await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
-    const onProgress = (done: number, total: number | undefined) => progress.transferred(done, total);
-    return downloadArchive(client, version, { path: temporary, signal, signer, onProgress });
-  });
+  const { size, sha256, isVerified, signed } = await saveFile(
+    path,
+    flags.force === true,
+    async (temporary) => {
+      await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
+      const onProgress = (done: number, total: number | undefined) => progress.transferred(done, total);
+      return downloadArchive(client, version, { path: temporary, signal, signer, onProgress });
+    },
+  );
   progress.end();
   if (signed) await reportSigner(output, registry, signed);
   if (!isVerified) {

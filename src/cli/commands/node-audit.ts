@@ -58,13 +58,13 @@ export const run = { outdated, audit };
 
 async function audit(context: Context): Promise<number> {
   const { output, command, system, signal } = context;
-  const { client } = await context.services.reach();
+  const { client, signer } = await context.services.reach();
   const customNodes = resolve(system.cwd, context.args.folder as string);
   const progress = new Progress(output);
   await progress.stage('Comparing packs with the registry');
   const onProgress = (done: number, total: number) => progress.update(`(${done} of ${total})`);
   const { packs, findings } = await withScratch(system.now(), (scratch) =>
-    auditPacks({ client, scratch, signal, onProgress }, customNodes),
+    auditPacks({ client, signer, scratch, signal, onProgress }, customNodes),
   ).finally(() => progress.end());
   await output.answer(findings, command.shape);
   const wrong = new Set(findings.map(({ folder }) => folder)).size;

@@ -179,7 +179,16 @@ async function installWith(
   const dryRun = flags['dry-run'] === true;
   const outcomes = await installPacks(
     {
-      ...{ client: service.client, customNodes, lock, allowed, dryRun, progress, signal },
+      ...{
+        client: service.client,
+        signer: service.signer,
+        customNodes,
+        lock,
+        allowed,
+        dryRun,
+        progress,
+        signal,
+      },
       force: flags.force === true,
       warn: (text) => output.warn(text),
       saveLock: (nodes) =>

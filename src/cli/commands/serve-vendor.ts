@@ -8,7 +8,7 @@ export const view = (): View => ({
   usage: 'serve vendor <name>',
   local: true,
   summary: 'Print the profile of a vendor as JSON, as a start for your own',
-  explain: { name: 'Name of the profile: regen, magnific, freepik or vidu' },
+  explain: { name: 'Name of the profile, such as magnific or vidu; docs/vendors.md lists them' },
   notes: ['docs/vendors.md explains its fields. `regen serve --check` says what is wrong with one.'],
   examples: ['regen serve vendor vidu > mine.json'],
 });

@@ -143,7 +143,9 @@ function formatOwnerSignIn({ folders }: Needs<'folders'>, { url, context }: Runn
 
 /** Names the engines, so that previews are not mistaken for the work of a vendor. */
 function describeEngines({ context }: RunningService): string[] {
-  const { image, video, operation } = context.configuration.generation;
+  const { image, video, operation, record, replay } = context.configuration.generation;
+  if (replay !== undefined)
+    return [`Images and videos are the recordings in ${replay}; nothing is generated.`];
   const made = (by: typeof image | typeof video | NonNullable<(typeof operation)['image.relight']>) => {
     if (by.engine === 'local')
       return 'previews made on this machine (engine: local-preview), not by a vendor';
@@ -152,6 +154,7 @@ function describeEngines({ context }: RunningService): string[] {
   };
   const [images, videos] = [made(image), made(video)];
   const own = Object.entries(operation).map(([name, by]) => `Results of ${name} are ${made(by)}.`);
+  if (record !== undefined) own.push(`Results are recorded in ${record}.`);
   if (images === videos) return [`Images and videos are ${images}.`, ...own];
   return [`Images are ${images}.`, `Videos are ${videos}.`, ...own];
 }

@@ -35,7 +35,7 @@ export function resolvePaths(
           ...('vendor' in engine && { vendor: toVendor(engine.vendor) }),
           ...('workflows' in engine && { workflows: toPath(engine.workflows) }),
         }
-      : engine;
+      : toPath(engine);
   const toEngines = (engines: object): Record<string, unknown> =>
     Object.fromEntries(
       Object.entries(engines).map(([name, engine]) => [

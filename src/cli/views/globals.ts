@@ -71,7 +71,7 @@ export const order: Readonly<Record<string, readonly string[]>> = {
     'publish, pack, check, bump, deprecate, diff, verify, update, get, list, delete, history, download'.split(
       ', ',
     ),
-  'host-nodes': ['find', 'list'],
+  'host-nodes': ['find', 'list', 'get', 'compare'],
   workflow: ['check'],
   image: [],
   video: 'text2video, start-end2video, extend, status'.split(', '),

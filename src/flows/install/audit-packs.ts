@@ -9,6 +9,7 @@ import { type ArchivedFile, inspectArchive } from '../../pack/read-archive.js';
 import { walkFiles } from '../../pack/walk.js';
 import { FlowError } from '../flow-error.js';
 import type { NodeVersion } from '../publish/published.js';
+import type { SigningService } from '../trust/verify-statement.js';
 import { sortVersions } from './choose-version.js';
 import { DOUBTFUL_STATES, downloadArchive } from './download-archive.js';
 import {
@@ -40,6 +41,8 @@ export interface AuditFinding {
 
 export interface AuditContext {
   readonly client: Client;
+  /** Verifies what the registry signed. */
+  readonly signer: SigningService;
   /** An empty folder. */
   readonly scratch: string;
   readonly signal: AbortSignal;
@@ -169,12 +172,12 @@ async function compareFiles(
 }
 
 async function readArchivedFiles(
-  { client, scratch, signal }: AuditContext,
+  { client, signer, scratch, signal }: AuditContext,
   { folder, id, version }: InstalledPack,
   published: NodeVersion,
 ): Promise<ArchivedFile[]> {
   const path = join(scratch, `${folder}.zip`);
-  await downloadArchive(client, published, { path, signal });
+  await downloadArchive(client, published, { path, signer, signal });
   const inspection = await inspectArchive(path, DEFAULT_LIMITS);
   rmSync(path);
   if (inspection.ok) return inspection.entries.filter((entry) => !isTracking(entry.path));

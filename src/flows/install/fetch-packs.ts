@@ -7,7 +7,7 @@ import { unpackArchive } from '../../pack/unpack.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
 import type { NodeVersion } from '../publish/published.js';
-import { downloadArchive } from './download-archive.js';
+import { type DownloadOptions, downloadArchive } from './download-archive.js';
 import { isTracking, TRACKING_FILE } from './installed-packs.js';
 import { type InstallContext, type Plan, refuseOtherArchive } from './plan-packs.js';
 import { runAll } from './run-all.js';
@@ -36,7 +36,7 @@ export async function fetchPacks(
       context.client,
       staging,
       { ...plan, version: plan.version },
-      { signal, onProgress },
+      { signer: context.signer, signal, onProgress },
     );
     counts.done++;
     return done;
@@ -50,7 +50,7 @@ async function fetchPack(
   client: Client,
   { archives, incoming }: Staging,
   plan: Plan & { readonly version: NodeVersion },
-  options: { readonly signal: AbortSignal; onProgress(bytes: number): void },
+  options: Omit<DownloadOptions, 'path'>,
 ): Promise<Plan> {
   const { nodeId: id, version, outcome, wanted } = plan;
   const path = join(archives, `${id}.zip`);

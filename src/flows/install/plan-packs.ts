@@ -5,6 +5,7 @@ import { completeVersion } from '../../contract/schema/semantic-version.js';
 import { FlowError } from '../flow-error.js';
 import type { Stages } from '../publish/pack.js';
 import type { NodeVersion } from '../publish/published.js';
+import type { SigningService } from '../trust/verify-statement.js';
 import { chooseVersion, type WantedNode } from './choose-version.js';
 import { DOUBTFUL_STATES } from './download-archive.js';
 import {
@@ -19,6 +20,8 @@ import { runAll } from './run-all.js';
 
 export interface InstallContext {
   readonly client: Client;
+  /** Verifies what the registry signed. */
+  readonly signer: SigningService;
   /** The folder of custom nodes of the host. */
   readonly customNodes: string;
   /** The lock file as it is. */

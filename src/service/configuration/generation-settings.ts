@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { getTaskFacts, listTaskOperations, type TaskOperation } from '../../contract/index.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
@@ -101,6 +102,12 @@ export type ComfyUiSettings = z.output<typeof ComfyUi>;
 
 /** Lists what is wrong with the profiles of vendors, their keys, and the workflows of ComfyUI. */
 export function checkEngines(generation: GenerationSettings, env: Environment): Problem[] {
+  const { record, replay } = generation;
+  const path = ['generation', 'replay'];
+  if (record !== undefined && replay !== undefined)
+    return [{ path, message: 'cannot be combined with generation.record' }];
+  if (replay !== undefined && !statSync(replay, { throwIfNoEntry: false })?.isDirectory())
+    return [{ path, message: `must be a folder of recordings; ${replay} is none` }];
   const kinds = (['image', 'video'] as const).map((kind) => {
     const settings: EngineSettings = generation[kind];
     const operations = listTaskOperations(kind).filter((name) => !generation.operation[name]);
@@ -111,7 +118,7 @@ export function checkEngines(generation: GenerationSettings, env: Environment): 
     return { settings, path: ['operation', operation], operations: [operation] };
   });
   return [...kinds, ...own].flatMap(({ settings, path, operations }) =>
-    checkEngine(settings, operations, env).map((problem) => ({
+    checkEngine(settings, operations, replay === undefined ? env : undefined).map((problem) => ({
       ...problem,
       path: ['generation', ...path, ...problem.path],
     })),
@@ -121,7 +128,7 @@ export function checkEngines(generation: GenerationSettings, env: Environment): 
 function checkEngine(
   settings: EngineSettings,
   operations: readonly TaskOperation[],
-  env: Environment,
+  env: Environment | undefined,
 ): Problem[] {
   if (settings.engine === 'local') return [];
   if (settings.engine === 'comfyui') {
@@ -130,7 +137,7 @@ function checkEngine(
   }
   return [
     ...checkProfile(settings, operations),
-    ...checkSecret(settings.key, env, { path: ['key'], what: 'key' }),
+    ...(env ? checkSecret(settings.key, env, { path: ['key'], what: 'key' }) : []),
   ];
 }
 
@@ -185,6 +192,22 @@ export const GenerationSettings = z.strictObject({
     .default({})
     .describe(
       'Engines of single operations, in place of the one of their kind: generation.operation."image.upscaler".engine',
+    ),
+  record: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ examples: ['cassettes/'] })
+    .describe(
+      'The folder in which results are kept by their requests, to be replayed; relative to the configuration file',
+    ),
+  replay: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ examples: ['cassettes/'] })
+    .describe(
+      'The folder of recorded results with which tasks are answered; nothing else is generated, and no key is needed',
     ),
 });
 

@@ -6,13 +6,21 @@ import { isRecord, parseJson } from '../../contract/json.js';
 import { checkValue } from '../../contract/schema/check.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { SecureUrl } from '../network/secure-url.js';
+import comfyMagnific from './vendors/comfy-magnific.json' with { type: 'json' };
+import comfyVidu from './vendors/comfy-vidu.json' with { type: 'json' };
+import fal from './vendors/fal.json' with { type: 'json' };
 import freepik from './vendors/freepik.json' with { type: 'json' };
 import magnific from './vendors/magnific.json' with { type: 'json' };
+import openai from './vendors/openai.json' with { type: 'json' };
 import regen from './vendors/regen.json' with { type: 'json' };
+import replicate from './vendors/replicate.json' with { type: 'json' };
 import vidu from './vendors/vidu.json' with { type: 'json' };
 
 /** The profiles that need no file. */
-export const vendorProfiles: Readonly<Record<string, object>> = { regen, magnific, freepik, vidu };
+export const vendorProfiles: Readonly<Record<string, object>> = {
+  ...{ regen, magnific, freepik, vidu, fal, replicate, openai },
+  ...{ 'comfy-magnific': comfyMagnific, 'comfy-vidu': comfyVidu },
+};
 
 export const vendorNames = Object.keys(vendorProfiles);
 
@@ -23,19 +31,27 @@ const Path = z.string().regex(/^\/[^\s{}]*(\{(id|since)\}[^\s{}]*)*$/, {
 const Pointer = z.string().regex(/^(\/[^/]*)*$/, { error: 'must be a JSON Pointer, such as /data/status' });
 /** The first that leads to something counts. */
 const Pointers = z.array(Pointer).min(1);
-const Values = z.record(Name, z.record(Name, z.string().min(1)));
+const Values = z.record(
+  Name,
+  z.record(Name, z.union([z.string().min(1), z.number()], { error: 'must be a text or a number' })),
+);
 
 const TaskForm = z.strictObject({
-  id: Pointers.describe('The id of a task in the answer to its start'),
+  isAnswer: z
+    .boolean()
+    .default(false)
+    .describe('The answer to a start has the results; there is no task to look at'),
+  id: Pointers.optional().describe('The id of a task in the answer to its start'),
   read: Path.optional().describe('The path of its status'),
-  state: Pointers.describe('Its state; one that is neither done nor failed means that it runs'),
-  done: z.array(Name).min(1),
-  failed: z.array(Name).min(1),
+  state: Pointers.optional().describe('Its state; one that is neither done nor failed means that it runs'),
+  done: z.array(Name).min(1).optional(),
+  failed: z.array(Name).optional(),
   code: Pointers.optional().describe('Why it failed, for programs'),
   credits: Pointer.optional().describe('What the vendor charged for it'),
   files: z.strictObject({
-    each: Pointers.describe('The list of results'),
-    url: Pointers.describe('The URL of one'),
+    each: Pointers.describe('The list of results, or the only one'),
+    url: Pointers.default([]).describe('The URL of one'),
+    base64: Pointers.optional().describe('Its bytes, if it has no URL'),
     marked: Pointers.optional().describe('The URL of its copy with a watermark'),
     cover: Pointers.optional().describe('The URL of the cover image of a video'),
     id: Pointers.optional().describe("The vendor's id of a video"),
@@ -61,8 +77,14 @@ const Route = z.strictObject({
     .describe('Fields that a request must have for this route; images.1 is the second'),
   post: Path,
   read: Path.optional(),
+  result: Path.optional().describe('Where the results of a task are that is done, if not in its status'),
+  cancel: Path.optional(),
   images: z.enum(['base64', 'dataUrl']).optional(),
   fields: z.array(Name).optional().describe('The fields that are sent; absent: all'),
+  body: z
+    .json()
+    .optional()
+    .describe('The form of the request, if fields have other names or places: {image} stands for a field'),
   values: Values.optional(),
   set: z.record(Name, z.json()).default({}).describe('Fields with a fixed value'),
   callback: Name.optional(),
@@ -121,8 +143,9 @@ const ProfileFields = z.strictObject({
   cancel: z
     .strictObject({
       method: z.enum(['POST', 'PUT', 'DELETE']).default('POST'),
-      path: Path,
+      path: Path.optional().describe('If routes have none of their own'),
       body: z.json().optional(),
+      refunds: z.boolean().default(true).describe('Whether the vendor charges nothing for a cancelled task'),
     })
     .optional()
     .describe('How a task is cancelled'),
@@ -131,7 +154,10 @@ const ProfileFields = z.strictObject({
 });
 
 /** How a vendor is spoken to, as data: what a profile does not list is not sent. */
-export const VendorProfile = ProfileFields.superRefine(({ operations }, { addIssue }) => {
+export const VendorProfile = ProfileFields.superRefine(({ operations, task }, { addIssue }) => {
+  for (const field of ['id', 'state', 'done', 'failed'] as const)
+    if (!task.isAnswer && !task[field])
+      addIssue({ code: 'custom', path: ['task', field], message: 'is required' });
   for (const [name, routes] of Object.entries(operations)) {
     const options = listOptions(name);
     const report = (path: readonly (string | number)[], message: string) =>
@@ -140,11 +166,12 @@ export const VendorProfile = ProfileFields.superRefine(({ operations }, { addIss
       report([], `is not an operation; they are ${listTaskOperations().join(', ')}`);
       continue;
     }
-    for (const [at, { when, fields = [], values = {} }] of routes.entries()) {
+    for (const [at, { when, fields = [], body, values = {} }] of routes.entries()) {
       const named = {
         when: when.map((field) => field.split('.')[0] as string),
         fields,
         values: Object.keys(values),
+        body: listPlaceholders(body),
       };
       for (const [field, names] of Object.entries(named)) {
         const unknown = names.filter((option) => !options.includes(option));
@@ -154,6 +181,13 @@ export const VendorProfile = ProfileFields.superRefine(({ operations }, { addIss
     }
   }
 });
+
+const PLACEHOLDER = /\{(\w+)(?:\.\d+)?\}/g;
+
+/** Lists the fields that stand in the form of a request. */
+export function listPlaceholders(body: unknown): string[] {
+  return [...(JSON.stringify(body) ?? '').matchAll(PLACEHOLDER)].map(([, name]) => name as string);
+}
 
 /** @returns undefined if there is no such operation */
 function listOptions(name: string): string[] | undefined {
@@ -213,7 +247,10 @@ function readProfile(
     String(base).startsWith('.') ? resolve(dirname(name), String(base)) : String(base),
     seen,
   );
-  return 'problems' in inherited ? inherited : { json: { ...(inherited.json as object), ...fields } };
+  if ('problems' in inherited) return inherited;
+  // Null takes away what the other profile has.
+  const given = Object.entries({ ...(inherited.json as object), ...fields });
+  return { json: Object.fromEntries(given.filter(([, value]) => value !== null)) };
 }
 
 /** @returns undefined if there is no such file, or it is not JSON */

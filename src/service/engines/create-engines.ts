@@ -7,6 +7,7 @@ import { loadWorkflows } from '../configuration/workflows.js';
 import { type Database, findRow, getRow } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import type { Engine, EngineJob, Engines, ImageOperation, VideoOperation } from '../operation/engine.js';
+import { createRecordingEngine, createReplayEngine } from './cassette.js';
 import { createComfyUiEngine } from './comfyui/engine.js';
 import { createImagePreviewEngine, createVideoPreviewEngine } from './preview.js';
 import type { VendorCallbacks } from './upstream/callbacks.js';
@@ -17,6 +18,8 @@ import { Vendor } from './upstream/vendor.js';
 
 interface EngineOptions extends Pick<Context, 'database' | 'now' | 'log' | 'count'> {
   readonly callbacks: VendorCallbacks;
+  /** Nothing is asked, so that no key is needed. */
+  readonly isSilent?: boolean;
   readonly limits: ResultLimits;
   readonly troubles: VendorTroubles;
   /** Environment variables, which may hold the keys of vendors. */
@@ -24,19 +27,26 @@ interface EngineOptions extends Pick<Context, 'database' | 'now' | 'log' | 'coun
 }
 
 /** Creates the configured engines. */
-export function createEngines(generation: Configuration['generation'], parts: EngineOptions): Engines {
-  const { image, video, operation } = generation;
+export function createEngines(generation: Configuration['generation'], given: EngineOptions): Engines {
+  const { image, video, operation, record, replay } = generation;
+  const parts = { ...given, isSilent: replay !== undefined };
+  const wrap = <Some extends Engine>(engine: Some): Some => {
+    if (replay !== undefined) return createReplayEngine(engine, replay);
+    return record === undefined ? engine : createRecordingEngine(engine, record, given.log);
+  };
   const own = Object.entries(operation).map(([name, settings]) => {
     const only = [name as TaskOperation];
     const isImage = getTaskFacts(name).kind === 'image';
     return [
       name,
-      isImage ? createImageEngine(settings, only, parts) : createVideoEngine(settings, only, parts),
+      wrap<Engine>(
+        isImage ? createImageEngine(settings, only, parts) : createVideoEngine(settings, only, parts),
+      ),
     ];
   });
   return {
-    image: createImageEngine(image, listTaskOperations('image'), parts),
-    video: createVideoEngine(video, listTaskOperations('video'), parts),
+    image: wrap(createImageEngine(image, listTaskOperations('image'), parts)),
+    video: wrap(createVideoEngine(video, listTaskOperations('video'), parts)),
     operations: Object.fromEntries(own),
   };
 }
@@ -73,11 +83,12 @@ function createRemoteEngine<Operation extends TaskOperation>(
 
 function createVendorEngine<Operation extends TaskOperation>(
   settings: VendorSettings,
-  { env, database, ...shared }: EngineOptions,
+  { env, database, isSilent, ...shared }: EngineOptions,
 ): Engine<Operation> {
   const loaded = loadVendorProfile(settings.vendor);
   if ('problems' in loaded) throw new Error(`The profile ${settings.vendor} is not valid.`);
-  const vendor = new Vendor(loaded.profile, settings, readSecret(settings.key, env), shared.now);
+  const key = isSilent ? '' : readSecret(settings.key, env);
+  const vendor = new Vendor(loaded.profile, settings, key, shared.now);
   const readState = async (taskId: string, { id }: EngineJob) =>
     parseState(await readMemory(database, taskId, id));
   return createUpstreamEngine({ ...shared, settings, vendor, readState });

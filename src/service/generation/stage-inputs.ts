@@ -4,7 +4,7 @@ import { describeProblems } from '../../contract/schema/message.js';
 import { PackageMissing } from '../../preview/packages.js';
 import type { Caller } from '../operation/caller.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
-import type { Engine, InputImage } from '../operation/engine.js';
+import { getEngine, type InputImage } from '../operation/engine.js';
 import { invalidField, Refused } from '../operation/refused.js';
 import { nameScratchFolder } from '../operation/scratch-folder.js';
 import { invalidRequest } from '../operation/validation.js';
@@ -12,15 +12,7 @@ import type { InputOptions } from './fetch-input.js';
 import { loadImage } from './load-image.js';
 import { loadVideo } from './load-video.js';
 import { findCreation, getResultKey } from './results.js';
-import {
-  copyObject,
-  getInputKey,
-  getTaskKind,
-  listImageFields,
-  nameInput,
-  storeFile,
-  VIDEO_INPUT,
-} from './task-files.js';
+import { copyObject, getInputKey, listImageFields, nameInput, storeFile, VIDEO_INPUT } from './task-files.js';
 import type { TaskRef } from './task-states.js';
 import { removeUnusedFiles } from './unused-files.js';
 
@@ -64,7 +56,7 @@ async function storeInputs(call: StartCall, task: TaskRef): Promise<readonly str
       }
     }
     if (problems.length > 0) throw mergeProblems(problems);
-    const engine: Engine = call.context.engines[getTaskKind(task.operation)];
+    const engine = getEngine(call.context, task.operation);
     const unfit = engine.checkImages?.(images) ?? [];
     if (unfit.length > 0) throw invalidRequest(unfit, 'body');
   } catch (error) {

@@ -138,7 +138,7 @@ async function runEngine(
   signal: AbortSignal,
 ): Promise<EngineResult | EngineWait> {
   const engine = getEngine(context, task.operation);
-  const fields: string[] = isWatched ? [] : JSON.parse(task.images);
+  const fields: string[] = isWatched && !engine.needsImages ? [] : JSON.parse(task.images);
   const borrowed = await Promise.all(
     fields.map((field) => context.storage.borrow(getInputKey(task.id, field))),
   );

@@ -76,6 +76,8 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   readonly looksPerMinute?: number | undefined;
   /** Tasks run elsewhere, so that `atOnce` holds for all services together. */
   readonly isRemote?: boolean;
+  /** It gets the images of a task at each look, too. */
+  readonly needsImages?: boolean;
   /** An interrupted attempt continues where it was, so a shutdown need not wait for it. */
   readonly resumes?: boolean;
   /** Why the engine cannot run, in a sentence that new tasks are refused with; undefined if it can run. */
@@ -95,7 +97,7 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   cancel?(memory: string | undefined, signal: AbortSignal): Promise<boolean>;
   /**
    * @param signal aborted when the service stops; the promise settles soon after
-   * @param job its `images` are empty once it was started elsewhere
+   * @param job its `images` are empty once it was started elsewhere, unless it needs them
    * @param progress called with the part that is done, 0 to 1
    * @throws EngineFailure if the task cannot be done; any other error is the service's own and is retried
    */

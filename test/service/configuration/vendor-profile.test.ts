@@ -31,22 +31,26 @@ function readProblems(profile: Json): { path: string; message: string }[] {
 }
 
 it.each(Object.keys(vendorProfiles))(
-  'each field of %s that is wrong is told by its name, in one sentence',
+  'each field of %s that is wrong is reported by its name, in one sentence',
   (name) => {
     const { extends: base, ...own } = vendorProfiles[name] as Json;
-    const whole = base ? { ...(vendorProfiles[base] as Json), ...own } : own;
+    const inherited = base ? { ...(vendorProfiles[base] as Json), ...own } : own;
+    // Null takes away what the other profile has.
+    const whole = Object.fromEntries(Object.entries(inherited).filter(([, held]) => held !== null));
     expect(readProblems(whole)).toEqual([]);
     const places = listPlaces(whole);
     expect(places.length).toBeGreaterThan(20);
     for (const path of places) {
       const place = path.join('.');
-      const problems = readProblems(replaceAt(whole, path, () => -0.5));
+      const problems = readProblems(
+        replaceAt(whole, path, (held) => (typeof held === 'boolean' ? 'x' : true)),
+      );
       expect(problems, place).toEqual([{ path: place, message: expect.stringMatching(/^(must|is|has) .+/) }]);
     }
     for (const path of [[], ...places]) {
       const inside = path.reduce<Json>((held, key) => held[key], whole);
       if (inside === null || typeof inside !== 'object' || Array.isArray(inside)) continue;
-      const problems = readProblems(replaceAt(whole, path, (held) => ({ ...held, unheardOf: 5 })));
+      const problems = readProblems(replaceAt(whole, path, (held) => ({ ...held, unheardOf: true })));
       expect(problems.length, path.join('.')).toBe(1);
       expect(`${problems[0]?.path} ${problems[0]?.message}`, path.join('.')).toContain('unheardOf');
     }
@@ -57,6 +61,7 @@ test.each([
   ['fields', { post: '/up', fields: ['imgae'] }, 'imgae'],
   ['when', { post: '/up', when: ['images.1'] }, 'images'],
   ['values', { post: '/up', values: { flavour: { a: 'b' } } }, 'flavour'],
+  ['body', { post: '/up', body: { input: ['{imagine}', 'Draw {prompting}'] } }, 'imagine, prompting'],
 ])('a route whose %s name what is no option of its operation is refused', (field, route, word) => {
   const problems = readProblems({ extends: 'magnific', operations: { 'image.upscaler': [route] } });
   expect(problems).toEqual([
@@ -69,4 +74,12 @@ test('an operation that does not exist is refused', () => {
   expect(readProblems({ extends: 'magnific', operations })).toEqual([
     { path: 'operations.image.upscale', message: expect.stringContaining('image.upscaler') },
   ]);
+});
+
+test('a vendor whose answers have no results must say where the id and the state of a task are', () => {
+  const task = { files: { each: ['/data'] } };
+  expect(readProblems({ extends: 'magnific', task }).map(({ path }) => path)).toEqual([
+    ...['task.id', 'task.state', 'task.done', 'task.failed'],
+  ]);
+  expect(readProblems({ extends: 'magnific', task: { ...task, isAnswer: true } })).toEqual([]);
 });

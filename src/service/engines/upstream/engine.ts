@@ -25,8 +25,8 @@ export function createUpstreamEngine<Task extends TaskOperation>(options: Upstre
     checkImages: (images) =>
       checkVendorImages(profile.limits, images, options.callbacks.isReachable(vendor.baseUrl)),
     cancel: async (memory, signal) => {
-      const { taskId } = parseState(memory);
-      return taskId !== undefined && cancelVendorTask(vendor, taskId, signal);
+      const { taskId, cancel } = parseState(memory);
+      return taskId !== undefined && cancelVendorTask(vendor, { taskId, cancel }, signal);
     },
     looksPerMinute: profile.limits.requestsPerMinute && profile.limits.requestsPerMinute * LOOKS_SHARE,
     isRemote: true,
@@ -38,7 +38,7 @@ export function createUpstreamEngine<Task extends TaskOperation>(options: Upstre
         const { taskId, ...state } = parseState(await memory.read());
         if (taskId !== undefined) return await lookAtTask(task, { ...state, taskId });
         const started = await startVendorTask(task, state);
-        return 'waitMs' in started ? started : await lookAtTask(task, started);
+        return 'taskId' in started ? await lookAtTask(task, started) : started;
       } catch (error) {
         const { host } = new URL(vendor.baseUrl);
         if (error instanceof EngineFailure)

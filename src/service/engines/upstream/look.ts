@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isLoopbackHost } from '../../../contract/schema/loopback.js';
 import { isUrl } from '../../../contract/schema/values.js';
@@ -17,7 +17,7 @@ import type { VendorFile, VendorStatus } from './parse-answers.js';
 import { type RetryReason, type UpstreamTask, waitForLook, waitForRetry } from './retry.js';
 import { saveState, type UpstreamState } from './state.js';
 import { NoAnswer, type Vendor } from './vendor.js';
-import { parseTaskStatus, readTask } from './vendor-task.js';
+import { parseTaskStatus, readResult, readTask } from './vendor-task.js';
 
 // Decided: started tasks are not given up early: a vendor may be down for a day, its files for six hours.
 const ANSWER_TIMEOUT_MS = 24 * 60 * 60_000;
@@ -64,8 +64,12 @@ async function readStatus(
     if (status === 404)
       return reported ?? { why: 'it does not know the task', timeoutMs: getLostTimeoutMs(task) };
     const askedMs = parseRetryAfter(headers['retry-after'], now());
-    if (status !== 200) return { why: `it answered ${status}`, askedMs, timeoutMs };
+    if (status < 200 || status > 299) return { why: `it answered ${status}`, askedMs, timeoutMs };
     const found = parseTaskStatus(task, body);
+    const result = found?.state === 'done' ? await readResult(task, vendorTaskId) : undefined;
+    if (result && 'status' in result)
+      return { why: `it answered ${result.status}`, timeoutMs: STRANGE_TIMEOUT_MS };
+    if (result) return result;
     if (!found) return { why: 'its answer is not a task status', timeoutMs: STRANGE_TIMEOUT_MS };
     // It ended, and no callback came.
     if (found.state !== 'running') vendor.callsBack = false;
@@ -80,7 +84,7 @@ function getLostTimeoutMs({ callbacks, job, vendor }: UpstreamTask): number {
   return callbacks.getUrl(job.id, vendor.baseUrl) ? CALLBACK_TIMEOUT_MS : LOST_TIMEOUT_MS;
 }
 
-async function downloadFiles(
+export async function downloadFiles(
   task: UpstreamTask,
   { files: vendorFiles }: Extract<VendorStatus, { state: 'done' }>,
 ): Promise<EngineFile[] | RetryReason> {
@@ -128,7 +132,7 @@ function toEngineFailure(
 
 function quote(vendor: Vendor, words = ''): string {
   const text = vendor.cleanText(words);
-  return text && `: ${text}`;
+  return text && `: ${text.endsWith('.') ? text.slice(0, -1) : text}`;
 }
 
 /** Decided: how long fetching one file of a vendor may take. */
@@ -147,15 +151,16 @@ export async function downloadFile(
   { url, role }: VendorFile,
   bytes: number,
 ): Promise<EngineFile | { readonly why: string }> {
-  const { job, kind, vendor, signal } = task;
+  const { job, kind } = task;
   const media = kind === 'video' && role === 'video' ? 'video' : 'image';
   const path = join(job.folder, randomUUID());
   try {
-    if (!isUrl(url)) throw new FetchFailed('its URL is invalid');
-    const { baseUrl: serviceOrigin } = vendor;
-    const origin = { serviceOrigin, loopbackAllowed: isLoopbackHost(new URL(serviceOrigin).hostname) };
-    const limits = { bytes, seconds: FETCH_SECONDS };
-    await fetchMedia(new URL(url), path, { ...limits, ...origin, httpsOnly: false, media, signal });
+    if (url.startsWith('data:')) {
+      const content = Buffer.from(url.slice(url.indexOf(',') + 1), 'base64');
+      if (content.length > bytes) throw new FileTooLarge(bytes);
+      await writeFile(path, content, { flag: 'wx', mode: 0o600 });
+    } else if (!isUrl(url)) throw new FetchFailed('its URL is invalid');
+    else await fetchResult(task, new URL(url), { path, media, bytes });
   } catch (error) {
     if (error instanceof FileTooLarge) {
       const message = `The vendor returned files of more than ${formatBytes(task.limits.resultBytes)}.`;
@@ -168,4 +173,20 @@ export async function downloadFile(
   if (contentType === undefined || !ACCEPTED_TYPES[media].test(contentType))
     return { why: `a result is not ${media === 'image' ? 'an image' : 'a video'}` };
   return { path, contentType, ...(role && { role }) };
+}
+
+/** @throws FetchFailed */
+function fetchResult(
+  { vendor, signal }: UpstreamTask,
+  url: URL,
+  {
+    path,
+    media,
+    bytes,
+  }: { readonly path: string; readonly media: 'image' | 'video'; readonly bytes: number },
+): Promise<void> {
+  const { baseUrl: serviceOrigin } = vendor;
+  const origin = { serviceOrigin, loopbackAllowed: isLoopbackHost(new URL(serviceOrigin).hostname) };
+  const limits = { bytes, seconds: FETCH_SECONDS };
+  return fetchMedia(url, path, { ...limits, ...origin, httpsOnly: false, media, signal });
 }

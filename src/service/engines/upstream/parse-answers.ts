@@ -35,8 +35,10 @@ export function findText(value: unknown, pointers: readonly string[] = []): stri
   return texts.find((text): text is string => typeof text === 'string' && text !== '');
 }
 
+/** @returns the items of the first that there is; what is not a list is one item */
 function findList(value: unknown, pointers: readonly string[]): readonly unknown[] {
-  return pointers.map((pointer) => readPointer(value, pointer)).find(Array.isArray) ?? [];
+  const found = pointers.map((pointer) => readPointer(value, pointer));
+  return [found.find((one) => one !== undefined && one !== null) ?? []].flat();
 }
 
 export interface StatusOptions {
@@ -56,13 +58,22 @@ export function parseStatus(
 ): VendorStatus | undefined {
   const state = findText(body, form.state);
   if (state === undefined || !isRecord(body)) return undefined;
-  if (form.failed.includes(state))
+  if (form.failed?.includes(state))
     return { state: 'failed', code: findText(body, form.code), reason: findReason(body, errors) };
-  if (!form.done.includes(state)) return { state: 'running' };
-  const { each, url: plain, marked, cover: coverAt, id } = form.files;
+  if (!form.done?.includes(state)) return { state: 'running' };
+  return parseResults(body, { form, isVideo, isMarked });
+}
+
+/** Parses the results of a task that is done. */
+export function parseResults(
+  body: unknown,
+  { form, isVideo, isMarked }: Omit<StatusOptions, 'errors'>,
+): Extract<VendorStatus, { state: 'done' }> {
+  const { each, url: plain, marked, base64, cover: coverAt, id } = form.files;
   const urls = [...(isMarked ? (marked ?? []) : []), ...plain];
   const files = findList(body, each).flatMap((item): VendorFile[] => {
-    const url = findText(item, urls);
+    const bytes = findText(item, base64);
+    const url = bytes === undefined ? findText(item, urls) : `data:;base64,${bytes}`;
     if (url === undefined) return [];
     if (!isVideo) return [{ url }];
     const cover = findText(item, coverAt);
@@ -81,7 +92,7 @@ export function readCredits(body: unknown, { credits }: VendorTaskForm): number 
 }
 
 /** @returns the id of a started task; undefined if there is none that is safe in a path */
-export function parseTaskId(body: unknown, pointers: readonly string[]): string | undefined {
+export function parseTaskId(body: unknown, pointers?: readonly string[]): string | undefined {
   const id = findText(body, pointers);
   return id !== undefined && /^[^\p{C}/\\]{1,1024}$/u.test(id) && !/^\.{1,2}$/.test(id) ? id : undefined;
 }

@@ -7,7 +7,7 @@ import { readFileType } from '../../../disk/file-type.js';
 import { EngineFailure, type EngineJob } from '../../operation/engine.js';
 import { chooseUrlImages } from './image-limits.js';
 import type { UpstreamTask } from './retry.js';
-import { chooseRoute, type Fields, toVendorFields } from './route.js';
+import { chooseRoute, type Fields, fillForm, toVendorFields } from './route.js';
 import { readFreshUrl } from './vendor-task.js';
 
 /** The body of a request, which can be opened again for each attempt. */
@@ -22,6 +22,10 @@ interface Source extends Pick<EngineJob, 'images'> {
   readonly fields: Fields;
   /** Whether images are data URLs, not bare Base64. */
   readonly isDataUrl: boolean;
+  /** The form of the request, with places for the fields. */
+  readonly form?: unknown;
+  /** What is sent beside them. */
+  readonly others?: Fields;
 }
 
 // Decided: the vendor gets the validated request with defaults, so that a request means the same with every engine, and
@@ -32,7 +36,9 @@ export async function createRequestBody(given: Source): Promise<RequestBody> {
   const mark = randomUUID();
   const marked = markImages(given, (name) => `${mark}/${name}`);
   // Texts and names of images alternate.
-  const pieces = JSON.stringify(marked).split(new RegExp(`"${mark}/([\\w.]+)"`));
+  const { form, others } = given;
+  const formed = form === undefined ? marked : (fillForm(form, marked) as Fields);
+  const pieces = JSON.stringify({ ...formed, ...others }).split(new RegExp(`"${mark}/([\\w.]+)"`));
   const parts = await Promise.all(
     pieces.map((piece, at) => (at % 2 === 0 ? createTextPart(piece) : createFilePart(given, piece))),
   );
@@ -136,12 +142,13 @@ export function buildRequest({ job, vendor, settings }: UpstreamTask, added: Fie
   const route = chooseRoute(profile, job.operation, request);
   if (!route) throw new EngineFailure('The vendor of this service does not have this operation.');
   const { callback = profile.callback, images = profile.images } = route;
-  const fields = {
-    ...toVendorFields({ profile, models: settings.models }, route, request),
+  const others = {
+    ...route.set,
     ...(callback && callbackUrl !== null && { [callback]: callbackUrl }),
     ...(profile.marker && { [profile.marker.field]: job.id }),
   };
-  return { path: route.post, fields, isDataUrl: images === 'dataUrl' };
+  const fields = toVendorFields({ profile, models: settings.models }, route, request);
+  return { route, fields, others, form: route.body, isDataUrl: images === 'dataUrl' };
 }
 
 // Decided: to extend a video that this vendor made, the request has the vendor's own id of it, and a URL that has not

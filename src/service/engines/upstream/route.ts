@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { getOperation, type TaskOperation } from '../../../contract/index.js';
 import type { Problem } from '../../../contract/schema/schema-types.js';
-import type { VendorProfile, VendorRoute } from '../../configuration/vendor-profile.js';
+import {
+  listPlaceholders,
+  type VendorProfile,
+  type VendorRoute,
+} from '../../configuration/vendor-profile.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -31,19 +35,51 @@ function hasField(request: Fields, path: string): boolean {
 /** The fields of a request as the vendor takes them at a route. */
 export function toVendorFields(
   { profile, models }: VendorForm,
-  { fields, set, values }: VendorRoute,
+  { values, ...route }: VendorRoute,
   request: Fields,
 ): Fields {
   const { model, ...others } = { ...profile.values, ...values };
   const tables: Tables = { ...others, model: { ...model, ...models } };
+  const fields = listSentFields(route);
   const sent = Object.entries(request).filter(([field]) => fields?.includes(field) ?? true);
   const translated = sent.map(([field, value]) => [field, lookUp(tables[field], value) ?? value]);
-  return { ...Object.fromEntries(translated), ...set };
+  return Object.fromEntries(translated);
 }
 
-type Tables = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
+/** @returns undefined if all are sent */
+function listSentFields({
+  fields,
+  body,
+}: Pick<VendorRoute, 'fields' | 'body'>): readonly string[] | undefined {
+  return body === undefined ? fields : listPlaceholders(body);
+}
 
-function lookUp(table: Tables[string], value: unknown): string | undefined {
+/**
+ * Writes a request in the form of a route: `{image}` stands for the field, and `{images.1}` for an item of a list. What has
+ * no value is left out, also lists and objects that only have such.
+ */
+export function fillForm(form: unknown, fields: Fields): unknown {
+  if (typeof form === 'string') {
+    const [, whole] = /^\{([\w.]+)\}$/.exec(form) ?? [];
+    if (whole !== undefined) return readField(fields, whole);
+    return form.replace(/\{([\w.]+)\}/g, (_, path: string) => String(readField(fields, path) ?? '')).trim();
+  }
+  if (typeof form !== 'object' || form === null) return form;
+  const filled = Object.entries(form).map(([key, held]) => [key, fillForm(held, fields)] as const);
+  const kept = filled.filter(([, held]) => held !== undefined);
+  if (kept.length === 0 && filled.length > 0) return undefined;
+  return Array.isArray(form) ? kept.map(([, held]) => held) : Object.fromEntries(kept);
+}
+
+function readField(fields: Fields, path: string): unknown {
+  const [name = '', at] = path.split('.');
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return at === undefined ? value : Array.isArray(value) ? value[Number(at)] : undefined;
+}
+
+type Tables = Readonly<Record<string, Readonly<Record<string, string | number>> | undefined>>;
+
+function lookUp(table: Tables[string], value: unknown): string | number | undefined {
   return table && Object.hasOwn(table, String(value)) ? table[String(value)] : undefined;
 }
 
@@ -60,15 +96,17 @@ export function checkOptions(
   const route = chooseRoute(profile, operation, request);
   if (!route) return undefined;
   const tables: Tables = { ...profile.values, ...route.values };
-  const isSent = (field: string) => route.fields?.includes(field) ?? true;
+  const fields = listSentFields(route);
+  const isSent = (field: string) => fields?.includes(field) ?? true;
   return Object.entries(request).flatMap(([field, value]): Problem[] => {
     if (NOT_OF_VENDORS.includes(field)) return [];
     const table = tables[field];
-    if (!isSent(field)) {
+    if (!isSent(field) && !table) {
       const message = 'is not an option that the vendor of this service has for this request';
       return isDefault(operation, field, value) ? [] : [{ path: [field], message }];
     }
-    if (!table || lookUp(table, value) || (field === 'model' && lookUp(models, value))) return [];
+    const isKnown = lookUp(table, value) !== undefined || (field === 'model' && lookUp(models, value));
+    if (!table || isKnown) return [];
     const names = Object.keys(table).join(', ');
     return [{ path: [field], message: `must be ${names} for the vendor of this service` }];
   });

@@ -1,6 +1,15 @@
 import { parseRetryAfter } from '../../../wire/retry-after.js';
-import { EngineFailure, type EngineWait, TaskEnded } from '../../operation/engine.js';
-import { findReason, findText, parseTaskId, readCredits, readPointer } from './parse-answers.js';
+import { EngineFailure, type EngineResult, type EngineWait, TaskEnded } from '../../operation/engine.js';
+import { downloadFiles } from './look.js';
+import {
+  findReason,
+  findText,
+  parseResults,
+  parseTaskId,
+  readCredits,
+  readPointer,
+  type VendorStatus,
+} from './parse-answers.js';
 import { buildAddedFields, buildRequest, createRequestBody, type RequestBody } from './request.js';
 import { type UpstreamTask, waitForRetry } from './retry.js';
 import { saveState, type UpstreamState } from './state.js';
@@ -18,12 +27,12 @@ const MAX_REFUSED_KEYS = 5;
 // than two charges there.
 /**
  * Asks the vendor to start the task, at most once across failures, restarts and crashes.
- * @returns the state of the started task
+ * @returns the state of the started task; or its results, from a vendor that answers with them
  */
 export async function startVendorTask(
   task: UpstreamTask,
   state: UpstreamState,
-): Promise<(UpstreamState & { readonly taskId: string }) | EngineWait> {
+): Promise<(UpstreamState & { readonly taskId: string }) | EngineWait | EngineResult> {
   const { memory, vendor, job, now } = task;
   const { refusedKeys = 0, failingSince, failures } = state;
   const waitMs = vendor.takeRequest(false);
@@ -34,17 +43,23 @@ export async function startVendorTask(
     if (found === undefined) throw answerLost('this service was interrupted');
     if (typeof found === 'object')
       return await waitForRetry(task, state, { ...found, timeoutMs: START_TIMEOUT_MS });
-    if (found !== NOT_STARTED) return await recordStart(task, found);
+    if (found !== NOT_STARTED) return await recordStart(task, { taskId: found });
   }
   // An earlier answer was lost.
   const mayBeCharged = state.asked !== undefined && !isLost;
   const added = state.added ?? (await buildAddedFields(task));
-  const { path, ...parts } = buildRequest(task, added);
+  const { route, ...parts } = buildRequest(task, added);
   const body = await createRequestBody({ ...parts, images: job.images });
   const asked = { keyHonoured: vendor.honoursKeys, at: now() };
   await saveState(memory, { added, refusedKeys, failingSince, failures, asked });
-  const outcome = await submitTask(task, path, body);
-  if (outcome.kind === 'started') return await recordStart(task, outcome.taskId, outcome.credits);
+  const outcome = await submitTask(task, route.post, body);
+  if (outcome.kind === 'started') return await recordStart(task, { ...outcome, cancel: route.cancel });
+  if (outcome.kind === 'done') {
+    clearTrouble(task);
+    const files = await downloadFiles(task, outcome.status);
+    if ('why' in files) throw answerLost(files.why);
+    return { files };
+  }
   if (outcome.kind === 'refused')
     throw new EngineFailure(
       `The vendor refused the ${outcome.isModerated ? 'content' : 'request'}: ${outcome.why}`,
@@ -68,20 +83,24 @@ export async function startVendorTask(
 }
 
 async function recordStart(
-  { memory, now, vendor, troubles }: UpstreamTask,
-  taskId: string,
-  credits?: number,
+  task: UpstreamTask,
+  { taskId, credits, cancel }: { taskId: string; credits?: number | undefined; cancel?: string | undefined },
 ) {
-  const started = { taskId, startedAt: now() };
-  troubles.delete(new URL(vendor.baseUrl).host);
+  const { memory, now, vendor } = task;
+  const started = { taskId, startedAt: now(), ...(cancel !== undefined && { cancel }) };
+  clearTrouble(task);
   try {
     await saveState(memory, started, credits);
   } catch (error) {
     // It was cancelled while the vendor started it.
-    if (error instanceof TaskEnded) await cancelVendorTask(vendor, taskId, AbortSignal.timeout(CANCEL_MS));
+    if (error instanceof TaskEnded) await cancelVendorTask(vendor, started, AbortSignal.timeout(CANCEL_MS));
     throw error;
   }
   return started;
+}
+
+function clearTrouble({ troubles, vendor }: UpstreamTask): void {
+  troubles.delete(new URL(vendor.baseUrl).host);
 }
 
 const CANCEL_MS = 10_000;
@@ -149,6 +168,7 @@ async function findLostTask(
 /** The result of one request to start a task. */
 type SubmitOutcome =
   | { readonly kind: 'started'; readonly taskId: string; readonly credits?: number | undefined }
+  | { readonly kind: 'done'; readonly status: Extract<VendorStatus, { state: 'done' }> }
   | { readonly kind: 'refused'; readonly why: string; readonly isModerated: boolean }
   | { readonly kind: 'key refused' | 'account'; readonly why: string }
   /** Certainly nothing was started; the vendor may ask for a pause. */
@@ -187,10 +207,17 @@ async function submitTask(task: UpstreamTask, path: string, body: RequestBody): 
   }
 }
 
-function toOutcome({ vendor, now }: UpstreamTask, { status, headers, body }: VendorAnswer): SubmitOutcome {
+function toOutcome(
+  { vendor, now, kind }: UpstreamTask,
+  { status, headers, body }: VendorAnswer,
+): SubmitOutcome {
   const { task, errors } = vendor.profile;
   const bare = `it answered ${status}`;
   if (status >= 200 && status < 300) {
+    if (task.isAnswer && body !== undefined) {
+      const found = parseResults(body, { form: task, isVideo: kind === 'video', isMarked: false });
+      return { kind: 'done', status: found };
+    }
     const taskId = parseTaskId(body, task.id);
     return taskId === undefined
       ? { kind: 'unclear', why: 'its answer has no task id' }

@@ -11,6 +11,8 @@ const UpstreamState = z.object({
   refusedKeys: z.int().optional(),
   /** The vendor's id of the task. */
   taskId: z.string().optional(),
+  /** Where it is cancelled, if not at the same path as all. */
+  cancel: z.string().optional(),
   /** When the vendor started it. Milliseconds since the epoch. */
   startedAt: z.number().optional(),
   /** Since when the vendor does not answer as expected. Milliseconds since the epoch. */

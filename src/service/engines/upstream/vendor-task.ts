@@ -1,4 +1,4 @@
-import { parseStatus, type VendorStatus } from './parse-answers.js';
+import { findReason, findText, parseResults, parseStatus, type VendorStatus } from './parse-answers.js';
 import type { UpstreamTask } from './retry.js';
 import { chooseRoute } from './route.js';
 import { NoAnswer, type Vendor, type VendorAnswer } from './vendor.js';
@@ -30,6 +30,26 @@ export function parseTaskStatus(
   });
 }
 
+/** Reads the results of a task that is done, where they are not in its status. */
+export async function readResult(
+  { job, kind, vendor, signal }: UpstreamTask,
+  vendorTaskId: string,
+): Promise<VendorStatus | { readonly status: number } | undefined> {
+  const { profile } = vendor;
+  const path = chooseRoute(profile, job.operation, job.request)?.result;
+  if (path === undefined) return undefined;
+  const { status, body } = await vendor.send({
+    ...{ method: 'GET', path: fillPath(path, { id: vendorTaskId }), signal },
+  });
+  const { task: form, errors } = profile;
+  if (status === 200)
+    return parseResults(body, { form, isVideo: kind === 'video', isMarked: job.request.watermark === true });
+  // It says why the task failed.
+  if (status === 400 || status === 422)
+    return { state: 'failed', code: findText(body, errors.code), reason: findReason(body, errors) };
+  return { status };
+}
+
 /** Reads the present URL of a video. @returns undefined if the vendor does not say it now */
 export async function readFreshUrl(
   task: UpstreamTask,
@@ -52,12 +72,16 @@ export async function readFreshUrl(
  */
 export async function cancelVendorTask(
   vendor: Vendor,
-  vendorTaskId: string,
+  {
+    taskId: vendorTaskId,
+    cancel: ownPath,
+  }: { readonly taskId: string; readonly cancel?: string | undefined },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { cancel } = vendor.profile;
-  if (!cancel) return false;
-  const { method, path, body } = cancel;
+  const path = ownPath ?? cancel?.path;
+  if (!cancel || path === undefined) return false;
+  const { method, body } = cancel;
   const text =
     body === undefined ? undefined : JSON.stringify(body).replaceAll('"{id}"', JSON.stringify(vendorTaskId));
   try {
@@ -65,7 +89,7 @@ export async function cancelVendorTask(
       ...{ method, path: fillPath(path, { id: vendorTaskId }), signal },
       ...(text !== undefined && { body: text, headers: { 'content-type': 'application/json' } }),
     });
-    return status >= 200 && status < 300;
+    return status >= 200 && status < 300 && cancel.refunds;
   } catch (error) {
     if (error instanceof NoAnswer || signal.aborted) return false;
     throw error;

@@ -40,6 +40,8 @@ export class NoAnswer extends Error {
   }
 }
 
+const RESULT_ANSWER_MS = 5 * 60_000;
+
 /** A minute, and what the way to the vendor takes. */
 const WINDOW_MS = 61_000;
 
@@ -104,7 +106,7 @@ export class Vendor {
       sent = true;
     };
     try {
-      const answer = await runWithin(this.#settings.answerMs, message.signal, (signal) =>
+      const answer = await runWithin(this.#getAnswerMs(message), message.signal, (signal) =>
         this.#exchange(message, signal, onStart),
       );
       const key = message.headers?.['idempotency-key'];
@@ -120,6 +122,12 @@ export class Vendor {
     } finally {
       if (typeof message.body !== 'string') message.body?.destroy();
     }
+  }
+
+  /** An answer that has the results takes as long as they do. */
+  #getAnswerMs({ method }: VendorRequest): number {
+    const { answerMs } = this.#settings;
+    return method === 'POST' && this.profile.task.isAnswer ? Math.max(answerMs, RESULT_ANSWER_MS) : answerMs;
   }
 
   async #exchange(message: VendorRequest, signal: AbortSignal, onStart: () => void): Promise<VendorAnswer> {

@@ -55,7 +55,7 @@ describe.each(vendorCases)('$profile', (vendorCase) => {
   const price = vendorCase.kind === 'image' ? 5 : 30;
   const once = { status: vendorCase.done, made: 1, left: 0, costs: `charge ${price}`, code: null };
 
-  it('makes a task once, whatever the answers to its start are', async () => {
+  it('makes a task once with each kind of answer to its start', async () => {
     const { run } = await startFaulty(vendorCase, isStart);
     for (const [name, fault] of Object.entries(UNCLEAR)) {
       const lost = {
