@@ -17,6 +17,14 @@ interface ComfyUiOptions extends Pick<Context, 'now' | 'log' | 'count'> {
   readonly limits: ResultLimits;
 }
 
+/** What a workflow needs and the server does not have. */
+interface WorkflowCheck {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly classes: NodeClasses;
+  readonly problems: readonly string[];
+}
+
 /** How long the check of a workflow may take before a task is taken without it, and how long it is valid. */
 const CHECK_MS = 5_000;
 const CHECKED_MS = 60_000;
@@ -26,14 +34,18 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
   const { settings, workflows, now, log, count } = options;
   const host = new ComfyUiHost(settings);
   const vendor = new URL(settings.baseUrl).host;
-  const checked = new Map<TaskOperation, { readonly at: number; readonly classes: NodeClasses }>();
-  const readClasses = async (operation: TaskOperation, workflow: Workflow, signal: AbortSignal) => {
-    const known = checked.get(operation);
-    if (known && now() - known.at < CHECKED_MS) return known.classes;
+  const checks = new Map<TaskOperation, WorkflowCheck>();
+  const checkWorkflow = async (operation: TaskOperation, workflow: Workflow, signal: AbortSignal) => {
+    const known = checks.get(operation);
+    // What is missing may soon be installed.
+    if (known && now() - known.at < (known.problems.length > 0 ? CHECK_MS : CHECKED_MS)) return known;
     const classes = await readNodeClasses(host, workflow, signal);
-    // What is missing may be installed now.
-    if (checkNodes(workflow, classes).length === 0) checked.set(operation, { at: now(), classes });
-    return classes;
+    const problems = checkNodes(workflow, classes);
+    if (problems.length > 0)
+      log('error', 'ComfyUI cannot run a workflow.', { operation, problems: problems.join('; ') });
+    const check = { at: now(), classes, problems };
+    checks.set(operation, check);
+    return check;
   };
   return {
     name: 'comfyui',
@@ -44,11 +56,11 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
       const workflow = workflows.get(operation);
       if (!workflow) return undefined;
       try {
-        const classes = await readClasses(operation, workflow, AbortSignal.timeout(CHECK_MS));
-        const problems = checkNodes(workflow, classes);
-        if (problems.length === 0) return undefined;
-        log('error', 'ComfyUI cannot run a workflow.', { operation, problems: problems.join('; ') });
-        return `The ComfyUI of this service cannot run the workflow of this operation: ${problems.slice(0, 3).join('; ')}.`;
+        const { problems } = await checkWorkflow(operation, workflow, AbortSignal.timeout(CHECK_MS));
+        const named = problems.slice(0, 3).join('; ');
+        return named === ''
+          ? undefined
+          : `The ComfyUI of this service cannot run the workflow of this operation: ${named}.`;
       } catch (error) {
         // Decided: tasks are taken while ComfyUI does not answer, and wait for it.
         const isStrange = error instanceof NoComfyUi && error.isStrange;
@@ -59,7 +71,7 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
       const workflow = workflows.get(operation);
       if (!workflow) return undefined;
       const problems = checkOptions(workflow, operation, request);
-      const classes = checked.get(operation)?.classes ?? new Map();
+      const classes = checks.get(operation)?.classes ?? new Map();
       return problems.length > 0 ? problems : checkValues(workflow, classes, request);
     },
     cancel: async (memory, signal) => {
@@ -74,7 +86,7 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
           code: 'workflow_missing',
         });
       const isPaid = async () => {
-        const classes = await readClasses(operation, workflow, signal);
+        const { classes } = await checkWorkflow(operation, workflow, signal);
         return [...classes.values()].some((one) => one.isPaid);
       };
       const task = { ...options, host, workflow, job, memory, signal, isPaid };

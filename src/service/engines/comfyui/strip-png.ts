@@ -3,6 +3,8 @@ import { FetchFailed } from '../../network/fetch-media.js';
 
 /** Texts, and what cameras write. */
 const STRIPPED = ['tEXt', 'zTXt', 'iTXt', 'eXIf'];
+/** Private chunks that everybody reads: those of animations. */
+const KEPT = ['acTL', 'fcTL', 'fdAT'];
 const SIGNATURE_BYTES = 8;
 /** Length, name and checksum. */
 const FRAME_BYTES = 12;
@@ -36,7 +38,8 @@ export async function stripPng(path: string): Promise<string> {
       name = head.toString('latin1', 4);
       const bytes = head.readUInt32BE(0) + FRAME_BYTES;
       // A lower-case second letter means private.
-      if (!STRIPPED.includes(name) && !/^.[a-z]/.test(name)) await copy(at, bytes);
+      const isPrivate = /^.[a-z]/.test(name) && !KEPT.includes(name);
+      if (!STRIPPED.includes(name) && !isPrivate) await copy(at, bytes);
       at += bytes;
     }
     return stripped;

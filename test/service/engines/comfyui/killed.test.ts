@@ -61,7 +61,7 @@ test('a task is made once, wherever the service is killed between its request an
 test.each([
   ['is asked for it', 'asked', 'POST', '/prompt'],
   ['has taken it', 'answered', 'POST', '/prompt'],
-  ['has half of its image', 'half', 'POST', '/upload/image'],
+  ['has its image', 'answered', 'POST', '/upload/image'],
   ['sends its result', 'answered', 'GET', '/view'],
 ] as const)('a service that is killed while ComfyUI %s makes the task once', async (_, at, method, path) => {
   const host = await startComfyUi();
