@@ -111,7 +111,7 @@ describe.each([
       ['connect'],
       ['views', 'sign-in'],
       ['generation'],
-      ['api', 'batch', 'completion', 'doctor', 'publish', 'webhooks'],
+      ['api', 'batch', 'completion', 'doctor', 'publish', 'webhooks', 'workflow'],
       ['commands'],
       ['complete-commands.ts'],
       ['run-command.ts'],
@@ -200,11 +200,12 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
   },
   { what: 'the console', found: /\bconsole\./, at: /^$/ },
   {
-    // Nothing that reads a folder starts a program: git obeys the configuration of the checkout.
+    // Nothing that reads a folder starts a program: git obeys the configuration of the checkout. What fetches a source
+    // starts it in a new folder, without any configuration.
     what: 'child_process',
     found:
       /(?:from |\bimport ?\(|\b(?:require|getBuiltinModule)\()\s*['"](?:node:)?(?:child_process|cluster)['"]/,
-    at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/local|sign-in\/opener|terminal\/(keychain-process|pager)|webhooks\/actions)|disk\/limited-child)\.ts$/,
+    at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/local|sign-in\/opener|terminal\/(keychain-process|pager)|webhooks\/actions)|disk\/limited-child|pack\/git-fetch)\.ts$/,
   },
   {
     // A folder may be another person's work, and a pipe or a device in it never ends: disk/folder-file opens its files.

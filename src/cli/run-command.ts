@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { regen, say } from '../contract/schema/message.js';
 import { Ledger } from '../flows/tasks/ledger.js';
 import {
   type ArgumentValues,
   type Command,
   isFolderCommand,
+  LOCK_FILE_FLAG,
   type ParsedCommand,
   readText,
 } from './command/command.js';
@@ -107,13 +108,20 @@ function parseArguments(argv: readonly string[], columns: number): ParsedCommand
  * Finds the defaults of the project for a command that reads its folder: a folder may be another person's work, so it
  * decides nothing for other commands. What reads them is loaded only if there may be some.
  */
-async function findProject({ command, args }: ParsedCommand, { cwd }: System): Promise<Project | undefined> {
-  if (!isFolderCommand(command)) return undefined;
-  const dirs = [args.dir ?? []].flat();
-  const paths = (dirs.length > 0 ? dirs : ['.']).map((dir) => resolve(cwd, dir, 'pyproject.toml'));
+async function findProject(parsed: ParsedCommand, { cwd }: System): Promise<Project | undefined> {
+  const paths = listProjectFolders(parsed).map((dir) => resolve(cwd, dir, 'pyproject.toml'));
   if (!paths.some((path) => existsSync(path))) return undefined;
   const { readProject } = await import('./connect/project.js');
   return readProject(paths, listFolderFlags);
+}
+
+/** The folders that a command reads: of packs, or the one with the lock file. */
+function listProjectFolders({ command, args, flags }: ParsedCommand): readonly string[] {
+  if (command.flags.some(({ name }) => name === LOCK_FILE_FLAG))
+    return [dirname(readText(flags, LOCK_FILE_FLAG) ?? '.')];
+  if (!isFolderCommand(command)) return [];
+  const dirs = [args.dir ?? []].flat();
+  return dirs.length > 0 ? dirs : ['.'];
 }
 
 /** The flags of the commands that read the folder of a pack. */

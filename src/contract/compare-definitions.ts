@@ -205,7 +205,7 @@ function readGroups(text: string | undefined): Readonly<Record<string, unknown>>
 }
 
 /** Whether inputs may have names that are known only at run time. */
-function hasComputedNames(text: string | undefined): boolean {
+export function hasComputedNames(text: string | undefined): boolean {
   const groups = readGroups(text);
   return [groups, groups.required, groups.optional].some(isComputed);
 }

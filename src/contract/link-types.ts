@@ -9,7 +9,7 @@ export interface PackTypes {
 export type TypeCheck = (wanted: string, offered: string) => boolean;
 
 /** Types of the host, which the nodes of other packs have as well. */
-const HOST_TYPES: ReadonlySet<string> = new Set(
+export const HOST_TYPES: ReadonlySet<string> = new Set(
   'AUDIO BOOLEAN CLIP CLIP_VISION CLIP_VISION_OUTPUT COMBO CONDITIONING CONTROL_NET FLOAT GLIGEN GUIDER HOOKS IMAGE INT LATENT MASK MODEL NOISE SAMPLER SIGMAS STRING STYLE_MODEL UPSCALE_MODEL VAE VIDEO WEBCAM'.split(
     ' ',
   ),

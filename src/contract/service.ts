@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operation } from './operation.js';
 import { defineObject } from './schema/values.js';
+import { StatementKeys } from './statement.js';
 
 const ProtectedResource = defineObject('ProtectedResource', {
   resource: z.string().describe('Address of the service, for which tokens are requested'),
@@ -24,5 +25,11 @@ export const service = {
     opensSignIn: true,
     response: ProtectedResource,
     extension: 'says where to sign in (RFC 9728)',
+  }),
+  statementKeys: operation('GET /.well-known/regen-keys', {
+    summary: 'Show the public keys of the statements that the service signs',
+    who: 'anyone',
+    response: StatementKeys,
+    extension: 'verifies statements on versions and tasks',
   }),
 };

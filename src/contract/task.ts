@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operation } from './operation.js';
 import { DateTime } from './schema/identifiers.js';
 import { defineObject } from './schema/values.js';
+import { Envelope } from './statement.js';
 
 /** The cost and outcome of a task of any kind: facts that the responses of service.md have no fields for. */
 export const TaskAccount = defineObject('TaskAccount', {
@@ -21,6 +22,20 @@ export const task = {
     who: 'bearer',
     response: TaskAccount,
     extension: 'credits, seed and failure of a task of any kind',
+  }),
+  statement: operation('GET /users/tasks/{task_id}/statement', {
+    summary: 'Show the signed statement of the service on the results and the cost of a task, as DSSE',
+    who: 'bearer',
+    query: z.object({
+      receipt: z
+        .string()
+        .max(64)
+        .regex(/^[0-9a-f]{64}$/)
+        .optional()
+        .describe('SHA-256 of a receipt in hex, which the statement then names, too'),
+    }),
+    response: Envelope,
+    extension: 'vouches for the results of a task and what it cost',
   }),
   cancel: operation('POST /users/tasks/{task_id}/cancel', {
     summary: 'Cancel a task that has not ended; its credits are refunded if it was not started',

@@ -5,6 +5,7 @@ import { operation } from './operation.js';
 import { limitEntries } from './schema/entries.js';
 import { DateTime } from './schema/identifiers.js';
 import { defineObject, defineRequest, text } from './schema/values.js';
+import { Envelope } from './statement.js';
 
 const Publish = z
   .object({
@@ -92,6 +93,12 @@ export const version = {
     who: 'anyone',
     response: NodeVersion,
     extension: 'reads one version',
+  }),
+  statement: operation('GET /nodes/{nodeId}/versions/{version}/statement', {
+    summary: 'Show the signed statement of the service on an Active version, as DSSE',
+    who: 'anyone',
+    response: Envelope,
+    extension: 'vouches for the archive, its files, the verdict and the provenance',
   }),
   list: operation('GET /nodes/{nodeId}/versions', {
     summary: "List a node's versions, newest first",

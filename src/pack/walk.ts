@@ -16,16 +16,24 @@ interface IgnoreRules {
   readonly rules: Ignore;
 }
 
+interface WalkOptions {
+  /** Whether no rules apply. */
+  readonly everything?: boolean;
+  /** The folder to walk, such as `packs/one/`; the `.gitignore` files above it apply. */
+  readonly start?: string;
+  /** More rules for the whole folder, which those of `.gitignore` files overrule. */
+  readonly excluded?: string | undefined;
+  /** The `.gitignore` files that apply, if not all. */
+  readonly trusted?: ReadonlySet<string>;
+}
+
 /**
  * Lists every file below a folder, relative and with `/`, in no particular order. Links are listed, not followed.
  * `.gitignore` files apply, including nested ones; with `everything`, only `.git` is left out.
- *
- * @param start the folder to walk, such as `packs/one/`; the `.gitignore` files above it apply
- * @param excluded more rules for the whole folder, which those of `.gitignore` files overrule
  */
 export async function walkFiles(
   root: string,
-  { everything = false, start = '', excluded = '' } = {},
+  { everything = false, start = '', excluded = '', trusted }: WalkOptions = {},
 ): Promise<string[]> {
   const found: string[] = [];
   const matching = new PatternMatching();
@@ -35,7 +43,8 @@ export async function walkFiles(
   const pending = [{ base: start, above }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { base } = next;
-    const activeRules = everything ? [] : addGitignore(root, base, next.above);
+    const isTrusted = !trusted || trusted.has(`${base}.gitignore`);
+    const activeRules = everything ? [] : isTrusted ? addGitignore(root, base, next.above) : next.above;
     const entries = await readdir(join(root, base), { withFileTypes: true });
     const kept = matching.filter(entries, (entry) => {
       if (everything ? entry.name === '.git' : NEVER_PACKED.has(entry.name)) return false;

@@ -152,7 +152,8 @@ async function startInFolder(
     routeCallbacks(app, context, callbacks);
     const { version } = configuration;
     const rotateKey = async () => {
-      keys.token = await rotateSigningKey(database, now);
+      await rotateSigningKey(database, now);
+      await keys.reload();
       return getSigningKey(keys.token).kid;
     };
     routeOwner(app, { keys, instance, version, troubles, stop: () => endSoon(), rotateKey });

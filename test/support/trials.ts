@@ -111,6 +111,7 @@ const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
   ],
   'version.update': [{ body: () => ({ deprecated: true }) }],
   'version.get': [{}, onDraft],
+  'version.statement': [{}, onDraft],
   'version.list': [{}, onBanned],
   'hostNodes.bulk': [
     { body: ({ node }) => ({ names: ['Hello'], node_versions: [{ node_id: node, version: '2.0.0' }] }) },
@@ -348,7 +349,8 @@ function activateFirst({ change, service }: Registry, node: string): Promise<voi
       .where('node_id', '=', node)
       .execute();
     const first = versions.find(({ version }) => version === '1.0.0');
-    const active = { status: 'NodeVersionStatusActive', uploaded_at };
+    const digests = { archive_sha256: '0'.repeat(64), archive_tree: '1'.repeat(64) };
+    const active = { status: 'NodeVersionStatusActive', uploaded_at, ...digests };
     await tx
       .updateTable('versions')
       .set(active)

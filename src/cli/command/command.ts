@@ -151,6 +151,9 @@ export function readNumber(
   throw usage(`--${name} must be a whole number${range}, not '${text}'.`);
 }
 
+/** The flag of the commands that read a lock file, and the defaults of the project beside it. */
+export const LOCK_FILE_FLAG = 'lock-file';
+
 /** Whether a command reads the folder of a pack. */
 export function isFolderCommand({ arguments: positionals }: Command): boolean {
   return positionals.some(({ name }) => name === 'dir');

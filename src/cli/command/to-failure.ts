@@ -122,6 +122,7 @@ const SYSTEM_ERRORS: Record<string, string> = {
   ENOSPC: 'The disk is full',
   SQLITE_FULL: 'The disk is full',
   EDQUOT: 'The disk quota is exceeded',
+  EFBIG: 'A file would be larger than the system allows',
   EMFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
   ENFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
   ENAMETOOLONG: 'A name is too long for the file system',
@@ -228,6 +229,12 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   breaking_changes: {
     hint: say`Choose a number that says so with \`${regen('version bump', 'auto')}\`, or pass --allow-breaking.`,
   },
+  not_signed: { hint: 'Try again. If this persists, contact the operator of the service.' },
+  statement_invalid: { hint: 'Do not use it, and contact the operator of the service.' },
+  key_changed: {
+    hint: (place) =>
+      `If the operator of the service confirms the new key, remove the old ones from ${place}.`,
+  },
   version_exists: {
     hint: (next) =>
       say`Publish it with an unused version number, such as ${next}: ${regen('version bump', next)}`,
@@ -253,6 +260,14 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   },
   digest_missing: { hint: 'Try again. If this persists, contact the operator of the registry.' },
   digest_mismatch: { hint: 'Try again. If this persists, contact the service operator.' },
+  lock_mismatch: {
+    hint: 'Find out why it changed. To accept it, remove the node from the lock file and install it again.',
+  },
+  version_refused: { hint: (state) => `Choose another version, or pass --allow ${state}.` },
+  folder_refused: {
+    hint: (folder) => `Pass --force to go on; the folder is then kept as .disabled/${folder}.`,
+  },
+  busy: { hint: 'Try again when it has ended.' },
   lock_invalid: { hint: 'Restore it from version control, or remove it and install again.' },
   other_registry: {
     hint: 'Use its registry with --profile or --base-url, or another lock file with --lock-file.',

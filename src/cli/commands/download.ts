@@ -5,6 +5,7 @@ import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
+import { reportSigner } from '../connect/known-keys.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
 import { Count, Sha256, Text } from '../views/answers.js';
@@ -30,11 +31,11 @@ export const view = (): View => ({
   }),
 });
 
-/** Saves the archive of a version, checked against the digest that the registry publishes. */
+/** Saves the archive of a version, checked against the digest that the registry publishes and what it signed. */
 export async function run(context: Context): Promise<void> {
   const { args, flags, output, system, signal } = context;
   const nodeId = args.nodeId as string;
-  const { client, name: registry } = await context.services.reach();
+  const { client, signer, name: registry } = await context.services.reach();
   const asked = args.version === LATEST ? undefined : (args.version as string | undefined);
   // Members look at what is staged before they approve it.
   const allowed = new Set(['staged']);
@@ -43,12 +44,17 @@ export async function run(context: Context): Promise<void> {
   const name = `${nodeId}-${version.version}.zip`;
   const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
   using progress = new Progress(output);
-  const { size, sha256, isVerified } = await saveFile(path, flags.force === true, async (temporary) => {
-    await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
-    const onProgress = (done: number, total: number | undefined) => progress.transferred(done, total);
-    return downloadArchive(client, version, { path: temporary, signal, onProgress });
-  });
+  const { size, sha256, isVerified, signed } = await saveFile(
+    path,
+    flags.force === true,
+    async (temporary) => {
+      await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
+      const onProgress = (done: number, total: number | undefined) => progress.transferred(done, total);
+      return downloadArchive(client, version, { path: temporary, signal, signer, onProgress });
+    },
+  );
   progress.end();
+  if (signed) await reportSigner(output, registry, signed);
   if (!isVerified) {
     await output.note(`${registry} publishes no digests, so the archive was not verified.`);
   }

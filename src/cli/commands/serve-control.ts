@@ -148,7 +148,7 @@ async function rotateKey(context: Context): Promise<void> {
         kid: await rotateKeyIn(folder, context.system.now),
       }));
   await context.output.note(
-    'Tokens signed with the old key stay valid until they expire, for an hour at most.',
+    'Tokens signed with the old key stay valid until they expire, for an hour at most. Statements are signed with a new key, too.',
   );
   await context.output.answer({ kid });
 }

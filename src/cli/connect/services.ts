@@ -2,7 +2,8 @@ import type { Client } from '../../client/client.js';
 import type { WireFormat } from '../../client/wire-format.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { regen, say } from '../../contract/schema/message.js';
-import type { Target } from '../../flows/tasks/task.js';
+import { serviceKey, type Target } from '../../flows/tasks/task.js';
+import type { SigningService } from '../../flows/trust/verify-statement.js';
 import { STANDARD_PORT } from '../../wire/standard-port.js';
 import { type FlagValues, readText } from '../command/command.js';
 import { version } from '../command/version.js';
@@ -12,6 +13,7 @@ import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
 import { type Credential, CredentialStore, chooseCredential, type SignIn } from './credentials.js';
 import type { Folders } from './folders.js';
+import { KnownKeysFile } from './known-keys.js';
 import { ensureLocal, findLocal, type LocalService, readRecordedUrl } from './local.js';
 import { warnOfOtherWriter } from './other-writers.js';
 import type { ProfileOrAddress, Settings } from './settings.js';
@@ -24,6 +26,8 @@ export interface Service {
   readonly client: Client;
   readonly credential: Credential | undefined;
   readonly store: CredentialStore;
+  /** The service as the signer of statements. */
+  readonly signer: SigningService;
   /** Set for the embedded service. */
   readonly local?: LocalService;
 }
@@ -131,6 +135,11 @@ export class ServiceConnector {
     return new CredentialStore(system, target, warn, settings.credentialStore);
   }
 
+  openKnownKeys(): KnownKeysFile {
+    const { folders, output } = this.#context;
+    return new KnownKeysFile(folders, (sentence) => void output.warn(sentence));
+  }
+
   /**
    * Prints the service on which something was changed.
    * @param destroyed what was destroyed there, if something was
@@ -159,7 +168,11 @@ export class ServiceConnector {
     const client = isOwner
       ? local.client
       : await connect(url, credential, { ...target, socketPath: local?.socket });
-    return { name: target.name, url, client, credential, store, ...(local && { local }) };
+    const signer = {
+      ...{ client, service: serviceKey(target), isOwn: local !== undefined },
+      ...{ knownKeys: this.openKnownKeys(), signal: this.#context.signal },
+    };
+    return { name: target.name, url, client, credential, store, signer, ...(local && { local }) };
   }
 
   // A CI job that has tokens but no address expects an existing service, not a new embedded one.

@@ -54,9 +54,11 @@ const WITHOUT_COMMAND: readonly OperationName[] = [
   'video.creations',
   'task.get',
   'task.cancel',
+  'task.statement',
   'webhook.secret',
   'webhook.rotateSecret',
   'service.protectedResource',
+  'service.statementKeys',
 ];
 
 /**

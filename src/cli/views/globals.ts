@@ -37,7 +37,7 @@ export const groups: Readonly<Record<string, string>> = {
   'publisher token': 'Personal access tokens for publishing',
   'publisher trust': 'CI jobs that may publish without a stored token',
   'publisher member': "A publisher's members",
-  node: 'Nodes: create, find, change',
+  node: 'Nodes: create, find, change; install their packs into a host',
   version: 'Versions of a node: pack, publish, read',
   workflow: 'Workflows of the graph editor: what they need, and what an upgrade breaks',
   'host-nodes': 'Node definitions of published versions',
@@ -66,15 +66,16 @@ export const order: Readonly<Record<string, readonly string[]>> = {
     'create, get, list, update, delete, audit, token create, token list, token check, trust add, trust list, trust check'.split(
       ', ',
     ),
-  node: ['scaffold', 'init'],
-  version: 'publish, pack, check, bump, deprecate, diff, update, get, list, delete, history, download'.split(
-    ', ',
-  ),
-  'host-nodes': ['find', 'list'],
+  node: 'scaffold, init, install, sync, audit, outdated, remove'.split(', '),
+  version:
+    'publish, pack, check, bump, deprecate, diff, verify, update, get, list, delete, history, download'.split(
+      ', ',
+    ),
+  'host-nodes': ['find', 'list', 'get', 'compare'],
   workflow: ['check'],
   image: [],
   video: 'text2video, start-end2video, extend, status'.split(', '),
-  task: 'list, show, wait, download, cancel, forget, rerun'.split(', '),
+  task: 'list, show, wait, download, verify, cancel, forget, rerun'.split(', '),
   key: [],
   usage: [],
   batch: [],

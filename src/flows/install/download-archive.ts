@@ -5,6 +5,8 @@ import { checkDigest, checkSha256, computeSha256 } from '../digest.js';
 import { FlowError } from '../flow-error.js';
 import { isStaged, toVerdictError } from '../publish/next-step.js';
 import { findArchiveDigest, type NodeVersion, readVersion, requireVersion } from '../publish/published.js';
+import type { SigningService } from '../trust/verify-statement.js';
+import { readVersionStatement, requireVouched, type VersionStatement } from '../trust/version-statement.js';
 
 /** What a version may be besides Active. */
 export const DOUBTFUL_STATES = ['deprecated', 'flagged', 'banned'] as const;
@@ -89,6 +91,8 @@ export interface DownloadOptions {
   /** The file to create. */
   readonly path: string;
   readonly signal: AbortSignal;
+  /** Verifies what the registry signed. */
+  readonly signer: SigningService;
   readonly onProgress?: (done: number, total: number | undefined) => void;
 }
 
@@ -98,19 +102,27 @@ export interface DownloadedArchive {
   readonly sha256: string;
   /** Whether the registry publishes a digest of it, which it then has. */
   readonly isVerified: boolean;
+  /** What the registry signed, unless it signs nothing. */
+  readonly signed: VersionStatement | undefined;
 }
 
 /**
- * Downloads the archive of a version, and compares it with the digest that the registry publishes.
- * @throws FlowError if it differs, or the registry publishes digests but none of this archive
+ * Downloads the archive of a version, and compares it with the digest that the registry publishes, and with what it signed.
+ * @throws FlowError if it differs, if the registry publishes digests but none of this archive, or if it signs with an
+ * unknown key
  */
 export async function downloadArchive(
   client: Client,
   version: NodeVersion,
-  { path, signal, onProgress }: DownloadOptions,
+  { path, signal, signer, onProgress }: DownloadOptions,
 ): Promise<DownloadedArchive> {
   const { downloadUrl, node_id = '' } = version;
   if (!downloadUrl) throw toNothingToDownloadError(node_id, version.version);
+  const name = { nodeId: node_id, version: version.version ?? '' };
+  const readStatement = async () => (isSigned(version) ? readVersionStatement(signer, name) : undefined);
+  // Beside the download. What is of the registry behind this one is signed once it is kept.
+  const early = version.from_uplink ? undefined : readStatement();
+  early?.catch(() => undefined);
   const digest = await findArchiveDigest(client, version, signal);
   const { bytes, headers } = await client.download(downloadUrl, {
     to: createWriteStream(path, { flags: 'wx' }),
@@ -121,5 +133,12 @@ export async function downloadArchive(
   const sha256 = await computeSha256(path);
   if (digest !== undefined) checkSha256(digest, sha256);
   checkDigest(headers['repr-digest'], sha256);
-  return { size: bytes, sha256, isVerified: digest !== undefined };
+  const signed = await (early ?? readStatement());
+  if (signed) requireVouched(signed, sha256, `${name.nodeId} ${name.version}`);
+  return { size: bytes, sha256, isVerified: digest !== undefined || signed !== undefined, signed };
+}
+
+/** Others than Active versions are downloaded only by those who allow it, and nobody vouches for them. */
+function isSigned({ status }: NodeVersion): boolean {
+  return status === undefined || status === 'NodeVersionStatusActive';
 }

@@ -102,9 +102,19 @@ export async function findArchiveDigest(
 ): Promise<string | undefined> {
   if (archive_sha256) return archive_sha256;
   // Of an archive that the registry has not fetched yet.
-  if (from_uplink || !(await declaresDigests(client, signal))) return undefined;
+  if (from_uplink || !(await findDeclaration(client, signal))) return undefined;
   const message = `The registry gives no digest for ${node_id} ${version}; nothing was downloaded.`;
   throw new FlowError('digest_missing', message);
+}
+
+/** What the services of clients declare, which is read once. */
+const declarations = new WeakMap<Client, Promise<boolean>>();
+
+function findDeclaration(client: Client, signal: AbortSignal): Promise<boolean> {
+  const known = declarations.get(client) ?? declaresDigests(client, signal);
+  declarations.set(client, known);
+  known.catch(() => declarations.delete(client));
+  return known;
 }
 
 /** Whether the versions of the service have a digest, according to its OpenAPI document if it has one. */

@@ -1,5 +1,6 @@
 import { type WaitOptions, wait } from '../../client/wait.js';
 import type { Saved } from '../save-file.js';
+import { addStatement } from '../trust/receipt.js';
 import type { Destination } from './destination.js';
 import { readAccount, readTask, type Task, type TaskContext } from './task.js';
 import { findEnd, type TaskFigures, type TaskState } from './task-state.js';
@@ -29,7 +30,7 @@ export async function saveResults(
   onSaved: (saved: Saved) => Promise<void>,
 ): Promise<readonly string[]> {
   const { services, ledger, signal } = context;
-  const { client } = await services.reach(task.target);
+  const { client, signer } = await services.reach(task.target);
   const name = task.entry?.name ?? task.kind;
   const figures = { ...facts, ...(destination.how.receipt && (await readAccount(context, task))) };
   const paths: string[] = [];
@@ -37,7 +38,9 @@ export async function saveResults(
     const saved = await destination.save(client, url, { name, task_id: task.id, index: at + 1 }, signal);
     paths.push(saved.path);
     await onSaved(saved);
-    if (destination.how.receipt) await destination.writeReceipt(saved, formatReceipt(task, figures, saved));
+    if (!destination.how.receipt) continue;
+    const receipt = formatReceipt(task, figures, saved);
+    await destination.writeReceipt(saved, signer ? await addStatement(signer, task.id, receipt) : receipt);
   }
   if (task.entry) await ledger.change(task.entry.id, { saved: paths });
   return paths;

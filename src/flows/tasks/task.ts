@@ -6,6 +6,7 @@ import { getOperation, getTaskFacts, listTaskOperations, type OperationName } fr
 import type { TaskFacts } from '../../contract/operation.js';
 import type { TaskAccount } from '../../contract/task.js';
 import { FlowError, requireSubject } from '../flow-error.js';
+import type { SigningService } from '../trust/verify-statement.js';
 import type { Entry, Ledger } from './ledger.js';
 import { readTaskState, type TaskState } from './task-state.js';
 
@@ -26,7 +27,8 @@ export interface TaskServices {
   readonly target: Target;
   /** Whether the target was named for this command, so that tasks of other services are not meant. */
   readonly isTargetGiven: boolean;
-  reach(target?: Target): Promise<{ readonly client: Client }>;
+  /** `signer` verifies what the service says of results. */
+  reach(target?: Target): Promise<{ readonly client: Client; readonly signer?: SigningService }>;
   /** Makes the next call of `reach` start the embedded service again if it has ended. */
   forgetEmbedded(): void;
 }

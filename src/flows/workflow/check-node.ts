@@ -1,12 +1,13 @@
 import {
   COMPUTED,
+  hasComputedNames,
   type Input,
   type ListedDefinition,
   listWidgets,
   readInputs,
   readList,
 } from '../../contract/compare-definitions.js';
-import { ANY_TYPES } from '../../contract/link-types.js';
+import { ANY_TYPES, HOST_TYPES } from '../../contract/link-types.js';
 import type { WorkflowNode } from './parse-workflow.js';
 
 /** What is wrong with one node of a workflow. */
@@ -35,9 +36,8 @@ export interface ReadDefinition {
 export function readDefinition(listed: ListedDefinition): ReadDefinition {
   const inputs = readInputs(listed.input_types);
   const outputs = readList(listed.return_types);
-  const isKnown = outputs?.every((type) => !type.startsWith('{'));
-  const isOpen = [...(inputs ?? [])].some(([name, { type }]) => name === '$computed' || DYNAMIC.test(type));
-  return { inputs, outputs: isKnown ? outputs : undefined, isOpen };
+  const isDynamic = [...(inputs ?? [])].some(([, { type }]) => DYNAMIC.test(type));
+  return { inputs, outputs, isOpen: isDynamic || hasComputedNames(listed.input_types) };
 }
 
 /** Inputs that bring others, which the editor adds. */
@@ -82,7 +82,7 @@ function checkInputs(
   const problems: NodeProblem[] = [];
   for (const [name, input] of inputs) {
     const { required, type } = input;
-    if (!required || node.links.has(name) || values.has(name) || isPlaceholder(name, type)) continue;
+    if (!required || node.links.has(name) || values.has(name) || DYNAMIC.test(type)) continue;
     // What leads to no result is not run, but a new input was connected nowhere.
     const isNew = before?.inputs !== undefined && !before.inputs.has(name);
     if (!node.sockets || (isSocket(node, name, input) && (node.isUsed || isNew)))
@@ -96,20 +96,9 @@ function checkInputs(
   return problems;
 }
 
-/** Whether an input stands for others that the editor adds, or that are computed. */
-function isPlaceholder(name: string, type: string): boolean {
-  return name === '$computed' || DYNAMIC.test(type);
-}
-
-/** Types of the host that no pack edits in the node. */
-const CONNECTED = new Set(
-  `AUDIO CLIP CLIP_VISION CLIP_VISION_OUTPUT CONDITIONING CONTROL_NET GUIDER IMAGE LATENT MASK MODEL NOISE SAMPLER
-  SIGMAS STYLE_MODEL UPSCALE_MODEL VAE VIDEO`.split(/\s+/),
-);
-
 /** Whether an input can only be connected. Packs edit types of their own in the node, which the file then has no socket for. */
 function isSocket({ sockets }: WorkflowNode, name: string, { type, isWidget }: Input): boolean {
-  return !isWidget && (sockets?.has(name) || CONNECTED.has(type));
+  return !isWidget && (sockets?.has(name) || HOST_TYPES.has(type));
 }
 
 interface LinkSource {
@@ -125,7 +114,8 @@ function checkLink(
 ): NodeProblem[] {
   const outputs = source?.outputs;
   const offered = outputs ? outputs[slot] : type;
-  if (outputs && outputs.length > 0 && offered === undefined) {
+  // A node whose last output is of any type often adds more in the editor.
+  if (outputs && outputs.length > 0 && offered === undefined && outputs.at(-1) !== '*') {
     const detail = `${name}: connected to output ${slot + 1} of a node with ${outputs.length}`;
     return [{ problem: 'output missing', detail }];
   }
@@ -172,14 +162,16 @@ function alignValues(
 ): ReadonlyMap<string, unknown> | undefined {
   const values = new Map<string, unknown>();
   let at = 0;
-  for (const name of names) {
+  for (const [index, name] of names.entries()) {
     const input = inputs?.get(name);
     if (at >= list.length) break;
     if (input && !fits(input, list[at])) return undefined;
     values.set(name, list[at]);
     at += 1;
     const takesControl = !input || ['INT', 'COMBO', COMPUTED].includes(input.type);
-    if (takesControl && isControl(list[at])) at += 1;
+    // The next widget may be one of choices with the same words.
+    const isNext = inputs?.get(names[index + 1] ?? '')?.choices.includes(String(list[at]));
+    if (takesControl && isControl(list[at]) && (!isNext || /(?:^|_)seed$/.test(name))) at += 1;
   }
   // More values than widgets: the pack adds widgets in the editor, and they may stand anywhere.
   const rest = list.slice(at).filter((value) => value !== null && value !== '' && !UPLOADS.has(value));

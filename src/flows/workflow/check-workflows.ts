@@ -93,7 +93,7 @@ function checkOne(
   const chosen = chooseVersions(nodes, knowledge, use);
   const assigned = new Map<string, Assignment>();
   for (const node of nodes) {
-    const assignment = assign(node, knowledge, chosen);
+    const assignment = assign(replaceOwner(node, knowledge, use), knowledge, chosen);
     assigned.set(node.id, assignment);
     if (assignment.pack) addPack(packs, assignment.pack, { file, node });
   }
@@ -106,6 +106,15 @@ function checkOne(
     return checkNode({ node, definition, before, find }).map((one) => ({ ...subject, ...one, breaks: true }));
   });
   return mergeByPack(found);
+}
+
+/** Takes a node without a pack to be one of the pack to replace, if that alone has its name. */
+function replaceOwner(node: WorkflowNode, { catalog, host }: Knowledge, use: Replacements): WorkflowNode {
+  if (node.pack || use.size === 0 || isOfHost(node, host)) return node;
+  const [owner, ...others] = catalog.listOwners(node.name);
+  return owner && others.length === 0 && use.has(owner.node_id.toLowerCase())
+    ? { ...node, pack: owner }
+    : node;
 }
 
 /** What holds for all nodes of a pack is one finding. */
@@ -126,7 +135,9 @@ function chooseVersions(
   { catalog, host }: Knowledge,
   use: Replacements,
 ): Map<string, PackVersion> {
-  const chosen = new Map<string, PackVersion>();
+  const chosen = new Map<string, PackVersion>(
+    [...use].map(([key, version]) => [key, { node_id: key, version }] as const),
+  );
   for (const node of nodes) {
     if (!node.pack || isOfHost(node, host)) continue;
     const { node_id, version } = node.pack;

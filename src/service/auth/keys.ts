@@ -1,16 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
+import { KEY_TYPE } from '../../contract/statement.js';
+import { signEnvelope } from '../../wire/envelope.js';
 import { recordEvent } from '../database/audit-log.js';
 import { type Database, deleteRows, insertRow, type Tx, updateRows } from '../database/database.js';
 import { sendNotice } from '../database/notices.js';
 import { openSqlite } from '../database/sqlite.js';
 import { OWNER_ID } from '../operation/caller.js';
-import type { Keys, SigningKey } from '../operation/identity.js';
+import type { Keys, SigningKey, StatementSigner } from '../operation/identity.js';
 import { createOwnerToken, DATABASE, type DataFolder, openDataFolder } from '../storage/data-folder.js';
+import { toPublicKey, toSigner } from './statements.js';
 import { getSigningKey, MAX_TOKEN_SECONDS } from './tokens.js';
 
-type KeyUse = 'token' | 'url' | 'owner';
+type KeyUse = 'token' | 'url' | 'owner' | 'statement';
 
 /**
  * Loads the service's own keys and creates missing ones.
@@ -28,6 +31,8 @@ export async function loadKeys(
       await listStoredKeys(tx, 'url');
     if (!(await listStoredKeys(tx, 'token')).some(({ retired_at }) => retired_at === null))
       await insertKey(tx, 'token', await generateSigningKey(), now());
+    if (!(await listStoredKeys(tx, 'statement')).some(({ retired_at }) => retired_at === null))
+      await insertStatementKey(tx, now());
     if (folder && isShared && (await listStoredKeys(tx, 'owner')).length === 0)
       await insertKey(tx, 'owner', folder.ownerToken, now());
     return { url: Buffer.from(url.secret, 'base64url') };
@@ -35,9 +40,11 @@ export async function loadKeys(
   const keys: Keys = {
     ...loaded,
     token: [],
+    statement: [],
     ...(folder && { owner: folder.ownerToken }),
     reload: async () => {
       keys.token = await listSigningKeys(database);
+      keys.statement = await listStatementKeys(database);
       const [stored] = isShared ? await listStoredKeys(database, 'owner') : [];
       if (folder && stored) setOwner(stored.secret);
     },
@@ -70,6 +77,7 @@ export async function rotateSigningKey(database: Database, now: () => number): P
     const retired_at = new Date(now() + MAX_TOKEN_SECONDS * 1000).toISOString();
     await updateRows(tx, 'keys', { use: 'token', retired_at: null }, { retired_at });
     const { id } = await insertKey(tx, 'token', await generateSigningKey(), now());
+    await rotateStatementKey(tx, now());
     await recordEvent(tx, now, { actor: OWNER_ID, kind: 'key', id, action: 'key.rotate' });
     await sendNotice(tx, 'keys');
     return listSigningKeys(tx);
@@ -85,10 +93,44 @@ export async function listSigningKeys(database: Database): Promise<SigningKey[]>
   }));
 }
 
+async function listStatementKeys(database: Database): Promise<StatementSigner[]> {
+  const rows = await listStoredKeys(database, 'statement');
+  return rows.map(({ id, secret, created_at, retired_at }) => ({
+    ...(JSON.parse(secret) as StoredStatementKey),
+    kid: id,
+    createdAt: created_at,
+    ...(retired_at !== null && { retiredAt: retired_at }),
+  }));
+}
+
+type StoredStatementKey = Pick<StatementSigner, 'jwk' | 'endorsement'>;
+
+// Decided: the old key signs the new one, so that clients that know the old one accept it. Then only its public part
+// remains, with which earlier statements are verified for ever.
+async function rotateStatementKey(tx: Tx, now: number): Promise<void> {
+  const [old] = await listStatementKeys(tx as Database);
+  await insertStatementKey(tx, now, old);
+  if (!old) return;
+  const { d: _, ...open } = old.jwk;
+  const secret = JSON.stringify({ jwk: open, endorsement: old.endorsement });
+  await updateRows(tx, 'keys', { id: old.kid }, { secret, retired_at: new Date(now).toISOString() });
+}
+
+async function insertStatementKey(tx: Tx, now: number, before?: StatementSigner): Promise<void> {
+  const jwk = JSON.parse(await generateSigningKey());
+  const key = toPublicKey(jwk);
+  const endorsement = before?.jwk.d && signEnvelope(KEY_TYPE, key, toSigner(before));
+  const secret = JSON.stringify({ jwk, ...(endorsement && { endorsement }) });
+  await insertRow(tx, 'keys', {
+    ...{ id: key.kid, use: 'statement', secret },
+    created_at: new Date(now).toISOString(),
+  });
+}
+
 function listStoredKeys(database: Database, use: KeyUse) {
   return database
     .selectFrom('keys')
-    .select(['id', 'secret', 'retired_at'])
+    .select(['id', 'secret', 'created_at', 'retired_at'])
     .where('use', '=', use)
     .orderBy('created_at', 'desc')
     .orderBy('id')

@@ -269,9 +269,12 @@ export interface RunningKeyTable {
 /** Keys that the service creates for itself: one row per key. */
 export interface KeyTable {
   id: Fixed<string>;
-  /** `token` signs tokens (Ed25519, JWK text); `url` signs upload and download URLs (HMAC, base64url). */
-  use: Fixed<'token' | 'url' | 'owner'>;
-  secret: Fixed<string>;
+  /**
+   * `token` signs tokens (Ed25519, JWK text); `url` signs upload and download URLs (HMAC, base64url); `statement` signs
+   * statements (JSON with an Ed25519 JWK, without its private part once it is retired).
+   */
+  use: Fixed<'token' | 'url' | 'owner' | 'statement'>;
+  secret: string;
   created_at: Fixed<Time>;
   /** When it stops being accepted; null while it is the newest of its use. */
   retired_at: Time | null;

@@ -1,6 +1,8 @@
 import { protectedResourceHandlers } from '../auth/protected-resource.js';
+import { statementKeyHandlers } from '../auth/statements.js';
 import { keyHandlers } from '../generation/keys.js';
 import { taskHandlers } from '../generation/start-task.js';
+import { taskStatementHandlers } from '../generation/task-statement.js';
 import { taskViewHandlers } from '../generation/task-views.js';
 import { usageHandlers } from '../generation/usage.js';
 import type { Handlers } from '../operation/call.js';
@@ -18,6 +20,7 @@ import { publisherHandlers } from '../registry/publishers.js';
 import { tokenHandlers } from '../registry/tokens.js';
 import { trustHandlers } from '../registry/trusts.js';
 import { userHandlers } from '../registry/users.js';
+import { versionStatementHandlers } from '../registry/version-statement.js';
 import { versionHandlers } from '../registry/versions.js';
 import { deliveryHandlers } from '../webhooks/deliveries.js';
 import { webhookSecretHandlers } from '../webhooks/secrets.js';
@@ -46,4 +49,7 @@ export const handlers: Handlers = {
   ...userHandlers,
   ...deliveryHandlers,
   ...webhookSecretHandlers,
+  ...statementKeyHandlers,
+  ...taskStatementHandlers,
+  ...versionStatementHandlers,
 };

@@ -200,6 +200,10 @@ export function formatFindings(
     }),
     ...(more > 0 ? [`And ${more} more.`] : []),
     ...(definitions ? formatGaps(definitions) : []),
+    // A version that is Active without nodes must not look like any other.
+    ...(high.length === 0 && definitions?.nodes.length === 0 && definitions.unresolved.length === 0
+      ? ['The pack registers no node, so the version is listed without nodes.']
+      : []),
   ];
   return lines.length > 0 ? lines.join('\n') : undefined;
 }

@@ -1,3 +1,4 @@
+import type { Envelope } from '../../contract/statement.js';
 import type { PublishIssuer } from '../configuration/publish-issuer.js';
 
 export interface SigningKey {
@@ -8,11 +9,24 @@ export interface SigningKey {
   readonly retiredAt?: number;
 }
 
+/** A key of statements; only the one that is not retired still has its private part. */
+export interface StatementSigner {
+  /** The thumbprint of its public part. */
+  readonly kid: string;
+  readonly jwk: { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string; readonly d?: string };
+  /** This key, signed with the one before it. */
+  readonly endorsement?: Envelope;
+  readonly createdAt: string;
+  readonly retiredAt?: string;
+}
+
 export interface Keys {
   /** HMAC key of signed URLs. */
   readonly url: Buffer;
   /** One signs, all verify until they are retired. Replaced as a whole when a key is added. */
   token: readonly SigningKey[];
+  /** The newest first. Replaced as a whole. */
+  statement: readonly StatementSigner[];
   /** The owner's bearer token, absent without a data folder. Replaced when it is rotated. */
   owner?: string;
   /** Reads again what another service may have rotated. */

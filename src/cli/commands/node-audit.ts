@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { auditPacks, listOutdated } from '../../flows/install/audit-packs.js';
+import type { Needs } from '../connect/context.js';
+import { exitCodes } from '../terminal/failure.js';
+import { Progress } from '../terminal/progress.js';
+import { withScratch } from '../terminal/scratch.js';
+import { formatCount } from '../terminal/text.js';
+import { Row, Text } from '../views/answers.js';
+import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'args' | 'system' | 'output' | 'signal' | 'services'>;
+
+const explain = { folder: 'The folder custom_nodes of the host application' };
+
+export const view = (): readonly View[] => [
+  {
+    usage: 'node outdated <folder>',
+    summary: 'List the installed node packs of which the registry has a later version',
+    explain,
+    shape: {
+      columns: ['node_id', 'version', 'latest', 'folder'],
+      less: ['folder'],
+      none: 'Every pack is up to date.',
+    },
+    examples: ['regen node outdated ComfyUI/custom_nodes'],
+    answer: Row({ folder: Text, node_id: Text, version: Text, latest: Text }),
+  },
+  {
+    usage: 'node audit <folder>',
+    summary: 'Compare the installed node packs with the registry; exits 6 with findings',
+    explain,
+    shape: {
+      columns: ['node_id', 'version', 'finding', 'file', 'newer', 'detail', 'folder'],
+      less: ['folder', 'newer'],
+      none: 'No findings.',
+    },
+    notes: [
+      'Files that the pack ignores, models and __pycache__ are not findings. Strangers to a publisher see its versions that are flagged, banned or deleted as withdrawn.',
+    ],
+    examples: ['regen node audit ComfyUI/custom_nodes', 'regen node audit custom_nodes --json'],
+    answer: Row({
+      folder: Text,
+      node_id: Text.nullable(),
+      version: Text.nullable(),
+      finding: z.enum([
+        ...(['changed', 'missing', 'added', 'deprecated', 'flagged', 'banned', 'withdrawn'] as const),
+        'unknown',
+      ]),
+      file: Text.nullable().describe('The file that it is about; null for the whole pack'),
+      detail: Text,
+      newer: Text.nullable().describe('A later version that is Active and not deprecated'),
+    }),
+  },
+];
+
+export const run = { outdated, audit };
+
+async function audit(context: Context): Promise<number> {
+  const { output, command, system, signal } = context;
+  const { client, signer } = await context.services.reach();
+  const customNodes = resolve(system.cwd, context.args.folder as string);
+  const progress = new Progress(output);
+  await progress.stage('Comparing packs with the registry');
+  const onProgress = (done: number, total: number) => progress.update(`(${done} of ${total})`);
+  const { packs, findings } = await withScratch(system.now(), (scratch) =>
+    auditPacks({ client, signer, scratch, signal, onProgress }, customNodes),
+  ).finally(() => progress.end());
+  await output.answer(findings, command.shape);
+  const wrong = new Set(findings.map(({ folder }) => folder)).size;
+  await output.note(`${formatCount(packs, 'pack')}: ${formatCount(findings.length, 'finding')} in ${wrong}.`);
+  return findings.length > 0 ? exitCodes.endedBadly : exitCodes.done;
+}
+
+async function outdated(context: Context): Promise<void> {
+  const { output, command, system, signal } = context;
+  const { client } = await context.services.reach();
+  const customNodes = resolve(system.cwd, context.args.folder as string);
+  const { outdated: rows, unknown } = await listOutdated({ client, signal }, customNodes);
+  await output.answer(rows, command.shape);
+  if (unknown.length > 0) await output.note(`Not in the registry: ${unknown.join(', ')}.`);
+}

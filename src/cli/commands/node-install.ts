@@ -1,0 +1,291 @@
+import { writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { z } from 'zod';
+import { regen, say } from '../../contract/schema/message.js';
+import { parseWantedNode } from '../../flows/install/choose-version.js';
+import { DOUBTFUL_STATES } from '../../flows/install/download-archive.js';
+import { installPacks, removePacks } from '../../flows/install/install-packs.js';
+import {
+  changeLockFile,
+  LOCK_FILE_NAME,
+  type LockFile,
+  type LockSource,
+  readLockFile,
+  replaceNodes,
+  requireSource,
+} from '../../flows/install/lock-file.js';
+import type { PackOutcome, PackToInstall } from '../../flows/install/plan-packs.js';
+import { collectRequirements } from '../../flows/install/requirements.js';
+import { saveFile } from '../../flows/save-file.js';
+import { LOCK_FILE_FLAG, readText } from '../command/command.js';
+import type { Flags } from '../command/flags.js';
+import type { Needs } from '../connect/context.js';
+import { usage } from '../terminal/failure.js';
+import { Progress } from '../terminal/progress.js';
+import { formatCount } from '../terminal/text.js';
+import { Row, Sha256, Text, Texts } from '../views/answers.js';
+import type { View } from '../views/view.js';
+
+type Context = Needs<
+  'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'settings' | 'folders'
+>;
+
+const placeFlags: Flags = {
+  '--into <folder>': 'The folder custom_nodes of the host application; required',
+  [`--${LOCK_FILE_FLAG} <path>`]: 'Lock file (default regen.lock in the current folder)',
+};
+
+const changeFlags: Flags = {
+  '--force': 'Replace git checkouts and changed packs, too; they are kept in .disabled',
+  '--dry-run': 'Print what would change, and change nothing',
+};
+
+const installFlags: Flags = {
+  ...placeFlags,
+  '--allow <state>': {
+    description: `Also install versions in this state (one of ${DOUBTFUL_STATES.join(', ')})`,
+    choices: [...DOUBTFUL_STATES],
+    repeat: true,
+  },
+  '--requirements <path>': 'Write what the packs need from pip to a file',
+  ...changeFlags,
+};
+
+const answer = z.object({
+  packs: Row({
+    node_id: Text,
+    version: Text,
+    previous: Text.nullable().describe('The version that was installed before, if it is known'),
+    state: z.enum(['installed', 'updated', 'unchanged', 'removed']),
+    folder: Text,
+    kept: Text.nullable().describe('Where what was in its folder before is kept'),
+    sha256: Sha256.nullable(),
+    tree: Sha256.nullable(),
+    verified: z.boolean().describe('Whether the archive has the digest of the registry or of the lock file'),
+  }),
+  requirements: Texts.describe('What the packs need from pip'),
+});
+
+const shape = {
+  items: 'packs',
+  columns: ['node_id', 'version', 'state', 'previous', 'folder', 'kept'],
+  less: ['folder', 'kept', 'previous'],
+  none: 'Nothing to install.',
+};
+
+const NEVER_RUN = 'Neither pip nor an install script nor the host is run.';
+
+export const view = (): readonly View[] => [
+  {
+    usage: 'node install <nodes...>',
+    summary: 'Install node packs into a host application, and record them in a lock file',
+    explain: { nodes: 'node, node@1.2.0, or node@ and a range as npm writes it, such as node@^1.2' },
+    flags: installFlags,
+    shape,
+    notes: [NEVER_RUN],
+    examples: [
+      'regen node install light-tools --into ComfyUI/custom_nodes',
+      "regen node install light-tools@^1.2 'mask-tools@>=2 <4' --into custom_nodes --requirements pip.txt",
+    ],
+    answer,
+  },
+  {
+    usage: 'node sync',
+    summary: 'Make a folder of custom nodes what a lock file says',
+    flags: {
+      ...installFlags,
+      '--locked': 'Fail if the lock file would have to change',
+      '--prune': 'Remove packs of a registry that the lock file does not list',
+      '--other-registry': 'Accept a lock file of another registry, such as a mirror; its digests must match',
+    },
+    shape,
+    notes: [NEVER_RUN],
+    examples: ['regen node sync --locked --into ComfyUI/custom_nodes'],
+    answer,
+  },
+  {
+    usage: 'node remove <nodes...>',
+    local: true,
+    summary: 'Remove node packs from a host application; models and settings in their folders are kept',
+    explain: { nodes: 'Ids of nodes' },
+    flags: { ...placeFlags, ...changeFlags },
+    shape,
+    examples: ['regen node remove light-tools --into ComfyUI/custom_nodes'],
+    answer,
+  },
+];
+
+export const run = { install, sync, remove };
+
+async function install(context: Context): Promise<void> {
+  const wanted = (context.args.nodes as readonly string[]).map(parseWantedNode);
+  const place = readPlace(context);
+  await installWith(context, place, place.lock, wanted);
+}
+
+async function sync(context: Context): Promise<void> {
+  const { flags } = context;
+  const place = readPlace(context);
+  const { lock } = place;
+  if (!lock)
+    throw usage(`There is no lock file ${place.path}.`, say`Write one with: ${regen('node install')}`);
+  const wanted = lock.nodes.map((pinned) => ({ nodeId: pinned.id, range: pinned.version, pinned }));
+  const open = wanted.find(({ pinned: { sha256, tree } }) => sha256 === undefined || tree === undefined);
+  if (open && flags.locked)
+    throw usage(
+      `${basename(place.path)} would change: it has no digest of ${open.nodeId} yet.`,
+      'Run the command without --locked, and commit the lock file.',
+    );
+  if (open && flags['other-registry'])
+    throw usage(
+      `${basename(place.path)} has no digest of ${open.nodeId}, so another registry cannot be trusted.`,
+    );
+  await installWith(context, place, lock, wanted);
+}
+
+/** The folder to install into, and the lock file. */
+interface Place {
+  readonly customNodes: string;
+  readonly path: string;
+  readonly lock: LockFile | undefined;
+}
+
+function readPlace({ flags, system }: Pick<Context, 'flags' | 'system'>): Place {
+  const into = readText(flags, 'into');
+  if (into === undefined)
+    throw usage(
+      '--into is required.',
+      'It is the folder custom_nodes of the host, such as --into ComfyUI/custom_nodes.',
+    );
+  const path = resolve(system.cwd, readText(flags, LOCK_FILE_FLAG) ?? LOCK_FILE_NAME);
+  return { customNodes: resolve(system.cwd, into), path, lock: readLockFile(path) };
+}
+
+async function installWith(
+  context: Context,
+  { customNodes, path }: Place,
+  lock: LockFile | undefined,
+  wanted: readonly PackToInstall[],
+): Promise<void> {
+  const { flags, output, signal, folders, command } = context;
+  const allowed = new Set([flags.allow ?? []].flat() as string[]);
+  const wrong = [...allowed].find((state) => !(DOUBTFUL_STATES as readonly string[]).includes(state));
+  if (wrong !== undefined)
+    throw usage(`--allow must be one of ${DOUBTFUL_STATES.join(', ')}, not '${wrong}'.`);
+  const service = await context.services.reach();
+  const source = findSource(context, service);
+  if (lock && !flags['other-registry']) requireSource(basename(path), lock, source);
+  const progress = new Progress(output);
+  const dryRun = flags['dry-run'] === true;
+  const outcomes = await installPacks(
+    {
+      ...{
+        client: service.client,
+        signer: service.signer,
+        customNodes,
+        lock,
+        allowed,
+        dryRun,
+        progress,
+        signal,
+      },
+      force: flags.force === true,
+      warn: (text) => output.warn(text),
+      saveLock: (nodes) =>
+        changeLockFile(path, folders.state, (before = { ...source, nodes: [] }) =>
+          replaceNodes(before, nodes),
+        ),
+    },
+    wanted,
+    flags.prune === true,
+  ).finally(() => progress.end());
+  const installed = dryRun ? [] : outcomes.filter(({ state }) => state !== 'removed');
+  const requirements = await readRequirements(context, customNodes, installed);
+  await output.answer({ packs: outcomes, requirements }, command.shape);
+  const unverified = installed.filter(({ verified }) => !verified).length;
+  if (unverified > 0)
+    await output.note(
+      `${service.name} publishes no digests, so ${formatCount(unverified, 'archive')} could not be verified. The lock file now pins what was installed.`,
+    );
+  await noteOutcomes(context, customNodes, outcomes);
+  if (requirements.length > 0) await noteRequirements(context, requirements);
+}
+
+function findSource(
+  { services, settings }: Context,
+  service: Awaited<ReturnType<Context['services']['reach']>>,
+): LockSource {
+  const [profile] = settings.listProfiles(services.target);
+  const naming = (profile && settings.get(`profiles.${profile}.naming`)?.value) || 'regen';
+  return {
+    registry: service.local ? 'local' : service.url,
+    naming: ['regen', 'comfy'].includes(naming) ? naming : 'custom',
+  };
+}
+
+async function remove(context: Context): Promise<void> {
+  const { args, flags, output, folders, command } = context;
+  const { customNodes, path, lock } = readPlace(context);
+  const outcomes = await removePacks(
+    {
+      ...{ customNodes, lock, force: flags.force === true, dryRun: flags['dry-run'] === true },
+      saveLock: (nodes, removed) =>
+        changeLockFile(path, folders.state, (before) =>
+          replaceNodes(before ?? (lock as LockFile), nodes, removed),
+        ),
+    },
+    args.nodes as readonly string[],
+  );
+  await output.answer({ packs: outcomes, requirements: [] }, command.shape);
+  await noteOutcomes(context, customNodes, outcomes);
+}
+
+async function readRequirements(
+  { output, flags, system }: Context,
+  customNodes: string,
+  outcomes: readonly PackOutcome[],
+): Promise<string[]> {
+  const paths = outcomes.map(({ folder }) => join(customNodes, folder));
+  const requirements = await collectRequirements(paths, (path, problem) =>
+    output.warn(`${basename(path)}: ${problem}.`),
+  );
+  const file = readText(flags, 'requirements');
+  if (file !== undefined && flags['dry-run'] !== true)
+    await saveFile(resolve(system.cwd, file), true, async (temporary) =>
+      writeFileSync(temporary, requirements.map((one) => `${one}\n`).join('')),
+    );
+  return requirements;
+}
+
+/** Lists requirements for people; programs have them in the answer. */
+async function noteRequirements({ output, flags }: Context, requirements: readonly string[]): Promise<void> {
+  const file = readText(flags, 'requirements');
+  const what = `${formatCount(requirements.length, 'requirement')} of pip, which regen does not install`;
+  if (file !== undefined) return output.note(`Wrote ${what}, to ${file}.`);
+  if (!output.mode.json)
+    await output.note(`The packs have ${what}:`, ...requirements.map((one) => `  ${one}`));
+}
+
+const VERBS = {
+  installed: 'Installed',
+  updated: 'Updated',
+  unchanged: 'Unchanged',
+  removed: 'Removed',
+} as const;
+
+async function noteOutcomes(
+  { output, flags, system }: Pick<Context, 'output' | 'flags' | 'system'>,
+  customNodes: string,
+  outcomes: readonly PackOutcome[],
+): Promise<void> {
+  for (const { folder, kept } of outcomes)
+    if (kept)
+      await output.note(`What else was in ${folder} is kept in ${relative(system.cwd, kept) || kept}.`);
+  const counts = Object.entries(VERBS).flatMap(([state, verb]) => {
+    const count = outcomes.filter((one) => one.state === state).length;
+    return count > 0 ? [`${verb.toLowerCase()} ${count}`] : [];
+  });
+  const shown = relative(system.cwd, customNodes) || '.';
+  if (flags['dry-run']) await output.note('Nothing was changed.');
+  else if (counts.length > 0) await output.note(`Packs in ${shown}: ${counts.join(', ')}.`);
+}

@@ -1,0 +1,163 @@
+import { createWriteStream, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { computeSha256 } from '../../flows/digest.js';
+import { readPack } from '../../flows/publish/pack.js';
+import { readVersion } from '../../flows/publish/published.js';
+import { compareSource, type FileDifference, readArchivedFiles } from '../../flows/trust/source-match.js';
+import { readVersionStatement, requireVouched } from '../../flows/trust/version-statement.js';
+import { fetchGitSource } from '../../pack/git-fetch.js';
+import { readText } from '../command/command.js';
+import type { Needs } from '../connect/context.js';
+import { reportSigner } from '../connect/known-keys.js';
+import { Failure, usage } from '../terminal/failure.js';
+import { Progress } from '../terminal/progress.js';
+import { withScratch } from '../terminal/scratch.js';
+import { formatCount } from '../terminal/text.js';
+import { Row, Sha256, Text } from '../views/answers.js';
+import type { View } from '../views/view.js';
+
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'version verify <nodeId> <version>',
+  summary: 'Check the archive of a version, and show who vouches for it; exits 6 if something does not match',
+  flags: {
+    '--source <place>': 'Also compare it with what this source makes: a folder, or a git URL (https or ssh)',
+    '--ref <ref>': 'With a git URL: the tag, branch or commit (default: v and the version)',
+  },
+  shape: { columns: ['what', 'by', 'detail'] },
+  notes: [
+    'A source is packed by the rules of version publish. Nothing of it is run, and git reads it without any configuration.',
+  ],
+  examples: [
+    'regen version verify light-tools 1.2.0',
+    'regen version verify light-tools 1.2.0 --source https://github.com/my-team/light-tools --ref v1.2.0',
+  ],
+  answer: z.object({
+    node_id: Text,
+    version: Text,
+    archive_sha256: Sha256,
+    tree_sha256: Sha256,
+    key: Text.nullable().describe('With which the registry signed; null if it signs nothing'),
+    verdict: Text.nullable(),
+    provenance: z.record(Text, Text).nullable(),
+    source: z.object({ place: Text, differences: Row({ path: Text, difference: Text }) }).nullable(),
+  }),
+});
+
+export async function run(context: Context): Promise<void> {
+  const { system } = context;
+  await withScratch(system.now(), (scratch) => verifyVersion(context, scratch));
+}
+
+async function verifyVersion(context: Context, scratch: string): Promise<void> {
+  const { args, command, output, signal, services } = context;
+  const [nodeId, asked] = [args.nodeId as string, args.version as string];
+  const service = await services.reach();
+  const { client } = service;
+  const found = await readVersion({ client, nodeId, version: asked, signal });
+  const { version = asked, downloadUrl } = found ?? {};
+  if (!downloadUrl) throw new Failure(`${nodeId} ${asked} cannot be downloaded.`, { code: 'not_found' });
+  const about = `${nodeId} ${version}`;
+  const progress = new Progress(output);
+  try {
+    await progress.stage(`Checking ${about}`);
+    const path = join(scratch, 'node.zip');
+    await client.download(downloadUrl, { to: createWriteStream(path), credential: true, signal });
+    const sha256 = await computeSha256(path);
+    const signed = await readVersionStatement(service.signer, { nodeId, version });
+    if (signed) requireVouched(signed, sha256, about);
+    const published = await readArchivedFiles(path);
+    const place = readText(context.flags, 'source');
+    const differences = place === undefined ? [] : await compare(context, place, version, published, scratch);
+    progress.end();
+    if (signed) await reportSigner(output, service.name, signed);
+    const answer = {
+      ...{ node_id: nodeId, version, archive_sha256: sha256, tree_sha256: published.tree },
+      ...{
+        key: signed?.kid ?? null,
+        verdict: signed?.verdict ?? null,
+        provenance: signed?.provenance ?? null,
+      },
+      source: place === undefined ? null : { place, differences },
+    };
+    await output.answer(output.mode.json ? answer : toRows(answer, service.name), command.shape);
+    if (!signed)
+      await output.note(`${service.name} signs nothing, so only its address vouches for the archive.`);
+    if (differences.length > 0) throw toDifferenceFailure(about, place as string, differences);
+  } finally {
+    progress.end();
+  }
+}
+
+/** Packs the source, and compares it with the published files. */
+async function compare(
+  context: Context,
+  place: string,
+  version: string,
+  published: Awaited<ReturnType<typeof readArchivedFiles>>,
+  scratch: string,
+): Promise<FileDifference[]> {
+  const { system, signal, services, flags } = context;
+  const ref = readText(flags, 'ref');
+  let folder = resolve(system.cwd, place);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    folder = join(scratch, 'source');
+    await fetchGitSource({ url: place, ref: ref ?? `v${version}` }, folder, { env: system.env, signal });
+  } else if (ref !== undefined)
+    throw usage(
+      '--ref needs a git URL.',
+      'Check the ref out in the folder, or pass the URL of its repository.',
+    );
+  const silent = { note: async () => undefined, warn: async () => undefined };
+  // Nothing is published.
+  const pack = await readPack(system.cwd, folder, silent, {
+    allowSecrets: true,
+    ...(await services.findFormat()).packRules,
+  });
+  return compareSource(pack, published, scratch, signal);
+}
+
+interface Verification {
+  readonly archive_sha256: string;
+  readonly tree_sha256: string;
+  readonly key: string | null;
+  readonly verdict: string | null;
+  readonly provenance: Readonly<Record<string, string>> | null;
+  readonly source: { readonly place: string; readonly differences: readonly FileDifference[] } | null;
+}
+
+function toRows({ key, verdict, provenance, source, ...digests }: Verification, registry: string) {
+  const signer = key === null ? 'nobody' : `${registry}, key ${key}`;
+  return [
+    { what: 'archive', by: signer, detail: `SHA-256 ${digests.archive_sha256}` },
+    { what: 'files', by: signer, detail: `SHA-256 ${digests.tree_sha256}` },
+    ...(verdict ? [{ what: 'verdict', by: signer, detail: verdict }] : []),
+    ...(provenance
+      ? [{ what: 'provenance', by: provenance.issuer ?? '', detail: describeProvenance(provenance) }]
+      : []),
+    ...(source
+      ? [{ what: 'source', by: source.place, detail: describeDifferences(source.differences) }]
+      : []),
+  ];
+}
+
+function describeProvenance({ issuer: _, ...facts }: Readonly<Record<string, string>>): string {
+  return Object.entries(facts)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+}
+
+function describeDifferences(differences: readonly FileDifference[]): string {
+  return differences.length === 0
+    ? 'makes the same files'
+    : `${formatCount(differences.length, 'file')} differ`;
+}
+
+function toDifferenceFailure(about: string, place: string, differences: readonly FileDifference[]): Failure {
+  return new Failure(`${about} is not what ${place} makes.`, {
+    code: 'source_differs',
+    details: differences.slice(0, 100).map(({ path, difference }) => ({ path, message: `is ${difference}` })),
+  });
+}

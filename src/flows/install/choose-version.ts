@@ -1,0 +1,79 @@
+import rcompare from 'semver/functions/rcompare.js';
+import satisfies from 'semver/functions/satisfies.js';
+import validRange from 'semver/ranges/valid.js';
+import { isNodeId } from '../../contract/schema/node-id.js';
+import { completeVersion, isSemanticVersion } from '../../contract/schema/semantic-version.js';
+import { FlowError } from '../flow-error.js';
+import type { NodeVersion } from '../publish/published.js';
+import { DOUBTFUL_STATES, type FindVersionOptions, findDownloadable } from './download-archive.js';
+
+/** A node to install. */
+export interface WantedNode {
+  readonly nodeId: string;
+  /** An exact version, or a range as npm writes it. Default: the latest version. */
+  readonly range?: string | undefined;
+}
+
+/**
+ * Parses `node`, `node@1.2.0` or `node@^1.2`.
+ * @throws FlowError
+ */
+export function parseWantedNode(text: string): WantedNode {
+  const at = text.indexOf('@');
+  const nodeId = at < 0 ? text : text.slice(0, at);
+  const range = at < 0 ? undefined : text.slice(at + 1).trim();
+  if (!isNodeId(nodeId)) throw new FlowError('usage', `'${text}' must be written as node or node@range.`);
+  if (range === undefined || range === 'latest') return { nodeId };
+  if (range === '' || range.length > 256 || validRange(range) === null)
+    throw new FlowError(
+      'usage',
+      `'${range}' is neither a version nor a range of versions, such as ^1.2.0 or '>=1.2 <2'.`,
+    );
+  return { nodeId, range };
+}
+
+/**
+ * Finds the version to install. Of a range it is the highest one that is Active and not deprecated, or in an allowed
+ * state; an exact version, or the latest one, may have any state.
+ * @throws FlowError if there is none
+ */
+export async function chooseVersion({
+  range,
+  ...options
+}: Omit<FindVersionOptions, 'version'> & WantedNode): Promise<NodeVersion> {
+  const find = (version?: string) =>
+    findDownloadable({ ...options, allowed: new Set(DOUBTFUL_STATES), version });
+  if (range === undefined || isSemanticVersion(range)) return find(range);
+  const { client, nodeId, signal, allowed } = options;
+  const listed = await client.version.list({ nodeId }, { signal });
+  const fitting = listed.filter(({ version, status = ACTIVE, deprecated }) => {
+    const state = status.replace('NodeVersionStatus', '').toLowerCase();
+    const isAllowed = (one: string) => allowed?.has(one) === true;
+    const isOpen = (status === ACTIVE || isAllowed(state)) && (!deprecated || isAllowed('deprecated'));
+    return isOpen && version !== undefined && satisfies(completeVersion(version), range);
+  });
+  const [best] = sortVersions(fitting);
+  if (best) return find(best.version);
+  const known = sortVersions(listed).flatMap(({ version, deprecated }) =>
+    version ? [deprecated ? `${version} (deprecated)` : version] : [],
+  );
+  const newest = known.length > 0 ? `; the newest are ${known.slice(0, 3).join(', ')}` : '';
+  throw new FlowError('nothing_to_download', `${nodeId} has no version in ${range}${newest}.`, {
+    subject: nodeId,
+  });
+}
+
+const ACTIVE = 'NodeVersionStatusActive';
+
+/** Sorts versions, the one to prefer first: not deprecated, then stable, then the highest. */
+export function sortVersions(versions: readonly NodeVersion[]): NodeVersion[] {
+  const rank = ({ version = '', deprecated }: NodeVersion) =>
+    Number(deprecated === true) * 2 + Number(completeVersion(version).includes('-'));
+  return versions
+    .filter(({ version = '' }) => isSemanticVersion(completeVersion(version)))
+    .sort((one, other) => rank(one) - rank(other) || compareDescending(one, other));
+}
+
+function compareDescending({ version: one = '' }: NodeVersion, { version: other = '' }: NodeVersion): number {
+  return rcompare(completeVersion(one), completeVersion(other));
+}

@@ -1,0 +1,354 @@
+import { channel } from 'node:diagnostics_channel';
+import { writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, test } from 'vitest';
+import { refreshListing } from '../../../src/service/registry/listed-host-nodes.js';
+import { homeForTest, regen, type Surroundings } from '../../support/cli.js';
+import { comfyRegistryForTest } from '../../support/comfy-registry.js';
+import { filesForTest, packForTest } from '../../support/packs.js';
+import { registryForFile } from '../../support/registry.js';
+
+const registry = registryForFile();
+
+const seed = ['INT', { default: 0, min: 0, max: 100, control_after_generate: true }];
+const SHARPEN = {
+  required: { image: ['IMAGE'], seed, mode: [['soft', 'hard']], strength: ['FLOAT', { max: 2 }] },
+};
+
+/** The definitions of a version, as the check of an archive writes them. */
+async function publishDefinitions(
+  nodeId: string,
+  version: string,
+  definitions: Record<string, { inputs?: object; outputs?: unknown[] }>,
+): Promise<void> {
+  const { id } = await registry().active(nodeId, version);
+  await registry().change(async (tx) => {
+    for (const [name, { inputs = { required: {} }, outputs = ['IMAGE'] }] of Object.entries(definitions)) {
+      const definition = JSON.stringify({
+        input_types: JSON.stringify(inputs),
+        return_types: JSON.stringify(outputs),
+      });
+      const row = { version_id: id, node_id: nodeId, name, definition, policy: 'HostNodePolicyActive' };
+      await tx.insertInto('host_nodes').values(row).execute();
+    }
+    await tx.updateTable('versions').set({ extract_status: 'success' }).where('id', '=', id).execute();
+    await refreshListing(tx, nodeId);
+  });
+}
+
+beforeAll(async () => {
+  await publishDefinitions('light', '1.0.0', { Sharpen: { inputs: SHARPEN }, Glow: {} });
+  // One more widget at the end keeps the others in place.
+  const longer = { required: { ...SHARPEN.required, radius: ['INT', { default: 1 }] } };
+  await publishDefinitions('light', '1.1.0', { Sharpen: { inputs: longer }, Glow: {} });
+  const { image, ...widgets } = SHARPEN.required;
+  const shifted = { required: { image, radius: ['INT', { default: 1 }], ...widgets } };
+  await publishDefinitions('light', '2.0.0', { Sharpen: { inputs: shifted } });
+  await publishDefinitions('alpha', '1.0.0', { Both: {}, Masks: { outputs: ['MASK'] } });
+  await publishDefinitions('beta', '1.0.0', { Both: {} });
+});
+
+const LIGHT = { cnr_id: 'light', ver: '1.0.0', 'Node name for S&R': 'Sharpen' };
+
+interface EditorNode {
+  readonly id: number;
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** A file of the graph editor: a picture that is sharpened and saved. */
+function createFlow(sharpen: object = {}, more: readonly EditorNode[] = [], rest: object = {}) {
+  return {
+    version: 0.4,
+    nodes: [
+      { id: 1, type: 'LoadImage', properties: {}, outputs: [{ name: 'IMAGE', type: 'IMAGE', links: [10] }] },
+      {
+        id: 2,
+        type: 'Sharpen',
+        mode: 0,
+        inputs: [{ name: 'image', type: 'IMAGE', link: 10 }],
+        outputs: [{ name: 'IMAGE', type: 'IMAGE', links: [11] }],
+        widgets_values: [7, 'randomize', 'soft', 1.5],
+        properties: LIGHT,
+        ...sharpen,
+      },
+      { id: 3, type: 'SaveImage', properties: {}, inputs: [{ name: 'images', type: 'IMAGE', link: 11 }] },
+      ...more,
+    ],
+    links: [[10, 1, 0, 2, 0, 'IMAGE'], [11, 2, 0, 3, 0, 'IMAGE'], null],
+    ...rest,
+  };
+}
+
+async function check(flow: unknown, flags: readonly string[] = [], more: Surroundings = {}) {
+  const cwd = more.cwd ?? filesForTest({ 'flow.json': JSON.stringify(flow) });
+  const env = { REGEN_BASE_URL: registry().url };
+  const ran = await regen(['workflow', 'check', 'flow.json', ...flags, '--json'], { env, ...more, cwd });
+  return { ...ran, answer: ran.stdout ? JSON.parse(ran.stdout) : undefined };
+}
+
+/** The findings of a check, each in one line. */
+function describeFindings({ findings }: { findings: Record<string, unknown>[] }): string[] {
+  return findings.map(({ node, problem, detail }) => `${node} ${problem}: ${detail}`);
+}
+
+describe('workflow check', () => {
+  it('names the packs that a workflow records, and finds nothing wrong with their own version', async () => {
+    const { exit, answer, stderr } = await check(createFlow());
+    expect([exit, answer.findings]).toEqual([0, []]);
+    expect(answer.packs).toEqual([
+      {
+        node_id: 'light',
+        version: '1.0.0',
+        host_node_names: ['Sharpen'],
+        files: ['flow.json'],
+        recorded: true,
+      },
+    ]);
+    expect(stderr).toContain('3 nodes in 1 workflow, 0 problems.');
+  });
+
+  it.each([
+    [
+      'a choice that is gone',
+      { widgets_values: [7, 'fixed', 'medium', 1] },
+      '2 choice: mode: "medium" is none of soft, hard',
+    ],
+    ['a number out of range', { widgets_values: [7, 'fixed', 'soft', 3] }, '2 range: strength: 3 is above 2'],
+    [
+      'a required input without a link',
+      { inputs: [{ name: 'image', type: 'IMAGE', link: null }] },
+      '2 input missing: image: IMAGE is required and not given',
+    ],
+    [
+      'values by name',
+      { widgets_values: { mode: 'medium' } },
+      '2 choice: mode: "medium" is none of soft, hard',
+    ],
+  ])('finds %s', async (_, sharpen, finding) => {
+    const { exit, answer } = await check(createFlow(sharpen));
+    expect([exit, describeFindings(answer)]).toEqual([6, [finding]]);
+  });
+
+  it('does not look at the values of muted and bypassed nodes, but names their packs', async () => {
+    for (const mode of [2, 4]) {
+      const { exit, answer } = await check(createFlow({ mode, widgets_values: [7, 'fixed', 'medium', 3] }));
+      expect([exit, answer.findings, answer.packs.length]).toEqual([0, [], 1]);
+    }
+  });
+
+  it('accepts any type for *, one of several types in common, and refuses others', async () => {
+    const masks: EditorNode = {
+      id: 4,
+      type: 'Masks',
+      properties: { cnr_id: 'alpha', ver: '1.0.0', 'Node name for S&R': 'Masks' },
+      outputs: [{ name: 'MASK', type: 'MASK', links: [10] }],
+    };
+    const links = (slot: number) => ({
+      links: [
+        [10, 4, slot, 2, 0, 'MASK'],
+        [11, 2, 0, 3, 0, 'IMAGE'],
+      ],
+    });
+    const { answer } = await check(createFlow({}, [masks], links(0)));
+    expect(describeFindings(answer)).toEqual(['2 link type: image: takes IMAGE, and is connected to MASK']);
+    const beyond = await check(createFlow({}, [masks], links(5)));
+    expect(describeFindings(beyond.answer)).toEqual([
+      '2 output missing: image: connected to output 6 of a node with 1',
+    ]);
+  });
+
+  it('names nodes that no pack has and that several have, and does not report those of the editor', async () => {
+    const from = (type: string) => ({ type, properties: { 'Node name for S&R': type } });
+    const more = [
+      { id: 4, ...from('Nowhere') },
+      { id: 5, ...from('Both') },
+      { id: 6, ...from('Glow') },
+      { id: 7, type: 'Note', properties: {} },
+      { id: 8, type: 'SetNode', properties: {} },
+      { id: 9, ...from('__proto__') },
+      { id: 10, ...from('constructor') },
+    ];
+    const { exit, answer } = await check(createFlow({}, more));
+    expect(exit).toBe(6);
+    expect(describeFindings(answer)).toEqual([
+      '4 node missing: no pack of the registry has it',
+      '5 several packs: alpha 1.0.0, beta 1.0.0',
+      '8 node unknown: no pack of the registry has it, and nothing in the file says that it is more than a node of the editor',
+      '9 node missing: no pack of the registry has it',
+      '10 node missing: no pack of the registry has it',
+    ]);
+    // The pack that the workflow needs anyway has Glow.
+    expect(answer.packs[0].host_node_names).toEqual(['Sharpen', 'Glow']);
+  });
+
+  it('reads subgraphs, also those that contain themselves, and the nodes in them once', async () => {
+    const id = 'aaaaaaaa-0000-4000-8000-000000000000';
+    const inner = {
+      id,
+      name: 'Inner',
+      nodes: [
+        {
+          id: 2,
+          type: 'Sharpen',
+          inputs: [{ name: 'image', type: 'IMAGE', link: 1 }],
+          properties: LIGHT,
+          widgets_values: [7, 'fixed', 'medium', 1],
+        },
+        { id: 3, type: id },
+      ],
+      links: [{ id: 1, origin_id: -10, origin_slot: 0, target_id: 2, target_slot: 0, type: 'MASK' }],
+    };
+    const flow = createFlow(
+      {},
+      [
+        { id: 4, type: id },
+        { id: 5, type: id },
+      ],
+      { definitions: { subgraphs: [inner] } },
+    );
+    const { answer } = await check(flow);
+    expect(describeFindings(answer)).toEqual([
+      'Inner/2 link type: image: takes IMAGE, and is connected to MASK',
+      'Inner/2 choice: mode: "medium" is none of soft, hard',
+    ]);
+  });
+
+  it('reads the format of the API, where every required input must be given', async () => {
+    const flow = {
+      1: { class_type: 'LoadImage', inputs: { image: 'a.png' } },
+      2: { class_type: 'Masks', inputs: {} },
+      3: { class_type: 'Sharpen', inputs: { image: ['2', 0], seed: 1, mode: 'soft' } },
+    };
+    const { answer } = await check(flow, ['--with', 'light@1.0.0']);
+    expect(describeFindings(answer)).toEqual([
+      '3 input missing: strength: FLOAT is required and not given',
+      '3 link type: image: takes IMAGE, and is connected to MASK',
+    ]);
+  });
+
+  it('says what breaks with another version', async () => {
+    expect((await check(createFlow(), ['--with', 'light@1.1.0'])).answer.findings).toEqual([]);
+    const { exit, answer } = await check(createFlow(), ['--with', 'LIGHT@2.0.0']);
+    expect([exit, describeFindings(answer)]).toEqual([
+      6,
+      ['2 position: saved as seed, mode, strength, and read as radius, seed, mode, strength'],
+    ]);
+    expect((await check(createFlow(), ['--with', 'light'])).exit).toBe(2);
+  });
+
+  it('finds the highest version that keeps all the workflows whole', async () => {
+    const { exit, answer } = await check(createFlow(), ['--upgrade']);
+    expect(exit).toBe(0);
+    expect(answer.upgrades).toMatchObject([
+      { node_id: 'light', from: '1.0.0', to: '1.1.0', newest: '2.0.0' },
+    ]);
+    expect(describeFindings({ findings: answer.upgrades[0].breaks })).toEqual([
+      '2 position: saved as seed, mode, strength, and read as radius, seed, mode, strength',
+    ]);
+    const glow = createFlow({ type: 'Glow', widgets_values: [], inputs: [] });
+    const gone = await check(glow, ['--upgrade']);
+    expect(gone.answer.upgrades).toMatchObject([{ to: '1.1.0' }]);
+    expect(describeFindings({ findings: gone.answer.upgrades[0].breaks })).toEqual([
+      '2 node missing: light 2.0.0 has no such node',
+    ]);
+  });
+
+  it('says that a pack or a version is not in the registry', async () => {
+    for (const [pack, detail] of [
+      [{ cnr_id: 'light', ver: '0.9.0' }, 'the registry has no light 0.9.0'],
+      [{ cnr_id: 'nothing' }, 'the registry has no nothing'],
+    ] as const) {
+      const { exit, answer } = await check(createFlow({ properties: pack }));
+      expect([exit, describeFindings(answer)]).toEqual([6, [` version missing: ${detail}`]]);
+    }
+  });
+
+  it('asks for all definitions in one request', async () => {
+    const types = Array.from({ length: 300 }, (_, at) => ({
+      id: 100 + at,
+      type: `Unknown ${at}`,
+      properties: LIGHT,
+    }));
+    const requests: string[] = [];
+    const started = channel('http.server.request.start');
+    const note = (message: unknown) => {
+      const { method, url } = (message as { request: IncomingMessage }).request;
+      requests.push(`${method} ${url}`);
+    };
+    started.subscribe(note);
+    await check(createFlow({}, types));
+    started.unsubscribe(note);
+    expect(requests).toEqual(['POST /bulk/host-nodes']);
+  });
+
+  it('checks the nodes of the host against what it says of them', async () => {
+    const info = {
+      LoadImage: { input: { required: {} }, output: ['IMAGE', 'MASK'], python_module: 'nodes' },
+      SaveImage: { input: { required: { images: ['LATENT'] } }, output: [], python_module: 'nodes' },
+      Local: { input: {}, output: [], python_module: 'custom_nodes.mine' },
+    };
+    const cwd = filesForTest({
+      'flow.json': JSON.stringify(createFlow({}, [{ id: 4, type: 'Local' }])),
+      'info.json': JSON.stringify(info),
+    });
+    const { answer } = await check('', ['--object-info', 'info.json'], { cwd });
+    expect(describeFindings(answer)).toEqual([
+      '3 link type: images: takes LATENT, and is connected to IMAGE',
+    ]);
+    writeFileSync(join(cwd, 'info.json'), '{"a":1}');
+    const wrong = await check('', ['--object-info', 'info.json'], { cwd });
+    expect([wrong.exit, wrong.stderr]).toEqual([
+      2,
+      expect.stringContaining('info.json has no node definitions of a host'),
+    ]);
+  });
+
+  it('reads several files, patterns and standard input, and reports all that are no workflows', async () => {
+    const flow = JSON.stringify(createFlow());
+    const cwd = filesForTest({ 'a/one.json': flow, 'a/b/two.json': flow, 'a/three.txt': 'x' });
+    const env = { REGEN_BASE_URL: registry().url };
+    const run = (args: string[], stdin = '') =>
+      regen(['workflow', 'check', ...args, '--json'], { cwd, env, stdin });
+    const all = await run(['a/**/*.json', '-'], flow);
+    expect(JSON.parse(all.stdout).workflows.map(({ file }: { file: string }) => file)).toEqual([
+      'a/b/two.json',
+      'a/one.json',
+      '-',
+    ]);
+    writeFileSync(join(cwd, 'deep.json'), '['.repeat(100_000));
+    writeFileSync(join(cwd, 'list.json'), '[]');
+    const wrong = await run(['a/three.txt', 'deep.json', 'list.json', 'a/one.json']);
+    expect(wrong.exit).toBe(2);
+    expect(JSON.parse(wrong.stderr).error.details).toEqual([
+      { path: 'a/three.txt', message: 'is not JSON' },
+      { path: 'deep.json', message: 'is nested too deeply' },
+      { path: 'list.json', message: 'is not a workflow: it has neither nodes nor entries with a class_type' },
+    ]);
+    expect((await run(['*.png'])).exit).toBe(2);
+  });
+});
+
+test('a registry without the bulk read is asked version by version, with its own names', async () => {
+  const { url, pat } = await comfyRegistryForTest();
+  const home = homeForTest();
+  const env = { REGEN_PROFILE: 'comfy', REGEN_TOKEN: 'me', REGEN_PUBLISH_TOKEN: pat };
+  await regen(['config', 'set', 'profiles.comfy.base_url', url], { home });
+  await regen(['config', 'set', 'profiles.comfy.naming', 'comfy'], { home });
+  for (const line of ['publisher create --id acme --name Acme', `version publish ${packForTest()}`]) {
+    const ran = await regen(line.split(' '), { home, env });
+    expect(ran.exit, ran.stderr).toBe(0);
+  }
+  const greet = { type: 'Greet', properties: { cnr_id: 'pack', ver: '1.0.0', 'Node name for S&R': 'Greet' } };
+  const flow = {
+    nodes: [
+      { id: 1, ...greet },
+      { id: 2, ...greet, properties: {} },
+    ],
+    links: [],
+  };
+  const { exit, answer } = await check(flow, [], { home, env });
+  expect([exit, answer.findings]).toEqual([0, []]);
+  expect(answer.packs).toMatchObject([{ node_id: 'pack', version: '1.0.0', host_node_names: ['Greet'] }]);
+});
