@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { operation } from './operation.js';
+import { definePage, Paging } from './paging.js';
 import { DateTime } from './schema/identifiers.js';
 import { defineObject } from './schema/values.js';
 import { Envelope } from './statement.js';
@@ -16,7 +17,19 @@ export const TaskAccount = defineObject('TaskAccount', {
   created_at: DateTime,
 });
 
+/** A task in a list. */
+const ListedTask = TaskAccount.extend({
+  results: z.array(z.string()).describe('Signed URLs of what it made, valid for 7 days'),
+}).meta({ id: 'ListedTask' });
+
 export const task = {
+  list: operation('GET /users/tasks', {
+    summary: 'List your tasks, newest first',
+    who: 'bearer',
+    query: Paging,
+    response: definePage({ tasks: z.array(ListedTask) }),
+    extension: 'finds tasks without their ids',
+  }),
   get: operation('GET /users/tasks/{task_id}', {
     summary: 'Show the cost, the seed and the failure reason of a task',
     who: 'bearer',

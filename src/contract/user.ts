@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from './operation.js';
 import { Role } from './publisher.js';
 import { DateTime } from './schema/identifiers.js';
-import { choice, defineObject } from './schema/values.js';
+import { choice, defineObject, defineRequest } from './schema/values.js';
 import { Usage, UsageQuery } from './usage.js';
 
 const Me = defineObject('Me', {
@@ -25,7 +25,22 @@ const Me = defineObject('Me', {
   }),
 });
 
+const PageLink = defineObject('PageLink', {
+  url: z.string().describe('Opens the page and signs in, once'),
+  expires_at: DateTime,
+});
+
 export const user = {
+  openPage: operation('POST /users/me/page-link', {
+    summary: 'Create a link that signs in to the pages of the service, once and within a minute',
+    who: 'person',
+    secret: true,
+    body: defineRequest('PagePath', {
+      path: z.string().min(1).max(2048).describe('Path of the page to open, such as /web/tasks'),
+    }),
+    response: PageLink,
+    extension: 'signs in to pages without a password',
+  }),
   me: operation('GET /users/me', {
     summary: 'Show who the credential belongs to and what it may do',
     who: 'bearer',

@@ -19,7 +19,15 @@ export interface ComfyUiPrompt {
   readonly graph: Graph;
 }
 
-type Reply = { readonly status: number; readonly type?: string; readonly body: string | object } | 'hang up';
+type Reply =
+  | {
+      readonly status: number;
+      readonly type?: string;
+      readonly body: string | object;
+      /** Where it redirects to. */
+      readonly location?: string;
+    }
+  | 'hang up';
 
 interface ComfyUiOptions {
   readonly version?: ComfyUiVersion;
@@ -147,6 +155,7 @@ export async function startComfyUi(options: ComfyUiOptions = {}): Promise<ComfyU
     const bytes = await readBytes(request);
     const other = options.instead?.(path, count);
     if (other === 'hang up') return void response.destroy();
+    if (other?.location) response.setHeader('location', other.location);
     if (other) return send(response, other.status, other.body, other.type);
     if (name === 'POST /prompt') return takePrompt(bytes, response);
     if (name === 'POST /upload/image') return upload(headers['content-type'] ?? '', bytes, response);

@@ -73,6 +73,7 @@ const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
     { on: 'with nodes' },
     onMissing,
   ],
+  'user.openPage': [{ body: () => ({ path: '/web/tasks' }) }],
   'publisher.update': [{ body: () => ({ name: 'Other' }) }, { ...onMissing, body: () => ({}) }],
   'publisher.member.add': [{ body: () => ({ email: 'new@example.org', role: 'member' }) }],
   'publisher.trust.add': [

@@ -110,7 +110,8 @@ export function checkEngines(generation: GenerationSettings, env: Environment): 
     return [{ path, message: `must be a folder of recordings; ${replay} is none` }];
   const kinds = (['image', 'video'] as const).map((kind) => {
     const settings: EngineSettings = generation[kind];
-    return { settings, path: [kind], operations: listTaskOperations(kind) };
+    const operations = listTaskOperations(kind).filter((name) => !generation.operation[name]);
+    return { settings, path: [kind], operations };
   });
   const own = Object.entries(generation.operation).map(([name, settings]) => {
     const operation = name as TaskOperation;
@@ -140,7 +141,10 @@ function checkEngine(
   ];
 }
 
-function checkProfile({ vendor, baseUrl }: VendorSettings, makes: readonly TaskOperation[]): Problem[] {
+function checkProfile(
+  { vendor, baseUrl, models = {} }: VendorSettings,
+  makes: readonly TaskOperation[],
+): Problem[] {
   const loaded = loadVendorProfile(vendor);
   if ('problems' in loaded)
     return loaded.problems.map(({ path, message }) => ({ path: ['vendor', ...path], message }));
@@ -152,6 +156,8 @@ function checkProfile({ vendor, baseUrl }: VendorSettings, makes: readonly TaskO
     const what = makes.length === 1 ? first : `${first && getTaskFacts(first).kind}s`;
     return problem('vendor', `is ${vendor}, which makes no ${what}`);
   }
+  if (Object.keys(models).length > 0 && !makes.some((name) => getTaskFacts(name).defaultModel))
+    return problem('models', 'are only for videos');
   return (baseUrl ?? standard) === undefined ? problem('baseUrl', 'is required') : [];
 }
 

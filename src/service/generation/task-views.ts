@@ -1,15 +1,17 @@
+import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { ImageTask } from '../../contract/image-task.js';
 import { getOperation } from '../../contract/index.js';
 import type { TaskAccount } from '../../contract/task.js';
 import type { VideoCreations, VideoState, VideoTask } from '../../contract/video.js';
-import type { Database } from '../database/database.js';
+import { countRows, type Database } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import type { TaskStatus } from '../database/task-tables.js';
 import type { Handlers, Read } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation } from '../operation/engine.js';
+import { countPages, requireReachablePage } from '../operation/paging.js';
 import { createResultUrl } from '../operation/signed-urls.js';
 import { sumCredits } from './credits.js';
 import type { NewTask } from './new-task.js';
@@ -84,6 +86,38 @@ const getAccount: Read<'task.get'> = async (call, database) => {
   return viewAccount(database, await getVisibleTask(call, database));
 };
 
+/** Answers `task.list`: of an API key, those that it started. */
+const listTasks: Read<'task.list'> = async ({ query, caller, context }, database) => {
+  const { page, limit } = query;
+  const offset = requireReachablePage(query);
+  const isKey = caller.kind === 'api_key';
+  const own = database
+    .selectFrom('tasks')
+    .where('creator', '=', caller.userId as string)
+    .$if(isKey, (all) => all.where('key_id', '=', caller.tokenId as string))
+    // The token of a publisher sees none.
+    .$if(caller.kind === 'personal_access_token', (all) => all.where(sql<boolean>`1 = 0`));
+  const rows = await own
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const tasks = await Promise.all(
+    rows.map(async (task) => {
+      const results = parseResults(readLinkedResults(context, task));
+      const account = await viewAccount(database, task);
+      return {
+        ...account,
+        results: results.map(({ name }) => createResultUrl(context, { taskId: task.id, name })),
+      };
+    }),
+  );
+  const total = await countRows(own);
+  return { limit, page, tasks, total, totalPages: countPages(total, limit) };
+};
+
 export async function viewAccount(database: Database, task: TaskRow): Promise<z.output<typeof TaskAccount>> {
   const [credits, charged] = await Promise.all([
     sumCredits(database, task.id),
@@ -146,4 +180,5 @@ export const taskViewHandlers = {
   'video.creations': { read: getCreations },
   'video.prices': { read: async ({ context }) => context.configuration.prices },
   'task.get': { read: getAccount },
+  'task.list': { read: listTasks },
 } satisfies Partial<Handlers>;

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isSameSecret } from '../../wire/same-secret.js';
 import { findAdminToken, isAdminToken } from '../auth/admin-tokens.js';
+import { findSession } from '../auth/page-sessions.js';
 import {
   findToken,
   isRandomToken,
@@ -15,20 +16,23 @@ import type { Context } from '../operation/context.js';
 import type { Identity } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
 import { getRequestFacts } from './access-log.js';
-import type { Concern } from './concern.js';
+import type { Concern, Route } from './concern.js';
 import { admitCaller, type RateLimit } from './rate-limit.js';
 
 /** Finds the caller of each request, and counts it against their limit. */
 export function createAuthentication(context: Context, takeRequest: RateLimit): Concern {
-  const identify = async (request: FastifyRequest) => {
-    const caller = await authenticate(context, readCredential(context, request));
+  const identify = async (request: FastifyRequest, { page }: Pick<Route, 'page'>) => {
+    const given = readCredential(context, request);
+    // A session reads pages, and nothing else: no other site can send requests with it.
+    const session = given === undefined && page && (await findSession(context, request.headers.cookie));
+    const caller = session || (await authenticate(context, given));
     if (caller.kind !== 'none')
       Object.assign(getRequestFacts(request.raw), { user: caller.userId, credential: caller.kind });
     return caller;
   };
   return {
-    onRequest: async (request) => {
-      request.caller = await admitCaller(takeRequest, request, () => identify(request));
+    onRequest: async (request, _reply, route) => {
+      request.caller = await admitCaller(takeRequest, request, () => identify(request, route));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { pageSessionHandlers } from '../auth/page-sessions.js';
 import { protectedResourceHandlers } from '../auth/protected-resource.js';
 import { statementKeyHandlers } from '../auth/statements.js';
 import { keyHandlers } from '../generation/keys.js';
@@ -30,6 +31,7 @@ export const handlers: Handlers = {
   ...adminHandlers,
   ...taskHandlers,
   ...versionHandlers,
+  ...pageSessionHandlers,
   ...protectedResourceHandlers,
   ...keyHandlers,
   ...taskViewHandlers,

@@ -1,11 +1,35 @@
+import type { FastifyInstance } from 'fastify';
 import { getOperation, type OperationName } from '../../contract/index.js';
+import { openSession, SESSION_COOKIE, SIGN_IN_PATH } from '../auth/page-sessions.js';
 import type { Handler } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { requireValid } from '../operation/validation.js';
-import type { Page, PageRequest } from '../pages/page.js';
+import { drawSignedIn } from '../pages/error-page.js';
+import { PAGE_HEADERS, type Page, type PageRequest } from '../pages/page.js';
 import { pages } from '../pages/pages.js';
+import { STYLE } from '../pages/style.js';
 import { type AnyCall, answerRequest, type Concern, type Exchange, type Route } from './concern.js';
 import { handlers } from './handlers.js';
+
+/** Adds the route of the links that sign in, and the style sheet. */
+export function routePageFiles(app: FastifyInstance, context: Context): void {
+  app.get<{ Querystring: { code?: string } }>(SIGN_IN_PATH, async ({ query }, reply) => {
+    const { session, to, seconds } = await openSession(context, String(query.code ?? ''));
+    const { pathname, protocol } = new URL(context.baseUrl());
+    const prefix = pathname.replace(/\/$/, '');
+    const secure = protocol === 'https:' ? '; Secure' : '';
+    const cookie = `${SESSION_COOKIE}=${session}; Path=${prefix || '/'}; Max-Age=${seconds}; HttpOnly; SameSite=Strict`;
+    // Not a redirect: with SameSite=Strict, the cookie comes only with requests that a page of this service began.
+    return reply
+      .headers(PAGE_HEADERS)
+      .header('set-cookie', cookie + secure)
+      .header('refresh', `0; url=${prefix}${to}`)
+      .send(drawSignedIn(prefix + to).text);
+  });
+  app.get('/web/style.css', async (_, reply) =>
+    reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(STYLE),
+  );
+}
 
 /** The page of a route: the answer of its operation is read as usual, and drawn. */
 export function listPageRoutes({ configuration }: Pick<Context, 'configuration'>): readonly Route[] {

@@ -8,7 +8,6 @@ import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createQueryReader, requireCleanText, requireValid } from '../operation/validation.js';
-import { STYLE } from '../pages/style.js';
 import { type AnswerBudget, limitLists } from './answer-budget.js';
 import { createAuthentication } from './authenticate.js';
 import { createAuthorization } from './authorize.js';
@@ -26,7 +25,7 @@ import { createFullVersions } from './full-versions.js';
 import { handlers } from './handlers.js';
 import { RunningKeys } from './idempotency.js';
 import { createOwnership } from './ownership.js';
-import { drawPage, listPageRoutes } from './page-routes.js';
+import { drawPage, listPageRoutes, routePageFiles } from './page-routes.js';
 import { createPublicCache, getAnswerHeaders } from './public-answers.js';
 import type { RateLimit } from './rate-limit.js';
 import { listRoutes, type RouteNames } from './route-names.js';
@@ -108,9 +107,7 @@ export function routeOperations(app: FastifyInstance, options: RouteOptions): vo
   }
   for (const route of listPageRoutes(context))
     routeOperation(app, { context, running, concerns }, 'GET', route);
-  app.get('/web/style.css', async (_, reply) =>
-    reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(STYLE),
-  );
+  routePageFiles(app, context);
 }
 
 interface Answering {

@@ -3,7 +3,7 @@ import { listTaskOperations } from '../../contract/index.js';
 import type { JobKindName } from '../configuration/job-kinds.js';
 import { findRow } from '../database/database.js';
 import type { Context } from '../operation/context.js';
-import { type Engine, getJobKinds, nameJobKinds, type TaskJobKinds } from '../operation/engine.js';
+import { type Engine, getJobKinds, nameJobKinds } from '../operation/engine.js';
 import type { JobKind } from '../queue/queue.js';
 import { checkArchive, checkSlowArchive } from './check-archive.js';
 import { abandonVersion, expireTask, forgetInputs } from './cleanup.js';
@@ -59,15 +59,16 @@ function createAllKinds(context: Context): AllKinds {
   };
 }
 
-/** Moves the tasks of operations that have no engine of their own any more to the engine of their kind. */
+/** Moves the tasks of operations that have no engine of their own any more to that of their kind, which starts them again. */
 export async function moveTasks({ database, configuration }: Context): Promise<void> {
   for (const operation of listTaskOperations()) {
+    const { run } = getJobKinds(configuration, operation);
     const before = nameJobKinds(operation);
-    const after = getJobKinds(configuration, operation);
-    for (const step of ['run', 'watch'] satisfies (keyof TaskJobKinds)[]) {
-      const kind = before[step];
-      if (kind === after[step] || !(await findRow(database, 'jobs', { kind }))) continue;
-      await sql`update jobs set kind = ${after[step]}, turn = null where kind = ${kind}`.execute(database);
+    if (run === before.run) continue;
+    for (const kind of Object.values(before)) {
+      if (!(await findRow(database, 'jobs', { kind }))) continue;
+      const move = sql`update jobs set kind = ${run}, turn = null where kind = ${kind}`;
+      await database.transaction().execute((tx) => move.execute(tx));
     }
   }
 }

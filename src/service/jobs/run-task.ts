@@ -42,11 +42,10 @@ export function runTask(context: Context): JobHandler {
       return;
     }
     const kinds = getJobKinds(context.configuration, task.operation);
-    const isWatched = kind.startsWith('watch-');
     const { isRemote, looksPerMinute } = getEngine(context, task.operation);
+    const isWatched = isRemote === true && kind === kinds.watch;
     // The configuration names another engine than before.
-    const right = isWatched && isRemote ? kinds.watch : kinds.run;
-    if (kind !== right) return enqueueTask(context, job, task, { kind: right });
+    if (!isWatched && kind !== kinds.run) return enqueueTask(context, job, task, { kind: kinds.run });
     const folder = createScratchFolder(context);
     try {
       const outcome = await runEngine(context, task, { job, folder: folder.path, isWatched }, signal);

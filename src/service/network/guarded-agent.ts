@@ -46,12 +46,12 @@ export async function createGuardedAgent(
 }
 
 /** Creates an agent for a server that the operator named. Plain http reaches only addresses that are not public. */
-export async function createOperatorAgent({ protocol }: URL): Promise<Agent> {
+export async function createOperatorAgent({ protocol }: URL, resolve?: Lookup): Promise<Agent> {
   const { Agent } = await import('../../wire/undici.js');
   if (protocol === 'https:') return new Agent();
   const refuse = () => new AddressRefused('its address is public, so its URL must begin with https');
   return new Agent({
-    connect: { lookup: createCheckedLookup((address) => !isPublicAddress(address), refuse) },
+    connect: { lookup: createCheckedLookup((address) => !isPublicAddress(address), refuse, resolve) },
   });
 }
 

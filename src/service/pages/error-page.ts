@@ -13,6 +13,14 @@ export function drawError(status: number, message: string): Html {
   });
 }
 
+/** Leads to the page of a link that signed in. */
+export function drawSignedIn(path: string): Html {
+  return layOut({
+    title: 'Signed in - Node registry',
+    body: html`<h1>Signed in</h1>\n<p><a href="${path}">Continue</a></p>`,
+  });
+}
+
 const TITLES: Readonly<Record<number, string>> = {
   401: 'Sign in to see this',
   404: 'Not found',

@@ -22,6 +22,7 @@ export function layOut({ title, summary, search, feed, body }: PageText): Html {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
 <title>${title.slice(0, 200)}</title>
 ${about}${atom}<link rel="stylesheet" href="/web/style.css">
 </head>

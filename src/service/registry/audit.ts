@@ -1,7 +1,7 @@
 import { removeNulls } from '../../contract/json.js';
 import { countRows, type Database } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
-import { countPages, getOffset } from './paging.js';
+import { countPages, getOffset } from '../operation/paging.js';
 
 type AuditPage = OperationAnswer<'admin.audit'>;
 

@@ -4,9 +4,6 @@ import { type HostNode, MAX_NODES_OF_NAME } from '../../contract/host-nodes.js';
 import { countRows } from '../database/database.js';
 import type { Schema } from '../database/schema.js';
 import type { Handlers, OperationCall, Read } from '../operation/call.js';
-import { Refused } from '../operation/refused.js';
-import { getVisibleVersion, openAccess, type ReadAccess } from './access.js';
-import type { NodeDetails } from './details.js';
 import {
   countPages,
   getOffset,
@@ -14,7 +11,10 @@ import {
   MAX_LISTED_ROWS,
   readPage,
   requireReachablePage,
-} from './paging.js';
+} from '../operation/paging.js';
+import { Refused } from '../operation/refused.js';
+import { getVisibleVersion, openAccess, type ReadAccess } from './access.js';
+import type { NodeDetails } from './details.js';
 import { readTotal } from './totals.js';
 import { findVisibleVersions } from './versions.js';
 import { viewNode } from './views.js';

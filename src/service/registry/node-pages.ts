@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { countRows, type Database } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
+import { countPages, MAX_LISTED_ROWS, type PageQuery, requireReachablePage } from '../operation/paging.js';
 import { Refused } from '../operation/refused.js';
 import { foldNodeId, getVisiblePublisher, isInsider, openAccess } from './access.js';
 import { findNodeRecords, listNodeRecords, type Slice, searchNodeRecords } from './node-records.js';
-import { countPages, MAX_LISTED_ROWS, type PageQuery, requireReachablePage } from './paging.js';
 import { countFound, MAX_FOUND, parseSearch, selectMatches } from './search-index.js';
 import { viewNodes } from './views.js';
 

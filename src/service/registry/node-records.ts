@@ -7,7 +7,7 @@ import type {
   VersionRow,
   VersionTable,
 } from '../database/schema.js';
-import { limitColumns, readPage } from './paging.js';
+import { limitColumns, readPage } from '../operation/paging.js';
 import { selectAllFound, selectMatches } from './search-index.js';
 
 /** A version, maybe without its details, as far as it is shown. */

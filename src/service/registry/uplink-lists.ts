@@ -6,7 +6,7 @@ import { BulkItem } from '../../contract/version.js';
 import { FetchFailed } from '../network/fetch-media.js';
 import type { OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
-import { countPages } from './paging.js';
+import { countPages } from '../operation/paging.js';
 import { findForeign, findPinned, isAllowed, requestRemote, toOwnVersion } from './uplink.js';
 import { completeSpelling } from './version-order.js';
 import type { NodeView, VersionView } from './views.js';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { countRows, type Database, findRow } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
-import { countPages, requireReachablePage } from './paging.js';
+import { countPages, requireReachablePage } from '../operation/paging.js';
 
 const getCurrentUser: Read<'user.me'> = async ({ caller }, database) => {
   const id = caller.userId as string;

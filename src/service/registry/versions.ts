@@ -5,6 +5,7 @@ import { type Database, updateRows } from '../database/database.js';
 import type { Schema, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
+import { MAX_LISTED_ROWS } from '../operation/paging.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import {
@@ -22,7 +23,6 @@ import {
 } from './access.js';
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import type { BoundedVersionRow } from './node-records.js';
-import { MAX_LISTED_ROWS } from './paging.js';
 import { compareVersions, completeSpelling } from './version-order.js';
 import { changeVersionStatus, refreshLatest } from './version-states.js';
 import { viewVersion } from './views.js';

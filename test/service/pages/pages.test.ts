@@ -25,7 +25,8 @@ async function readPage(path: string, headers: Record<string, string> = {}) {
 
 /** Tags that could run or load something, and links to other than web addresses. */
 function listDangers(text: string): string[] {
-  const tags = text.match(/<\/?[a-z][^>]*>/gi) ?? [];
+  const own = '<link rel="icon" href="data:,">';
+  const tags = text.replace(own, '').match(/<\/?[a-z][^>]*>/gi) ?? [];
   return tags.filter((tag) => {
     const withoutValues = tag.replace(/"[^"]*"/g, '""');
     const canRun = /^<(?:script|iframe|object|embed|base|img)|\son[a-z]+\s*=/i.test(withoutValues);

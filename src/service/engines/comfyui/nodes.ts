@@ -2,7 +2,7 @@ import { isRecord } from '../../../contract/json.js';
 import type { Problem } from '../../../contract/schema/schema-types.js';
 import { FILE, type Graph, type Workflow } from '../../configuration/workflows.js';
 import type { ComfyUiHost } from './host.js';
-import { readDefault } from './request.js';
+import { MADE, readDefault } from './request.js';
 
 /** What a value of an input may be. */
 interface InputForm {
@@ -113,7 +113,7 @@ export function checkValues(
   return Object.values(graph).flatMap(({ class_type, inputs }) =>
     [...(classes.get(class_type)?.inputs ?? [])].flatMap(([name, form]): Problem[] => {
       const placeholder = placeholders.get(String(inputs[name]));
-      if (!placeholder || placeholder.field.format === FILE) return [];
+      if (!placeholder || placeholder.field.format === FILE || MADE.includes(placeholder.name)) return [];
       const value = readDefault(request, placeholder);
       const given = typeof value === 'number' ? value / placeholder.divisor : value;
       const limit = given === undefined ? undefined : findLimit(given, form, placeholder.divisor);

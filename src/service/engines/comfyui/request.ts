@@ -36,8 +36,8 @@ export function checkOptions(
   });
 }
 
-/** What is not in the request. */
-const MADE = ['seed', 'task_id', 'video'];
+/** What is not taken from the request as it is. */
+export const MADE = ['seed', 'task_id', 'video'];
 
 function readField(request: Fields, name: string): unknown {
   return name.split('.').reduce<unknown>((held, key) => {

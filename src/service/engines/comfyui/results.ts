@@ -79,7 +79,7 @@ async function downloadFile(
   const path = join(job.folder, randomUUID());
   const query = new URLSearchParams({ filename, subfolder, type });
   const media = kind === 'video' && role === 'video' ? 'video' : 'image';
-  // Only this server, wherever it is: nothing else that it may lead to.
+  // Of what is not public, only this server: nothing else that it may lead to.
   const origin = { serviceOrigin: host.baseUrl, loopbackAllowed: false };
   const limit = { bytes, seconds: FETCH_SECONDS, httpsOnly: false };
   await fetchMedia(new URL(`${host.baseUrl}/view?${query}`), path, {

@@ -115,7 +115,11 @@ async function startPrompt(task: ComfyUiTask, state: State): Promise<EngineWait>
   });
   const answer = isRecord(body) ? body : {};
   const hasErrors = isRecord(answer.node_errors) && Object.keys(answer.node_errors).length > 0;
-  if (status === 200 && answer.prompt_id === job.id && !hasErrors) return await waitForLook(task, asked);
+  if (status === 200 && answer.prompt_id === job.id && !hasErrors) {
+    // Fails if the task has been cancelled since, and was not in the queue yet.
+    await saveState(task, { ...asked, failingSince: undefined, failures: 0 });
+    return { waitMs: getPauseMs(task, 0), isStarted: true };
+  }
   if (status !== 400 && !hasErrors) throw new NoComfyUi(`it answered ${status} to a task`, true, true);
   const refusal = explainRefusal(answer);
   log('error', 'ComfyUI refuses a workflow.', { operation: job.operation, reason: refusal.message });

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
-import { Refused } from '../operation/refused.js';
+import { MAX_ANSWER_BYTES } from './json-limits.js';
+import { Refused } from './refused.js';
 
 export interface PageQuery {
   readonly page: number;
