@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { commandCases } from './cases/commands.js';
 import { engineCases } from './cases/engines.js';
+import { installCases } from './cases/install.js';
 import { publishCases } from './cases/publish.js';
 import { serviceCases } from './cases/service.js';
 import { taskCases } from './cases/tasks.js';
@@ -19,6 +20,7 @@ const isWhole = !values.only && !values.quick;
 const all: readonly Case[] = [
   ...commandCases,
   ...publishCases,
+  ...installCases,
   ...serviceCases,
   ...taskCases,
   ...engineCases,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { ClientError, ServiceError } from '../../client/errors.js';
 import { HostNode } from '../../contract/host-nodes.js';
 import { buildArchive, type Pack, warnAboutMissingDefinitions } from '../../flows/publish/pack.js';
 import { scanAsComfy } from '../../pack/other-scanner.js';
@@ -9,7 +10,9 @@ import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
+import { isNamed } from '../connect/settings.js';
 import { readFolder } from '../publish/publish-folder.js';
+import { REPORT_FORMATS, type ReportedFinding } from '../publish/report-findings.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
@@ -22,7 +25,6 @@ type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signa
 
 export const view = (): View => ({
   usage: 'version check [dir]',
-  local: true,
   summary: 'Preview what the registry will list and flag, without uploading; exits 6 if it would be flagged',
   explain: dirExplain,
   flags: {
@@ -32,9 +34,22 @@ export const view = (): View => ({
       description: 'Also find what the scanner of another registry is known to flag (one of comfy)',
       choices: ['comfy'],
     },
+    '--format <choice>': {
+      description:
+        'Print only the findings: as commands of a GitHub workflow, or as SARIF (one of github, sarif)',
+      choices: Object.keys(REPORT_FORMATS),
+    },
   },
   shape: { columns: ['kind', 'what', 'where', 'detail'] },
-  examples: ['regen version check', 'regen version check packs/light --json'],
+  notes: [
+    'If a service is named, its registry is asked which other nodes have definitions of the same names: the host loads only one of them.',
+  ],
+  examples: [
+    'regen version check',
+    'regen version check packs/light --json',
+    'regen version check --format github',
+    'regen version check --format sarif > regen.sarif',
+  ],
   answer: z.object({
     files: z.array(File),
     definitions: z.array(HostNode),
@@ -60,6 +75,7 @@ export async function run(context: Context): Promise<number> {
   using progress = new Progress(output);
   const registry = readText(context.flags, 'for') ?? 'comfy';
   if (registry !== 'comfy') throw usage(`--for must be comfy, not '${registry}'.`);
+  const format = readFormat(context);
   const pack = await readFolder(context, context.args.dir as string | undefined);
   await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
   const [report] = await withScratch(system.now(), (scratch) =>
@@ -70,15 +86,60 @@ export async function run(context: Context): Promise<number> {
   );
   progress.end();
   const other = context.flags.for === undefined ? undefined : await scanForComfy(pack);
-  const answer = { ...toAnswer(pack, report), ...(other && { for: other }) };
+  const findings = [...report.findings, ...(await findTakenNames(context, pack, report))];
+  const answer = { ...toAnswer(pack, report, findings), ...(other && { for: other }) };
   await warnAboutMissingDefinitions(output, report);
-  if (output.mode.json) await output.answer(answer);
-  else await output.answer([...toRows(report, answer.verdict), ...toOtherRows(other)], command.shape);
+  const rows = [...toRows(report, findings, answer.verdict), ...toOtherRows(other)];
+  if (!format) await output.answer(output.mode.json ? answer : rows, command.shape);
+  else {
+    const text = format(findings, { folder: pack.folder, root: system.cwd });
+    if (text) await output.line(text);
+  }
   await output.note(
-    `${formatCount(pack.files.length, 'file')}, ${formatBytes(pack.size)}; nothing was sent.`,
+    `${formatCount(pack.files.length, 'file')}, ${formatBytes(pack.size)}; nothing was uploaded.`,
   );
   const isFlagged = answer.verdict === FLAGGED || other?.verdict === FLAGGED;
   return isFlagged ? exitCodes.endedBadly : exitCodes.done;
+}
+
+function readFormat({ flags, output }: Needs<'flags' | 'output'>) {
+  const name = readText(flags, 'format');
+  if (name === undefined) return undefined;
+  const format = Object.hasOwn(REPORT_FORMATS, name) ? REPORT_FORMATS[name] : undefined;
+  if (!format) throw usage(`--format must be ${Object.keys(REPORT_FORMATS).join(' or ')}, not '${name}'.`);
+  if (output.mode.json) throw usage('--format and --json cannot be used together.');
+  return format;
+}
+
+/**
+ * Finds the definitions that other nodes of the registry have, too. Only a service that was named is asked, so that a check
+ * starts none; if it does not answer, the check goes on.
+ */
+async function findTakenNames(
+  { services, signal, output }: Pick<Context, 'services' | 'signal' | 'output'>,
+  { manifest }: Pack,
+  { nodes }: CodeReport,
+): Promise<ReportedFinding[]> {
+  if (nodes.length === 0 || !isNamed(services.target)) return [];
+  const body = { names: nodes.map(({ name }) => name) };
+  try {
+    const { client } = await services.reach();
+    const { host_nodes } = await client.hostNodes.bulk({ body }, { signal });
+    const own = manifest.node.id.toLowerCase();
+    return nodes.flatMap(({ name, file, line }) => {
+      const others = host_nodes.flatMap(({ host_node_name, node_id }) =>
+        host_node_name === name && node_id && node_id.toLowerCase() !== own ? [node_id] : [],
+      );
+      if (others.length === 0) return [];
+      const message = `The definition ${name} is in ${[...new Set(others)].join(', ')}, too; the host loads only one of them.`;
+      return [{ file, line, rule: 'taken-name', severity: 'low' as const, message }];
+    });
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    const isUnknown = error instanceof ServiceError && [404, 405].includes(error.status);
+    if (!isUnknown) await output.warn(`Names of other nodes were not compared: ${error.message}`);
+    return [];
+  }
 }
 
 const ACTIVE = 'NodeVersionStatusActive';
@@ -101,7 +162,11 @@ function toOtherRows(other: Awaited<ReturnType<typeof scanForComfy>> | undefined
   ];
 }
 
-function toAnswer({ files }: Pack, { nodes, unresolved, unreadable, findings }: CodeReport) {
+function toAnswer(
+  { files }: Pack,
+  { nodes, unresolved, unreadable }: CodeReport,
+  findings: readonly ReportedFinding[],
+) {
   return {
     files: files.map(({ path, size }) => ({ path, size })),
     definitions: nodes.map(toListedDefinition),
@@ -129,7 +194,11 @@ function toRow(kind: string, what: string, at?: CodeLocation, detail = '') {
 }
 
 /** The answer as a table: what the registry will list, what it cannot determine, and what it will flag. */
-function toRows({ nodes, unresolved, unreadable, findings }: CodeReport, verdict: string): CheckRow[] {
+function toRows(
+  { nodes, unresolved, unreadable }: CodeReport,
+  findings: readonly ReportedFinding[],
+  verdict: string,
+): CheckRow[] {
   const computed = nodes.filter(({ unknown }) => unknown.length > 0);
   return [
     ...nodes.map((node) => {
@@ -147,7 +216,7 @@ function toRows({ nodes, unresolved, unreadable, findings }: CodeReport, verdict
 }
 
 /** Which findings flag a version and which do not, and what to do where that is wrong. */
-function describeVerdict(findings: CodeReport['findings']): string {
+function describeVerdict(findings: readonly ReportedFinding[]): string {
   const high = findings.filter(({ severity }) => severity === 'high').length;
   const low = findings.length - high;
   const noted = low > 0 ? `low findings are only noted: ${low}` : '';

@@ -107,7 +107,10 @@ async function listValues(line: Line, input: Flag | Argument, asked: Asked): Pro
     return hint === 'duration' ? listDurations(named) : listResolutions(named);
   }
   const { readLiveValues } = await import('./live.js');
-  return readLiveValues(hint, line, asked);
+  const [nodeId = '', range] = line.current.split('@');
+  if (input.name !== 'nodes' || range === undefined) return readLiveValues(hint, line, asked);
+  const versions = await readLiveValues('version', { ...line, args: { nodeId } }, asked);
+  return versions.map((version) => `${nodeId}@${version}`);
 }
 
 /** Finds the names of the service that the command would use; undefined if they are those of the contract. */
@@ -189,6 +192,7 @@ const HINTS: Readonly<Record<string, Hint>> = {
   publisherId: 'publisher',
   nodeId: 'node',
   node_id: 'node',
+  nodes: 'node',
   version: 'version',
   versionId: 'version',
   node_version: 'version',

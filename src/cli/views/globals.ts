@@ -87,5 +87,5 @@ export const order: Readonly<Record<string, readonly string[]>> = {
   doctor: [],
   completion: [],
   schema: [],
-  serve: ', init, backup, restore, check, copy, migrate, prune'.split(', '),
+  serve: ', init, prefetch, backup, restore, check, copy, migrate, prune'.split(', '),
 };

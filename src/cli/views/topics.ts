@@ -118,6 +118,26 @@ export const topics: Readonly<Record<string, Topic>> = {
       },
     ],
   },
+  installing: {
+    summary: 'From a registry into a host application',
+    blocks: [
+      {
+        text: 'A node pack is a folder in the custom_nodes of a node-graph host application. All packs of a command are downloaded, verified and unpacked before the first one is moved into place; models and settings in their folders are kept.',
+      },
+      {
+        items: [
+          ['regen node install <node>@^1.2 --into <folder>', 'Install, and record the version in regen.lock'],
+          ['regen node sync --locked --into <folder>', 'Make another machine what regen.lock says'],
+          ['regen node audit <folder>', 'Find changed files, and versions that were banned since'],
+          ['regen node outdated <folder>', 'Find later versions'],
+          ['regen node remove <node> --into <folder>', 'Remove the files of a pack'],
+        ],
+      },
+      {
+        text: 'What the packs need from pip is printed, or written with --requirements <path>. Neither pip nor an install script nor the host is run.',
+      },
+    ],
+  },
   configuration: {
     summary: 'Profiles and settings',
     blocks: [

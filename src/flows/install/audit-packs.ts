@@ -8,6 +8,7 @@ import { completeVersion } from '../../contract/schema/semantic-version.js';
 import { type ArchivedFile, inspectArchive } from '../../pack/read-archive.js';
 import { walkFiles } from '../../pack/walk.js';
 import { FlowError } from '../flow-error.js';
+import { readReason } from '../publish/next-step.js';
 import type { NodeVersion } from '../publish/published.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { sortVersions } from './choose-version.js';
@@ -80,7 +81,11 @@ async function auditPack(context: AuditContext, pack: InstalledPack): Promise<Au
   if ('problem' in read) return [toFinding(read.finding, read.problem, read.newer)];
   const { published } = read;
   const state = DOUBTFUL_STATES.find((one) => published.status?.toLowerCase().endsWith(one));
-  const reason = published.status_reason || 'the registry gives no reason';
+  const { client, signal } = context;
+  const { status_reason } = state
+    ? await readReason({ client, nodeId: node_id, signal }, published)
+    : published;
+  const reason = status_reason || 'the registry gives no reason';
   const newer = async () => findNewer(context, node_id, version);
   const about = state ? [toFinding(state, reason, await newer())] : [];
   if (published.deprecated) about.push(toFinding('deprecated', '', await newer()));

@@ -59,8 +59,10 @@ async function readWithoutCounting({
 
 function requireDownloadable(
   { nodeId, allowed }: Pick<FindVersionOptions, 'nodeId' | 'allowed'>,
-  version: NodeVersion,
+  found: NodeVersion,
 ): NodeVersion {
+  // Not every registry says of which node it is.
+  const version = { ...found, node_id: found.node_id ?? nodeId };
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
     case 'NodeVersionStatusBanned': {
@@ -119,7 +121,8 @@ export async function downloadArchive(
   const { downloadUrl, node_id = '' } = version;
   if (!downloadUrl) throw toNothingToDownloadError(node_id, version.version);
   const name = { nodeId: node_id, version: version.version ?? '' };
-  const readStatement = async () => (isSigned(version) ? readVersionStatement(signer, name) : undefined);
+  const readStatement = async () =>
+    isSigned(version) && node_id ? readVersionStatement(signer, name) : undefined;
   // Beside the download. What is of the registry behind this one is signed once it is kept.
   const early = version.from_uplink ? undefined : readStatement();
   early?.catch(() => undefined);
@@ -134,7 +137,7 @@ export async function downloadArchive(
   if (digest !== undefined) checkSha256(digest, sha256);
   checkDigest(headers['repr-digest'], sha256);
   const signed = await (early ?? readStatement());
-  if (signed) requireVouched(signed, sha256, `${name.nodeId} ${name.version}`);
+  if (signed) requireVouched(signed, sha256, `${node_id} ${name.version}`);
   return { size: bytes, sha256, isVerified: digest !== undefined || signed !== undefined, signed };
 }
 

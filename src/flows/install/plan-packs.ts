@@ -3,6 +3,7 @@ import type { Client } from '../../client/client.js';
 import type { Text } from '../../contract/schema/message.js';
 import { completeVersion } from '../../contract/schema/semantic-version.js';
 import { FlowError } from '../flow-error.js';
+import { readReason } from '../publish/next-step.js';
 import type { Stages } from '../publish/pack.js';
 import type { NodeVersion } from '../publish/published.js';
 import type { SigningService } from '../trust/verify-statement.js';
@@ -135,16 +136,17 @@ export function findFolderRefusal(
 }
 
 async function refuseDoubtful(
-  { allowed, warn }: InstallContext,
+  { client, allowed, signal, warn }: InstallContext,
   { nodeId, pinned }: PackToInstall,
-  { version, status, status_reason, deprecated }: NodeVersion,
+  version: NodeVersion,
 ): Promise<void> {
-  const verdict = DOUBTFUL_STATES.find((one) => status?.toLowerCase().endsWith(one));
-  const state = verdict ?? (deprecated ? 'deprecated' : undefined);
+  const verdict = DOUBTFUL_STATES.find((one) => version.status?.toLowerCase().endsWith(one));
+  const state = verdict ?? (version.deprecated ? 'deprecated' : undefined);
   if (state === undefined || allowed.has(state)) return;
-  const reason = verdict && `: ${status_reason || 'the registry gives no reason'}`;
-  const sentence = `${nodeId} ${version} is ${state}${reason ?? ''}.`;
-  // Whoever made the lock file chose this version.
+  const { status_reason } = verdict ? await readReason({ client, nodeId, signal }, version) : version;
+  const reason = verdict ? `: ${status_reason || 'the registry gives no reason'}` : '';
+  const sentence = `${nodeId} ${version.version} is ${state}${reason}.`;
+  // The lock file was made with this version.
   if (pinned && state === 'deprecated') return warn(sentence);
   throw new FlowError('version_refused', sentence, { subject: state });
 }

@@ -1,3 +1,4 @@
+import validRange from 'semver/ranges/valid.js';
 import { z } from 'zod';
 import { checkValue, UNKNOWN_FIELD } from '../../contract/schema/check.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
@@ -64,6 +65,9 @@ const networks = (description: string) =>
         ),
     })
     .prefault({});
+/** Whether what follows an `@` is a range of versions. */
+const isRule = (rule: string) =>
+  !rule.includes('@') || (/^[^@]+@.*\S/.test(rule) && validRange(rule.slice(rule.indexOf('@') + 1)) !== null);
 const port = () => z.int().min(0).max(65_535);
 const milliseconds = (example?: string) =>
   measure('milliseconds', z.int().min(0).max(MAX_TIMER_MS), { example });
@@ -155,9 +159,27 @@ export const Configuration = z.strictObject({
         .default(['*'])
         .describe('Ids of the nodes that may come from there; * stands for any characters'),
       deny: z
-        .array(z.string().min(1).max(200))
+        .array(
+          z
+            .string()
+            .min(1)
+            .max(200)
+            .refine(isRule, { error: 'must be an id, or id@range such as pack@>=2 <2.1' }),
+        )
         .default([])
-        .describe('Ids of the nodes that may not, even if allowed'),
+        .describe(
+          'Ids of the nodes that may not, even if allowed; with a range of versions, such as pack@>=2 <2.1, only those versions',
+        ),
+      minAgeDays: z
+        .number()
+        .min(0)
+        .max(3650)
+        .default(0)
+        .describe('Days that a version of a node there must be old before it is offered here'),
+      asOf: z
+        .union([z.iso.date(), z.iso.datetime()], { error: 'must be a date such as 2026-11-01' })
+        .optional()
+        .describe('Only versions that were there at this date or time (UTC): 2026-11-01'),
     })
     .optional(),
   publish: z

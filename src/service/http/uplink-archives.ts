@@ -11,6 +11,8 @@ import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { fetchFromUplink, mayAsk, readForArchive } from '../registry/uplink.js';
+import { findPinned } from '../registry/uplink-kept.js';
+import { VersionRules } from '../registry/uplink-rules.js';
 import { nameCaller } from './rate-limit.js';
 import { type ArchiveFile, sendArchiveFile } from './send-file.js';
 
@@ -103,7 +105,9 @@ async function sendArchive(
 ): Promise<FastifyReply> {
   const { nodeId } = request.params;
   if (!(await mayAsk(context, nodeId))) throw new Refused('not_found', 'Archive not found.');
-  if (!(await findArchive(context, request.params))) await fetches.run(request.params, who);
+  const pinned = await findPinned(context.database, nodeId, request.params.version);
+  if (pinned) new VersionRules(context, nodeId).require(pinned);
+  else await fetches.run(request.params, who);
   const archive = await findArchive(context, request.params);
   if (!archive) throw new Refused('not_found', 'Archive not found.');
   return sendArchiveFile(context, request, reply, archive);
@@ -133,6 +137,7 @@ async function keepArchive(context: Context, name: ArchiveOfUplink, signal: Abor
   try {
     const { node, version } = await readForArchive(context, name.nodeId, name.version);
     if (version.version !== name.version || version.downloadUrl === undefined) return;
+    new VersionRules(context, name.nodeId).require(version);
     if (!isUrl(version.downloadUrl)) throw new FetchFailed('its archive has no valid URL');
     const path = join(folder.path, 'node.zip');
     const url = new URL(version.downloadUrl);

@@ -7,7 +7,9 @@ import { FetchFailed } from '../network/fetch-media.js';
 import type { OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { countPages } from '../operation/paging.js';
-import { findForeign, findPinned, isAllowed, requestRemote, toOwnVersion } from './uplink.js';
+import { findForeign, isAllowed, requestRemote, toOwnVersion } from './uplink.js';
+import { findPinned } from './uplink-kept.js';
+import { VersionRules } from './uplink-rules.js';
 import { completeSpelling } from './version-order.js';
 import type { NodeView, VersionView } from './views.js';
 
@@ -69,8 +71,13 @@ async function pickNodes(context: Context, listed: readonly unknown[]): Promise<
     .map(({ id = '', latest_version: latest, ...node }) => ({
       id,
       ...node,
-      ...(latest && isVersionOf(latest, id) && { latest_version: toOwnVersion(context, id, latest) }),
+      ...(latest && isOffered(context, id, latest) && { latest_version: toOwnVersion(context, id, latest) }),
     }));
+}
+
+// Decided: a node whose latest version is not offered is listed without one; reading the node finds the one that is.
+function isOffered(context: Context, nodeId: string, version: VersionView): boolean {
+  return isVersionOf(version, nodeId) && new VersionRules(context, nodeId).findReason(version) === undefined;
 }
 
 function isVersionOf({ node_id }: VersionView, nodeId: string): boolean {
@@ -91,8 +98,13 @@ const addVersions: Add<'version.bulk'> = async (context, _, { node_versions: ite
   for (const identifier of asked) {
     const { node_id, version } = identifier;
     // What was served once stays what it was.
-    const node_version = (await findPinned(context, node_id, version)) ?? read?.get(toKey(identifier));
-    if (node_version)
+    const node_version =
+      (await findPinned(context.database, node_id, version)) ?? read?.get(toKey(identifier));
+    const reason = node_version && new VersionRules(context, node_id).findReason(node_version);
+    if (reason) {
+      const error_message = `Version ${version} of the node ${node_id} ${reason} by the rules of this registry.`;
+      found.set(identifier, { identifier, status: 'not_found', error_message });
+    } else if (node_version)
       found.set(identifier, {
         identifier,
         status: 'success',

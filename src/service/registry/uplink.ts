@@ -2,14 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { getOperation, type OperationName } from '../../contract/index.js';
-import { removeNulls } from '../../contract/json.js';
+import { parseJson, removeNulls } from '../../contract/json.js';
 import { Node } from '../../contract/node.js';
 import type { Operation } from '../../contract/operation.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { findWrongKind } from '../../contract/schema/kinds.js';
 import { findJsonExcess, MAX_JSON_DEPTH } from '../../wire/json-limits.js';
-import { findRow } from '../database/database.js';
 import { FetchFailed, type FetchMediaOptions, fetchMedia } from '../network/fetch-media.js';
 import type { OperationCall } from '../operation/call.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
@@ -17,53 +16,11 @@ import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { foldNodeId } from './access.js';
 import { toPlainId } from './names.js';
-import { compareVersions, completeSpelling } from './version-order.js';
+import { findKept, findPinned } from './uplink-kept.js';
+import { type Adopt, MIRRORS } from './uplink-mirrors.js';
+import { matchGlob, splitRule, VersionRules } from './uplink-rules.js';
+import { completeSpelling } from './version-order.js';
 import type { NodeView, VersionView } from './views.js';
-
-/** A version as it is answered here. */
-type Adopt = (version: VersionView) => VersionView;
-
-/** What is known of a node from the archives that were served, the newest first. */
-interface KeptNode {
-  readonly node: NodeView;
-  readonly versions: readonly VersionView[];
-}
-
-/** A read of a node that the registry behind this one answers if it is not held here. */
-interface Mirror {
-  /** Replaces the addresses of archives in an answer. Absent: it has none. */
-  readonly adopt?: (answer: unknown, adopt: Adopt) => unknown;
-  /** Answers with what is known, without the other registry. @param spellings of the wanted version */
-  readonly recall?: (kept: KeptNode, spellings: readonly string[]) => unknown;
-  /** A version that was served once stays what it was. */
-  readonly isPinned?: true;
-}
-
-const adoptVersion: Mirror['adopt'] = (answer, adopt) => adopt(answer as VersionView);
-const findVersion = ({ versions }: KeptNode, spellings: readonly string[]) =>
-  spellings.map((spelling) => versions.find(({ version }) => version === spelling)).find(Boolean);
-
-const MIRRORS: Partial<Record<OperationName, Mirror>> = {
-  'node.get': {
-    adopt: (answer, adopt) => {
-      const { latest_version: latest, ...node } = answer as NodeView;
-      return { ...node, ...(latest && { latest_version: adopt(latest) }) };
-    },
-    recall: ({ node, versions }) => ({ ...node, latest_version: versions[0] }),
-  },
-  'node.install': {
-    adopt: adoptVersion,
-    recall: (kept, spellings) => (spellings.length === 0 ? kept.versions[0] : findVersion(kept, spellings)),
-    isPinned: true,
-  },
-  'version.list': {
-    adopt: (answer, adopt) => (answer as VersionView[]).map(adopt),
-    recall: ({ versions }) => versions,
-  },
-  'version.get': { adopt: adoptVersion, recall: findVersion },
-  'hostNodes.list': {},
-  'hostNodes.get': {},
-};
 
 /** A read that goes to the registry behind this one. */
 interface RemoteRead {
@@ -91,21 +48,35 @@ export async function askUplink(
   const { nodeId } = params as NodeRead['params'];
   const mirror = MIRRORS[name];
   if (!mirror || nodeId === undefined || !(await mayAsk(context, nodeId))) return undefined;
-  const read = { params, query } as NodeRead;
-  const wanted = read.params.version ?? (read.query?.version as string | undefined);
+  const asked = { params, query } as NodeRead;
+  const wanted = asked.params.version ?? (asked.query?.version as string | undefined);
   const adopt: Adopt = (version) => toOwnVersion(context, nodeId, version);
-  const pinned = mirror.isPinned && wanted !== undefined && (await findPinned(context, nodeId, wanted));
-  if (pinned) return adopt(pinned);
-  const answer = await readRemote(context, name, read).catch(async (error: unknown) => {
+  const rules = new VersionRules(context, nodeId);
+  const pinned =
+    mirror.isPinned && wanted !== undefined && (await findPinned(context.database, nodeId, wanted));
+  if (pinned) return adopt(rules.require(pinned));
+  const answer = await readRemote(context, name, asked).catch(async (error: unknown) => {
     if (!(error instanceof FetchFailed)) throw error;
     if (error.status !== 404) context.log('warn', 'The uplink did not answer.', { error: error.message });
-    const kept = mirror.recall && (await findKept(context, nodeId));
+    const kept = mirror.recall && (await findKept(context.database, nodeId));
     const spellings = wanted === undefined ? [] : [wanted, completeSpelling(context, wanted)];
-    const known = kept && mirror.recall?.(kept, spellings);
+    const known = kept && mirror.recall?.({ ...kept, versions: rules.select(kept.versions) }, spellings);
     if (known !== undefined || error.status === 404) return known;
     throw new Refused('unavailable', 'The registry behind this one does not answer; try again soon.');
   });
-  return answer === undefined || !mirror.adopt ? answer : mirror.adopt(answer, adopt);
+  if (answer === undefined || !mirror.adopt) return answer;
+  const read = (other: OperationName) => readRemote(context, other, { params: { nodeId }, query: {} });
+  const readAll = () => read('version.list').catch(toNone) as Promise<VersionView[]>;
+  // A version that was asked for is offered as it is, or refused.
+  const isOne = wanted !== undefined && !Array.isArray(answer);
+  const offered = isOne ? rules.require(answer as VersionView) : await mirror.offer?.(answer, rules, readAll);
+  return mirror.adopt(offered, adopt);
+}
+
+/** What the other registry cannot list is not offered. */
+function toNone(error: unknown): [] {
+  if (error instanceof FetchFailed) return [];
+  throw error;
 }
 
 /** @throws Refused forbidden if a rule refuses the node */
@@ -146,15 +117,8 @@ export function isAllowed(
   nodeId: string,
 ): boolean {
   const matches = (patterns: readonly string[] = []) => patterns.some((one) => matchGlob(one, nodeId));
-  return matches(uplink?.allow) && !matches(uplink?.deny);
-}
-
-function matchGlob(pattern: string, nodeId: string): boolean {
-  const parts = pattern
-    .toLowerCase()
-    .split('*')
-    .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`).test(nodeId.toLowerCase());
+  const denied = uplink?.deny.filter((rule) => splitRule(rule).length === 1);
+  return matches(uplink?.allow) && !matches(denied);
 }
 
 /** Without a trailing slash. */
@@ -247,38 +211,9 @@ export function fetchFromUplink(
 function parseAnswer(json: Buffer): unknown {
   if (findJsonExcess(json, { maxDepth: MAX_JSON_DEPTH, maxValues: MAX_ANSWER_VALUES }))
     throw new FetchFailed('its answer is nested too deeply or has too many values');
-  try {
-    return JSON.parse(json.toString());
-  } catch {
-    throw new FetchFailed('it did not answer with JSON');
-  }
-}
-
-async function findKept(
-  { database }: Pick<Context, 'database'>,
-  nodeId: string,
-): Promise<KeptNode | undefined> {
-  const rows = await database
-    .selectFrom('uplink_versions')
-    .select(['version', 'node', 'details'])
-    .where('node_id', '=', nodeId)
-    .execute();
-  const [newest, ...older] = rows.sort((one, other) => compareVersions(other.version, one.version));
-  if (!newest) return undefined;
-  return {
-    node: JSON.parse(newest.node),
-    versions: [newest, ...older].map(({ details }) => JSON.parse(details)),
-  };
-}
-
-/** A version whose archive was served, as it was then. */
-export async function findPinned(
-  { database }: Pick<Context, 'database'>,
-  nodeId: string,
-  version: string,
-): Promise<VersionView | undefined> {
-  const row = await findRow(database, 'uplink_versions', { node_id: nodeId, version });
-  return row && (JSON.parse(row.details) as VersionView);
+  const answer = parseJson(json.toString());
+  if (answer === undefined) throw new FetchFailed('it did not answer with JSON');
+  return answer;
 }
 
 /** Archives are downloaded from here, so that they are kept. */
@@ -288,8 +223,8 @@ export function toOwnVersion(
   version: VersionView,
 ): VersionView {
   const path = [nodeId, version.version ?? ''].map(encodeURIComponent).join('/');
-  const from_uplink = true;
-  return { ...version, from_uplink, node_id: nodeId, downloadUrl: `${baseUrl()}/uplink/${path}/node.zip` };
+  const downloadUrl = `${baseUrl()}/uplink/${path}/node.zip`;
+  return { ...version, from_uplink: true, node_id: nodeId, downloadUrl };
 }
 
 /**

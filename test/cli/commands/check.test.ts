@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { basename, dirname } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { regen } from '../../support/cli.js';
 import { filesForTest, packForTest } from '../../support/packs.js';
+import { publisherForTest, serviceForTest } from '../../support/service.js';
 
 test('check lists what the registry will see, and sends nothing', async () => {
   const { exit, stdout } = await regen(['version', 'check', packForTest(), '--json']);
@@ -126,4 +128,73 @@ test('an unreadable file is reported with a message, not as a bug', async () => 
   const { exit, stderr } = await regen(['version', 'check', folder]);
   expect(exit).toBe(2);
   expect(stderr).not.toContain('bug');
+});
+
+describe('findings for other programs', () => {
+  const hostile = 'load,100% it.py';
+  const pack = () =>
+    packForTest({ files: { [hostile]: 'import base64\n\nexec(base64.b64decode("cHJpbnQoMSk="))\n' } });
+
+  test('are commands of a GitHub workflow with paths from the current folder', async () => {
+    const folder = pack();
+    const { exit, stdout } = await regen(['version', 'check', basename(folder), '--format', 'github'], {
+      cwd: dirname(folder),
+    });
+    expect(exit).toBe(6);
+    expect(
+      stdout
+        .split('\n')
+        .filter(Boolean)
+        .every((line) => /^::(error|warning) file=/.test(line)),
+    ).toBe(true);
+    expect(stdout).toContain(
+      `::error file=${basename(folder)}/load%2C100%25 it.py,line=3,title=regen%3A obfuscated-code::`,
+    );
+    const clean = await regen(['version', 'check', packForTest(), '--format', 'github']);
+    expect([clean.exit, clean.stdout]).toEqual([0, '']);
+  });
+
+  test('are SARIF with paths as URIs', async () => {
+    const { exit, stdout } = await regen(['version', 'check', '--format', 'sarif'], { cwd: pack() });
+    expect(exit).toBe(6);
+    const { version, runs } = JSON.parse(stdout);
+    expect([version, runs[0].tool.driver.name]).toEqual(['2.1.0', 'regen']);
+    expect(runs[0].results).toContainEqual({
+      ruleId: 'obfuscated-code',
+      level: 'error',
+      message: { text: expect.stringContaining('decoded') },
+      locations: [
+        {
+          physicalLocation: {
+            artifactLocation: { uri: 'load%2C100%25%20it.py' },
+            region: { startLine: 3 },
+          },
+        },
+      ],
+    });
+    expect((await regen(['version', 'check', '--format', 'sarif', '--json'], { cwd: pack() })).exit).toBe(2);
+    expect((await regen(['version', 'check', '--format', 'junit'], { cwd: pack() })).exit).toBe(2);
+  });
+});
+
+test('check names definitions that other nodes of the named registry have, too, as a low finding', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, REGEN_PUBLISH_TOKEN: personalAccessToken };
+  expect((await regen(['version', 'publish', packForTest({ name: 'first' })], { env })).exit).toBe(0);
+  const { exit, stdout } = await regen(['version', 'check', packForTest({ name: 'second' })], { env });
+  expect([exit, stdout]).toEqual([
+    0,
+    expect.stringContaining(
+      'low\ttaken-name\t__init__.py:2\tThe definition Greet is in first, too; the host loads only one of them.\n',
+    ),
+  ]);
+  const own = await regen(['version', 'check', packForTest({ name: 'first' })], { env });
+  expect(own.stdout).not.toContain('taken-name');
+  await service.stop();
+  const offline = await regen(['version', 'check', packForTest({ name: 'second' })], { env });
+  expect([offline.exit, offline.stderr]).toEqual([
+    0,
+    expect.stringContaining('Names of other nodes were not compared'),
+  ]);
 });

@@ -276,6 +276,9 @@ test('offers publishers, nodes and versions of the service that a command would 
   expect(await waitForValues(['version', 'list', ''], { env }, 'pack')).toEqual(['pack']);
   const versions = await waitForValues(['version', 'update', 'acme', 'pack', ''], { env }, '1.0.0');
   expect(versions.sort()).toEqual(['1.0.0', '2.0.0-rc.1']);
+  expect(await waitForValues(['node', 'install', ''], { env }, 'pack')).toEqual(['pack']);
+  const pinned = await waitForValues(['node', 'install', 'other', 'pack@1'], { env }, 'pack@1.0.0');
+  expect(pinned.sort()).toEqual(['pack@1.0.0', 'pack@2.0.0-rc.1']);
   expect(await completeWords(['--base-url', 'http://127.0.0.1:9', 'version', 'list', ''], { env })).toEqual(
     [],
   );
