@@ -213,7 +213,7 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     if (options.takesMs !== undefined) {
       const timer = setTimeout(() => {
         task.state = 'success';
-        void call(task);
+        if (body.callback_url) void call(task);
       }, options.takesMs);
       onTestFinished(() => clearTimeout(timer));
     }

@@ -77,7 +77,8 @@ function serveBytes(path: string, type: string, body: Buffer | string): string {
 }
 
 test('writes the same file for Base64, a data URL and a URL of the same image', async () => {
-  const image = { width: 320, height: 200, content: png };
+  const type = { mediaType: 'image/png', bytes: png.length };
+  const image = { width: 320, height: 200, content: png, ...type };
   expect(await readSize(png.toString('base64'))).toEqual(image);
   expect(await readSize(`data:image/png;base64,${png.toString('base64')}`)).toEqual(image);
   expect(await readSize(serveBytes('/picture', 'image/png', png))).toEqual(image);
