@@ -6,16 +6,13 @@ interface PageText {
   readonly summary?: string | undefined;
   /** What the search field holds. */
   readonly search?: string;
-  /** An Atom feed of what the page shows. */
-  readonly feed?: string;
   readonly body: Html;
 }
 
 /** Draws the frame of a page. */
-export function layOut({ title, summary, search, feed, body }: PageText): Html {
+export function layOut({ title, summary, search, body }: PageText): Html {
   const about =
     summary === undefined ? undefined : html`<meta name="description" content="${summary.slice(0, 200)}">`;
-  const atom = feed && html`<link rel="alternate" type="application/atom+xml" href="${feed}">`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -24,7 +21,7 @@ export function layOut({ title, summary, search, feed, body }: PageText): Html {
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
 <title>${title.slice(0, 200)}</title>
-${about}${atom}<link rel="stylesheet" href="/web/style.css">
+${about}<link rel="stylesheet" href="/web/style.css">
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>

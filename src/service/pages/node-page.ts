@@ -1,7 +1,7 @@
 import type { OperationAnswer } from '../operation/call.js';
 import { externalLink, type Html, html, untrusted } from './html.js';
 import { drawStatus, drawTable, drawTime, layOut, listFacts, listTags } from './layout.js';
-import { definePage, toNodePath, toPublisherPath, toVersionPath } from './page.js';
+import { definePage, toPublisherPath, toVersionPath } from './page.js';
 
 const MAX_VERSIONS = 200;
 
@@ -25,7 +25,6 @@ export const nodePage = definePage({
     return layOut({
       title: `${name ?? id} - Node registry`,
       summary: description,
-      feed: `${toNodePath(id)}/changes.atom`,
       body: html`<h1>${untrusted(name ?? id, 100)}</h1>
 <p>${untrusted(description, 1000)}</p>
 ${listTags(tags)}

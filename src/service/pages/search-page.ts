@@ -17,7 +17,6 @@ export const searchPage = definePage({
       title: search === '' ? 'Node registry' : `${search} - Node registry`,
       summary: 'Node packs for ComfyUI.',
       search,
-      feed: '/web/changes.atom',
       body: html`<h1>${heading}</h1>
 <p>${total === 0 ? 'No nodes found. Try fewer or shorter words.' : count}</p>
 <ul class="cards">${nodes.map(drawCard)}</ul>
