@@ -7,7 +7,8 @@ import { FetchFailed } from '../network/fetch-media.js';
 import type { OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { countPages } from '../operation/paging.js';
-import { findForeign, findPinned, isAllowed, requestRemote, toOwnVersion } from './uplink.js';
+import { findForeign, isAllowed, requestRemote, toOwnVersion } from './uplink.js';
+import { findPinned } from './uplink-kept.js';
 import { completeSpelling } from './version-order.js';
 import type { NodeView, VersionView } from './views.js';
 
@@ -91,7 +92,8 @@ const addVersions: Add<'version.bulk'> = async (context, _, { node_versions: ite
   for (const identifier of asked) {
     const { node_id, version } = identifier;
     // What was served once stays what it was.
-    const node_version = (await findPinned(context, node_id, version)) ?? read?.get(toKey(identifier));
+    const node_version =
+      (await findPinned(context.database, node_id, version)) ?? read?.get(toKey(identifier));
     if (node_version)
       found.set(identifier, {
         identifier,

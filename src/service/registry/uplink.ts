@@ -2,14 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { getOperation, type OperationName } from '../../contract/index.js';
-import { removeNulls } from '../../contract/json.js';
+import { parseJson, removeNulls } from '../../contract/json.js';
 import { Node } from '../../contract/node.js';
 import type { Operation } from '../../contract/operation.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { findWrongKind } from '../../contract/schema/kinds.js';
 import { findJsonExcess, MAX_JSON_DEPTH } from '../../wire/json-limits.js';
-import { findRow } from '../database/database.js';
 import { FetchFailed, type FetchMediaOptions, fetchMedia } from '../network/fetch-media.js';
 import type { OperationCall } from '../operation/call.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
@@ -17,17 +16,12 @@ import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { foldNodeId } from './access.js';
 import { toPlainId } from './names.js';
-import { compareVersions, completeSpelling } from './version-order.js';
+import { findKept, findPinned, type KeptNode } from './uplink-kept.js';
+import { completeSpelling } from './version-order.js';
 import type { NodeView, VersionView } from './views.js';
 
 /** A version as it is answered here. */
 type Adopt = (version: VersionView) => VersionView;
-
-/** What is known of a node from the archives that were served, the newest first. */
-interface KeptNode {
-  readonly node: NodeView;
-  readonly versions: readonly VersionView[];
-}
 
 /** A read of a node that the registry behind this one answers if it is not held here. */
 interface Mirror {
@@ -94,12 +88,13 @@ export async function askUplink(
   const read = { params, query } as NodeRead;
   const wanted = read.params.version ?? (read.query?.version as string | undefined);
   const adopt: Adopt = (version) => toOwnVersion(context, nodeId, version);
-  const pinned = mirror.isPinned && wanted !== undefined && (await findPinned(context, nodeId, wanted));
+  const pinned =
+    mirror.isPinned && wanted !== undefined && (await findPinned(context.database, nodeId, wanted));
   if (pinned) return adopt(pinned);
   const answer = await readRemote(context, name, read).catch(async (error: unknown) => {
     if (!(error instanceof FetchFailed)) throw error;
     if (error.status !== 404) context.log('warn', 'The uplink did not answer.', { error: error.message });
-    const kept = mirror.recall && (await findKept(context, nodeId));
+    const kept = mirror.recall && (await findKept(context.database, nodeId));
     const spellings = wanted === undefined ? [] : [wanted, completeSpelling(context, wanted)];
     const known = kept && mirror.recall?.(kept, spellings);
     if (known !== undefined || error.status === 404) return known;
@@ -150,11 +145,8 @@ export function isAllowed(
 }
 
 function matchGlob(pattern: string, nodeId: string): boolean {
-  const parts = pattern
-    .toLowerCase()
-    .split('*')
-    .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`).test(nodeId.toLowerCase());
+  const escaped = pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
+  return new RegExp(`^${escaped}$`, 'i').test(nodeId);
 }
 
 /** Without a trailing slash. */
@@ -247,38 +239,9 @@ export function fetchFromUplink(
 function parseAnswer(json: Buffer): unknown {
   if (findJsonExcess(json, { maxDepth: MAX_JSON_DEPTH, maxValues: MAX_ANSWER_VALUES }))
     throw new FetchFailed('its answer is nested too deeply or has too many values');
-  try {
-    return JSON.parse(json.toString());
-  } catch {
-    throw new FetchFailed('it did not answer with JSON');
-  }
-}
-
-async function findKept(
-  { database }: Pick<Context, 'database'>,
-  nodeId: string,
-): Promise<KeptNode | undefined> {
-  const rows = await database
-    .selectFrom('uplink_versions')
-    .select(['version', 'node', 'details'])
-    .where('node_id', '=', nodeId)
-    .execute();
-  const [newest, ...older] = rows.sort((one, other) => compareVersions(other.version, one.version));
-  if (!newest) return undefined;
-  return {
-    node: JSON.parse(newest.node),
-    versions: [newest, ...older].map(({ details }) => JSON.parse(details)),
-  };
-}
-
-/** A version whose archive was served, as it was then. */
-export async function findPinned(
-  { database }: Pick<Context, 'database'>,
-  nodeId: string,
-  version: string,
-): Promise<VersionView | undefined> {
-  const row = await findRow(database, 'uplink_versions', { node_id: nodeId, version });
-  return row && (JSON.parse(row.details) as VersionView);
+  const answer = parseJson(json.toString());
+  if (answer === undefined) throw new FetchFailed('it did not answer with JSON');
+  return answer;
 }
 
 /** Archives are downloaded from here, so that they are kept. */
@@ -288,8 +251,8 @@ export function toOwnVersion(
   version: VersionView,
 ): VersionView {
   const path = [nodeId, version.version ?? ''].map(encodeURIComponent).join('/');
-  const from_uplink = true;
-  return { ...version, from_uplink, node_id: nodeId, downloadUrl: `${baseUrl()}/uplink/${path}/node.zip` };
+  const downloadUrl = `${baseUrl()}/uplink/${path}/node.zip`;
+  return { ...version, from_uplink: true, node_id: nodeId, downloadUrl };
 }
 
 /**

@@ -176,6 +176,7 @@ test('every error code of the sources is explained, in help and in docs/errors.m
   // Renamed where a flow's error is reported.
   const internal = [
     'manifest_missing',
+    'nothing_to_download',
     'same_version_exists',
     'still_checking',
     'folder_exists',
