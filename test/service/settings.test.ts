@@ -42,7 +42,10 @@ describe('the file of serve init', () => {
       const { path } = settings[at] as (typeof settings)[number];
       const expected = readAt(standard, path);
       if (expected === undefined) return [];
-      const read = readAt(Configuration.safeParse(parse(line)).data, path);
+      const document = parse(line) as { generation?: Record<string, object> };
+      const { image, video } = document.generation ?? {};
+      for (const engine of [image, video]) if (engine) Object.assign(engine, { engine: 'local', ...engine });
+      const read = readAt(Configuration.safeParse(document).data, path);
       return isExample || JSON.stringify(read) !== JSON.stringify(expected) ? [line] : [];
     });
     expect(wrong).toEqual([]);
@@ -59,7 +62,8 @@ describe('the file of serve init', () => {
 
   it('has an example with a valid value for each setting that is not set', () => {
     const wrong = lines.flatMap(({ line, isExample }, at) => {
-      if (!isExample) return [];
+      // Workflows and recordings are files.
+      if (!isExample || /^generation\.(?:\w+\.workflows|replay) /.test(line)) return [];
       const name = (settings[at] as (typeof settings)[number]).path.join('.');
       const document = parse(line) as { generation?: Record<string, object> };
       for (const vendor of Object.values(document.generation ?? {}))

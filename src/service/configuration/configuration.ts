@@ -316,7 +316,9 @@ function nameNearest(problem: Problem): Problem {
     // An index leads to the same fields as its list.
     if (!/^\d+$/.test(name)) fields = own ?? items?.fields ?? {};
   }
-  const near = findNearest(path.at(-1) as string, Object.keys(fields));
+  const name = path.at(-1) as string;
+  // One of another engine is not a misspelling.
+  const near = name in fields ? undefined : findNearest(name, Object.keys(fields));
   return { path, message: `is not a setting${near ? ` (did you mean ${near}?)` : ''}` };
 }
 
