@@ -37,7 +37,7 @@ export function findRequestProblems(
   const translateNames = (part: string, message: Text) =>
     translate(message, {
       field: (field) => formatPath([part, ...field.split('.')]),
-      value: (value) => shortenStatus(value) ?? value,
+      value: shortenStatus,
     });
   const problems = (['params', 'query', 'body'] as const).flatMap((part): Problem[] => {
     const schema = operation[part];

@@ -59,8 +59,10 @@ async function readWithoutCounting({
 
 function requireDownloadable(
   { nodeId, allowed }: Pick<FindVersionOptions, 'nodeId' | 'allowed'>,
-  version: NodeVersion,
+  answer: NodeVersion,
 ): NodeVersion {
+  // Other registries leave out what was asked for.
+  const version = { node_id: nodeId, ...answer };
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
     case 'NodeVersionStatusBanned': {
