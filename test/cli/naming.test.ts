@@ -89,9 +89,11 @@ describe('the registry of a profile with the naming comfy', () => {
   test('completes a short version number as that registry does', async () => {
     const { done, run } = await createDesk();
     const pack = packForTest({ version: '1.21' });
-    const { stdout, stderr } = await done(['version', 'publish', pack, '--json']);
+    const { stdout } = await done(['version', 'publish', pack, '--json']);
     expect(JSON.parse(stdout).version).toBe('1.21.0');
-    expect(stderr).toContain('[project] version is 1.21; the registry makes it 1.21.0.');
+    expect((await done(['version', 'check', pack])).stderr).toContain(
+      '[project] version is 1.21; the registry makes it 1.21.0.',
+    );
     await done(['version', 'publish', pack, '--skip-existing']);
     const plain = { env: { REGEN_PROFILE: 'local' } };
     expect((await run(['version', 'check', pack], plain)).stderr).toContain('write 1.21.0');
