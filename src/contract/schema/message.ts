@@ -14,7 +14,7 @@ export type Text = string | Message;
 /** How a reader calls what messages mention. Without a function, it is called as in the contract. */
 export interface Names {
   readonly field?: (path: string) => string;
-  readonly value?: (value: string) => string;
+  readonly value?: (value: string) => string | undefined;
   readonly command?: (command: string, rest: string) => string;
 }
 

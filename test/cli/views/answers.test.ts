@@ -176,6 +176,8 @@ test('every error code of the sources is explained, in help and in docs/errors.m
   // Renamed where a flow's error is reported.
   const internal = [
     'manifest_missing',
+    'stage_unsupported',
+    'no_active_version',
     'nothing_to_download',
     'same_version_exists',
     'still_checking',
