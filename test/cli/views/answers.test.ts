@@ -177,6 +177,7 @@ test('every error code of the sources is explained, in help and in docs/errors.m
   const internal = [
     'manifest_missing',
     'nothing_to_download',
+    'no_active_version',
     'same_version_exists',
     'still_checking',
     'stage_unsupported',
