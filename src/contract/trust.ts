@@ -39,14 +39,16 @@ const nodes = {
     .max(100)
     .optional()
     .describe('Ids of the only nodes that it may publish, existing or not; default: all of the publisher'),
-  stage: z.boolean().default(false).describe('Whether an owner has to approve each version'),
 };
+
+const STAGE = 'Whether an owner has to approve each version';
 
 const Trust = defineObject('Trust', {
   id: z.string(),
   issuer: z.string().describe('Who signs the identity tokens'),
   ...wanted,
   ...nodes,
+  stage: z.boolean().describe(STAGE),
   ids: z
     .record(z.string(), z.string())
     .optional()
@@ -68,6 +70,7 @@ const NewTrust = defineRequest('NewTrust', {
     .describe('Who signs the identity tokens: github, gitlab, or the address of the issuer'),
   ...wanted,
   ...nodes,
+  stage: z.boolean().default(false).describe(STAGE),
 });
 
 const Identity = {

@@ -5,24 +5,28 @@ import { DateTime } from './schema/identifiers.js';
 import { choice, defineObject, defineRequest } from './schema/values.js';
 import { Usage, UsageQuery } from './usage.js';
 
+const MeCredential = z.object({
+  kind: choice('identity_provider service owner personal_access_token admin_token api_key'),
+  expires_at: DateTime.optional(),
+  nodes: z
+    .array(z.string())
+    .optional()
+    .describe('Ids of the only nodes that it may be used for; absent if it is not limited'),
+  operations: z
+    .array(z.string())
+    .optional()
+    .describe('The only operations that an API key may start; absent if it is not limited'),
+});
+
+export type MeCredential = z.output<typeof MeCredential>;
+
 const Me = defineObject('Me', {
   id: z.string(),
   name: z.string().optional(),
   email: z.string().optional(),
   admin: z.boolean(),
   publishers: z.array(z.object({ id: z.string(), role: Role })),
-  credential: z.object({
-    kind: choice('identity_provider service owner personal_access_token admin_token api_key'),
-    expires_at: DateTime.optional(),
-    nodes: z
-      .array(z.string())
-      .optional()
-      .describe('Ids of the only nodes that it may be used for; absent if it is not limited'),
-    operations: z
-      .array(z.string())
-      .optional()
-      .describe('The only operations that an API key may start; absent if it is not limited'),
-  }),
+  credential: MeCredential,
 });
 
 const PageLink = defineObject('PageLink', {

@@ -35,6 +35,9 @@ const Publish = z
 const Published = defineObject('Published', {
   node_version: NodeVersion,
   signedUrl: z.string().describe('Signed URL for uploading the node version with one PUT'),
+  token_expires_at: DateTime.optional().describe(
+    'When the personal access token expires, if a person created it and that is within 14 days',
+  ),
 });
 
 // Decided: unknown fields are refused, because the answer would be 200 although nothing changed.

@@ -15,7 +15,7 @@ function createEnvironment(who: 'admin' | 'ann' | 'eve'): Record<string, string>
   return { REGEN_BASE_URL: registry().url, REGEN_TOKEN: registry().tokens[who] as string };
 }
 
-const run = (argv: readonly string[], who: 'admin' | 'ann' | 'eve' = 'ann') =>
+const runAs = (argv: readonly string[], who: 'admin' | 'ann' | 'eve' = 'ann') =>
   regen(argv, { env: createEnvironment(who) });
 
 describe('a failure with --json is one JSON object on stderr, and nothing else', () => {
@@ -58,24 +58,27 @@ describe('a failure with --json is one JSON object on stderr, and nothing else',
 describe('users', () => {
   it('are listed and found by a part of their address or name', async () => {
     await registry().ok('eve', 'GET', '/users/me');
-    const { stdout } = await run(['admin', 'user', 'list', '--json'], 'admin');
+    const { stdout } = await runAs(['admin', 'user', 'list', '--json'], 'admin');
     expect(JSON.parse(stdout).users.map(({ email }: { email?: string }) => email)).toContain(
       'eve@example.org',
     );
-    const found = await run(['admin', 'user', 'list', 'EVE@', '--json'], 'admin');
+    const found = await runAs(['admin', 'user', 'list', 'EVE@', '--json'], 'admin');
     expect(JSON.parse(found.stdout)).toMatchObject({
       total: 1,
       users: [{ email: 'eve@example.org', name: 'eve' }],
     });
     for (const pattern of ['%', '_', '!', "'"]) {
-      const none = await run(['admin', 'user', 'list', pattern, '--json'], 'admin');
+      const none = await runAs(['admin', 'user', 'list', pattern, '--json'], 'admin');
       expect([pattern, JSON.parse(none.stdout).total]).toEqual([pattern, 0]);
     }
-    expect((await run(['admin', 'user', 'list'])).exit).toBe(4);
+    expect((await runAs(['admin', 'user', 'list'])).exit).toBe(4);
   });
 
   it('get a budget by their address, in any letter case', async () => {
-    const { exit, stdout } = await run(['admin', 'user', 'set', 'Eve@Example.org', '500', '--json'], 'admin');
+    const { exit, stdout } = await runAs(
+      ['admin', 'user', 'set', 'Eve@Example.org', '500', '--json'],
+      'admin',
+    );
     expect([exit, JSON.parse(stdout)]).toEqual([
       0,
       expect.objectContaining({
@@ -83,7 +86,7 @@ describe('users', () => {
         budget: expect.objectContaining({ credits_per_month: 500 }),
       }),
     ]);
-    const nobody = await run(['admin', 'user', 'set', 'eve@example.or', '500'], 'admin');
+    const nobody = await runAs(['admin', 'user', 'set', 'eve@example.or', '500'], 'admin');
     expect([nobody.exit, nobody.stderr]).toEqual([
       3,
       'error: There is no user with the email address eve@example.or.\n',
@@ -92,9 +95,16 @@ describe('users', () => {
 
   it('are removed from a publisher by their address', async () => {
     await registry().join('eve', 'acme', 'member');
-    const { exit, stderr } = await run(['publisher', 'member', 'remove', 'acme', 'eve@example.org', '--yes']);
+    const { exit, stderr } = await runAs([
+      'publisher',
+      'member',
+      'remove',
+      'acme',
+      'eve@example.org',
+      '--yes',
+    ]);
     expect(exit, stderr).toBe(0);
-    const { stdout } = await run(['publisher', 'member', 'list', 'acme', '--json']);
+    const { stdout } = await runAs(['publisher', 'member', 'list', 'acme', '--json']);
     expect(stdout).not.toContain('eve@example.org');
   });
 });
@@ -104,9 +114,9 @@ describe('versions', () => {
     for (const version of ['1.0.0', '1.1.0', '1.2.0']) await registry().active('order', version);
     const both = [['order'], ['acme', 'order']];
     for (const names of both) {
-      const history = await run(['version', 'history', ...names, '1.0.0', '--json']);
+      const history = await runAs(['version', 'history', ...names, '1.0.0', '--json']);
       expect(JSON.parse(history.stdout).at(-1)).toMatchObject({ status: 'NodeVersionStatusActive' });
-      const updated = await run([
+      const updated = await runAs([
         'version',
         'update',
         ...names,
@@ -116,66 +126,66 @@ describe('versions', () => {
         '--json',
       ]);
       expect(JSON.parse(updated.stdout).changelog).toBe(names.join());
-      const named = await run(['node', 'update', ...names, '--name', names.join(), '--json']);
+      const named = await runAs(['node', 'update', ...names, '--name', names.join(), '--json']);
       expect(JSON.parse(named.stdout).name).toBe(names.join());
     }
-    const dry = await run(['version', 'delete', 'order', '1.0.0', '--dry-run', '--json']);
+    const dry = await runAs(['version', 'delete', 'order', '1.0.0', '--dry-run', '--json']);
     expect(JSON.parse(dry.stdout).url).toMatch(/\/publishers\/acme\/nodes\/order\/versions\/1\.0\.0$/);
-    expect((await run(['version', 'delete', 'order', '1.0.0'])).stderr).toContain('--yes is required');
-    expect((await run(['version', 'delete', 'order', '1.0.0', '--yes'])).exit).toBe(0);
-    expect((await run(['version', 'delete', 'acme', 'order', '1.1.0', '--yes'])).exit).toBe(0);
-    expect((await run(['version', 'delete', 'a', 'b', 'c', 'd', '--yes'])).exit).toBe(2);
+    expect((await runAs(['version', 'delete', 'order', '1.0.0'])).stderr).toContain('--yes is required');
+    expect((await runAs(['version', 'delete', 'order', '1.0.0', '--yes'])).exit).toBe(0);
+    expect((await runAs(['version', 'delete', 'acme', 'order', '1.1.0', '--yes'])).exit).toBe(0);
+    expect((await runAs(['version', 'delete', 'a', 'b', 'c', 'd', '--yes'])).exit).toBe(2);
   });
 
   it('that do not exist are refused with those that do, newest first', async () => {
     for (const version of ['1.0.0', '1.9.0', '1.10.0']) await registry().active('listed', version);
     await registry().publish('listed', '2.0.0');
     const get = ['version', 'get', 'listed', '1.0.1'];
-    expect((await run(get, 'eve')).stderr).toBe(
+    expect((await runAs(get, 'eve')).stderr).toBe(
       'error: The node listed has no version 1.0.1; it has 1.10.0, 1.9.0, 1.0.0.\n',
     );
     // Drafts are named to members only.
-    expect((await run(get)).stderr).toContain('it has 2.0.0, 1.10.0, 1.9.0, 1.0.0.');
-    expect((await run(['version', 'history', 'listed', '9.9.9'])).stderr).toContain('it has 2.0.0, 1.10.0');
+    expect((await runAs(get)).stderr).toContain('it has 2.0.0, 1.10.0, 1.9.0, 1.0.0.');
+    expect((await runAs(['version', 'history', 'listed', '9.9.9'])).stderr).toContain('it has 2.0.0, 1.10.0');
   });
 
   it('may be called latest', async () => {
     for (const version of ['1.0.0', '1.1.0']) await registry().active('newest', version);
-    const get = await run(['version', 'get', 'newest', 'latest', '--json']);
+    const get = await runAs(['version', 'get', 'newest', 'latest', '--json']);
     expect(JSON.parse(get.stdout).version).toBe('1.1.0');
-    expect((await run(['version', 'history', 'newest', 'latest'])).exit).toBe(0);
-    const diff = await run(['version', 'diff', 'newest']);
+    expect((await runAs(['version', 'history', 'newest', 'latest'])).exit).toBe(0);
+    const diff = await runAs(['version', 'diff', 'newest']);
     expect(diff.stderr).toContain('Comparing newest 1.0.0 with 1.1.0');
-    expect((await run(['version', 'diff', 'newest', '1.0.0', 'latest'])).exit).toBe(0);
+    expect((await runAs(['version', 'diff', 'newest', '1.0.0', 'latest'])).exit).toBe(0);
     await registry().publish('draft', '1.0.0');
-    const none = await run(['version', 'get', 'draft', 'latest']);
+    const none = await runAs(['version', 'get', 'draft', 'latest']);
     expect([none.exit, none.stderr]).toEqual([3, expect.stringContaining('has no active version')]);
-    expect((await run(['version', 'diff', 'newest', '--exit-code'])).exit).toBe(0);
+    expect((await runAs(['version', 'diff', 'newest', '--exit-code'])).exit).toBe(0);
   });
 
   it('tell those who download them why they are deprecated, until the mark is removed', async () => {
     await registry().active('old', '1.0.0');
     const deprecate = ['version', 'deprecate', 'old', '1.x'];
     const message = 'Use 2.0.0\u001b[31m; it is faster';
-    const marked = await run([...deprecate, '--message', message, '--json']);
+    const marked = await runAs([...deprecate, '--message', message, '--json']);
     expect(JSON.parse(marked.stdout)).toMatchObject([{ deprecated: true, deprecation_message: message }]);
-    const { stderr } = await run(['version', 'download', 'old', '-o', `${folderForTest()}/`], 'eve');
+    const { stderr } = await runAs(['version', 'download', 'old', '-o', `${folderForTest()}/`], 'eve');
     expect(stderr).toContain('warning: old 1.0.0 is deprecated: Use 2.0.0; it is faster\n');
-    expect((await run([...deprecate, '--message', 'Another reason'])).exit).toBe(0);
-    expect((await run([...deprecate, '--undo', '--message', 'x'])).exit).toBe(2);
-    const undone = await run([...deprecate, '--undo', '--json']);
+    expect((await runAs([...deprecate, '--message', 'Another reason'])).exit).toBe(0);
+    expect((await runAs([...deprecate, '--undo', '--message', 'x'])).exit).toBe(2);
+    const undone = await runAs([...deprecate, '--undo', '--json']);
     expect(JSON.parse(undone.stdout)[0]).not.toHaveProperty('deprecation_message');
   });
 
   it('are filtered by short and long names of statuses, which help and completion show', async () => {
     await registry().active('short', '1.0.0');
     for (const status of ['active', 'Active', 'NodeVersionStatusActive']) {
-      const { stdout } = await run(['version', 'list', 'short', '--statuses', status, '--json']);
+      const { stdout } = await runAs(['version', 'list', 'short', '--statuses', status, '--json']);
       expect(JSON.parse(stdout)).toHaveLength(1);
     }
-    const help = await run(['admin', 'review', '--help']);
+    const help = await runAs(['admin', 'review', '--help']);
     expect(help.stdout).not.toContain('NodeVersionStatus');
-    const offered = await run(['__complete', '--current=', '--', 'version', 'list', 'short', '--statuses']);
+    const offered = await runAs(['__complete', '--current=', '--', 'version', 'list', 'short', '--statuses']);
     expect(offered.stdout).not.toContain('NodeVersionStatus');
   });
 });
@@ -199,7 +209,7 @@ describe('hints follow the code of an error', () => {
     ['not_found', ['node', 'get', 'nope'], undefined],
     ['forbidden', ['publisher', 'audit', 'acme'], 'See who is signed in'],
   ] as const)('%s', async (code, argv, hint) => {
-    const { stderr } = await run([...argv, '--json'], 'eve');
+    const { stderr } = await runAs([...argv, '--json'], 'eve');
     expect(JSON.parse(stderr).error).toMatchObject({
       code,
       ...(hint && { hint: expect.stringContaining(hint) }),
@@ -222,7 +232,7 @@ describe('hints follow the code of an error', () => {
 });
 
 it('an admin token in REGEN_ADMIN_TOKEN is used', async () => {
-  const { stdout } = await run(['admin', 'generate-token'], 'admin');
+  const { stdout } = await runAs(['admin', 'generate-token'], 'admin');
   const env = { REGEN_BASE_URL: registry().url, REGEN_ADMIN_TOKEN: stdout.trim() };
   expect((await regen(['admin', 'audit'], { env })).exit).toBe(0);
 });
@@ -248,7 +258,7 @@ it('new tokens and keys are shown on a terminal only with --show, and nothing is
     expect([shown.exit, shown.stdout]).toEqual([0, expect.stringMatching(/^regen_\w+/)]);
     expect((await regen(argv, { env })).exit).toBe(0);
   }
-  expect(JSON.parse((await run(['key', 'list', '--json'])).stdout)).toHaveLength(2);
+  expect(JSON.parse((await runAs(['key', 'list', '--json'])).stdout)).toHaveLength(2);
 });
 
 describe('other names', () => {

@@ -17,14 +17,14 @@ it('a version of a trust with --stage waits for an owner, who sees what it chang
   const { job, owner, token, url } = await ciStageForTest(['--stage']);
   expect((await regen(['version', 'publish', packForTest()], { env: token })).exit).toBe(0);
   const source = { 'more.py': 'MORE = True\n' };
-  const staged = await regen(
-    ['version', 'publish', packForTest({ version: '1.1.0', files: source }), '--json'],
-    { env: job },
-  );
+  const staged = await regen(['version', 'publish', packForTest({ version: '1.1.0', files: source })], {
+    env: job,
+  });
   expect(staged.exit, staged.stderr).toBe(0);
   expect(staged.stderr).toContain('pack 1.1.0 has passed its checks. An owner can approve it until 20');
   expect(staged.stderr).toContain('regen version approve pack@1.1.0');
-  const version = JSON.parse(staged.stdout);
+  const read = await regen(['version', 'get', 'pack', '1.1.0', '--json'], { env: owner });
+  const version = JSON.parse(read.stdout);
   expect(version.status).toBe('NodeVersionStatusPending');
   const wait = Date.parse(version.approve_by) - Date.parse(version.createdAt);
   expect(Math.abs(wait - days(14))).toBeLessThan(60_000);

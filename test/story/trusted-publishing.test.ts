@@ -13,11 +13,12 @@ const publish = ['version', 'publish', '--json'];
 describe('version publish in a CI job', () => {
   it('uses the identity of GitHub Actions, says so, and shows where the version comes from', async () => {
     const { job, url, runner, owner } = await ciStageForTest();
-    const { exit, stdout, stderr } = await regen([...publish, packForTest()], { env: job });
+    const { exit, stderr } = await regen(['version', 'publish', packForTest()], { env: job });
     expect(exit, stderr).toBe(0);
     expect(stderr).toContain('Publishing for acme with the identity of GitHub Actions.');
     expect(runner.audiences).toEqual([url]);
-    expect(JSON.parse(stdout)).toMatchObject({
+    const read = await regen(['version', 'get', 'pack', '1.0.0', '--json'], { env: owner });
+    expect(JSON.parse(read.stdout)).toMatchObject({
       status: 'NodeVersionStatusActive',
       provenance: { repository: 'octo/light', run: '4242' },
     });
@@ -37,7 +38,7 @@ describe('version publish in a CI job', () => {
     const isFile = source === '--id-token-file';
     const flags = isFile ? ['--id-token-file', file] : [];
     const env = isFile ? job : { REGEN_BASE_URL, REGEN_ID_TOKEN: token };
-    const { exit, stderr } = await regen([...publish, packForTest(), ...flags], { env });
+    const { exit, stderr } = await regen(['version', 'publish', packForTest(), ...flags], { env });
     expect(exit, stderr).toBe(0);
     expect(stderr).toContain(`Publishing for acme with the identity in ${isFile ? file : source}.`);
   });
@@ -112,7 +113,7 @@ describe('version publish in a CI job', () => {
     // How often the verdict is asked for depends on the machine.
     const listOnce = () => requests.splice(0).filter((request, at, all) => request !== all[at - 1]);
     const run = async (env: Record<string, string>, name: string) => {
-      const { exit, stderr } = await regen([...publish, packForTest({ name })], { env });
+      const { exit, stderr } = await regen(['version', 'publish', packForTest({ name })], { env });
       expect(exit, stderr).toBe(0);
       return { stderr, requests: listOnce().map((request) => request.replace(name, 'pack')) };
     };

@@ -49,7 +49,7 @@ async function startReceiver(program: string, name: string, code: string): Promi
 
 const UNSIGNED = { 'webhook-id': 'msg_0', 'webhook-timestamp': '0', 'webhook-signature': 'v1,no' };
 
-async function post(url: string, body: string, headers: Record<string, string>): Promise<number> {
+async function postEvent(url: string, body: string, headers: Record<string, string>): Promise<number> {
   return (await fetch(url, { method: 'POST', body, headers })).status;
 }
 
@@ -71,13 +71,13 @@ describe.each(receivers)('the receiver of the guide in %s', (_, program, name, c
     const before = read();
     const event = 'image.task.updated';
     const old = { id: 'msg_1', body: genuine, event, now: Date.now() - 10 * 60_000 } as const;
-    expect(await post(url, genuine, createWebhookHeaders([secret], old))).toBe(400);
+    expect(await postEvent(url, genuine, createWebhookHeaders([secret], old))).toBe(400);
     const fresh = createWebhookHeaders([secret], { ...old, now: Date.now() });
-    expect(await post(url, genuine.replace('COMPLETED', 'FAILED'), fresh)).toBe(400);
-    expect(await post(url, genuine, createWebhookHeaders(['whsec_AAAA'], { ...old, now: Date.now() }))).toBe(
-      400,
-    );
-    expect(await post(url, genuine, fresh)).toBe(204);
+    expect(await postEvent(url, genuine.replace('COMPLETED', 'FAILED'), fresh)).toBe(400);
+    expect(
+      await postEvent(url, genuine, createWebhookHeaders(['whsec_AAAA'], { ...old, now: Date.now() })),
+    ).toBe(400);
+    expect(await postEvent(url, genuine, fresh)).toBe(204);
     await waitFor(() => expect(read()).not.toBe(before));
   });
 

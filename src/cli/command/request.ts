@@ -37,6 +37,7 @@ export function findRequestProblems(
   const translateNames = (part: string, message: Text) =>
     translate(message, {
       field: (field) => formatPath([part, ...field.split('.')]),
+      // A value without a short name is left for the reader of the service's names.
       value: shortenStatus,
     });
   const problems = (['params', 'query', 'body'] as const).flatMap((part): Problem[] => {
@@ -52,11 +53,7 @@ export function findRequestProblems(
 const MAX_SHOWN_LENGTH = 60;
 
 /** Repeats a wrong value, with the choice that it may mean. */
-function describeGiven(
-  path: readonly (string | number)[],
-  { command }: ParsedCommand,
-  values: object,
-): string {
+function describeGiven(path: readonly (string | number)[], { command }: ParsedCommand, values: object): Text {
   const given = readField(values, path.join('.'));
   if (!['string', 'number'].includes(typeof given) || given === '') return '';
   const text = oneLine(String(given));
@@ -67,7 +64,7 @@ function describeGiven(
     text,
     (input?.choices ?? []).map((choice) => shortenStatus(choice) ?? choice),
   );
-  return `, not '${text}'${near ? ` (did you mean ${near}?)` : ''}`;
+  return say`, not '${text}'${near ? say` (did you mean ${{ value: near }}?)` : ''}`;
 }
 
 /** The failure for problems that were found before sending anything. */

@@ -142,9 +142,9 @@ async function keepToken(context: Context): Promise<void> {
   const { url } = await context.services.reach();
   const who = await readIdentity(context, url, token);
   const kept = await (publisherId ? store.keepPublishToken(publisherId, token) : store.keepToken(token));
-  const owner = who ? ` of ${who}` : '';
+  const saved = publisherId ? `publishing token of ${publisherId}` : `token${who ? ` of ${who}` : ''}`;
   await output.note(
-    `Saved the token${owner} for ${context.services.target.name} in ${store.describeStorage(kept)}.`,
+    `Saved the ${saved} for ${context.services.target.name} in ${store.describeStorage(kept)}.`,
   );
   await keepProfile(context);
   if (!who) await output.note('It was not verified, because the service cannot identify its owner.');

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
 import { getOperation } from '../../contract/index.js';
+import type { MeCredential } from '../../contract/user.js';
 import { requireShow } from '../command/confirm.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import type { SignIn } from '../connect/credentials.js';
+import { describeExpiry } from '../connect/token-expiry.js';
 import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import { Text, Texts } from '../views/answers.js';
 import type { View } from '../views/view.js';
@@ -44,7 +46,7 @@ export const view = (): View[] => [
 export const run = { logout: signOut, status: showStatus, token: printToken };
 
 async function showStatus(context: Context): Promise<void> {
-  const { output, signal } = context;
+  const { output, signal, system } = context;
   const { name, url, client, credential, store } = await context.services.reach();
   if (!credential) {
     throw new Failure(`Not signed in to ${name === url ? url : `${name} (${url})`}.`, {
@@ -64,15 +66,21 @@ async function showStatus(context: Context): Promise<void> {
     ...me,
     publish_tokens: Object.keys(publish_tokens),
   });
+  const warning = describeExpiry(me.credential ?? {}, system.now());
+  if (warning) await output.warn(warning);
 }
 
 /** Without an id if the service lacks the extension that reports it; a credential that does not work fails anyway. */
-async function readIdentity(client: Client, signal: AbortSignal): Promise<object> {
+async function readIdentity(
+  client: Client,
+  signal: AbortSignal,
+): Promise<{ readonly credential?: MeCredential }> {
   try {
     return await client.user.me({}, { signal });
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 404)) throw error;
-    return { publishers: (await client.publisher.list({}, { signal })).map(({ id }) => ({ id })) };
+    const publishers = (await client.publisher.list({}, { signal })).map(({ id }) => ({ id }));
+    return { publishers } as object;
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import { toFailure } from '../command/to-failure.js';
+import { findStartup } from '../completion/startup.js';
 import type { Needs } from '../connect/context.js';
 import {
   checkFolder,
@@ -11,9 +12,11 @@ import {
   checkTerminal,
   type Finding,
   fail,
+  ok,
 } from '../doctor/machine.js';
 import { checkService } from '../doctor/service.js';
 import { exitCodes } from '../terminal/failure.js';
+import type { System } from '../terminal/system.js';
 import { Row, Text } from '../views/answers.js';
 import type { View } from '../views/view.js';
 
@@ -46,9 +49,25 @@ export async function run(context: Context): Promise<number> {
     checkProxy(system, service.url),
     ...(['data', 'state', 'config'] as const).map((name) => checkFolder(name, folders[name])),
     checkTerminal(output, context.mayAsk),
+    checkShell(system),
   ];
   await output.answer(findings, command.shape);
   return findWorst(findings);
+}
+
+/** Says whether the shell completes commands; without it, everything works. */
+function checkShell(system: System): Finding {
+  try {
+    const startup = findStartup(system);
+    if (!startup) return ok('shell', 'not known, or without completion');
+    const { shell, path, isOn } = startup;
+    return ok(
+      'shell',
+      isOn ? `${shell}, completion on in ${path}` : `${shell}, completion off (regen completion install)`,
+    );
+  } catch {
+    return ok('shell', 'its startup file cannot be read');
+  }
 }
 
 /** Reports it as a finding if the service cannot be determined. */

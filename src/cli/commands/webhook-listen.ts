@@ -41,7 +41,7 @@ export const view = (): View => ({
   },
   shape: { columns: ['event', 'task_id', 'state', 'outputs'] },
   examples: [
-    'regen webhook listen --port 8788 --exec "jq -r .status"',
+    `regen webhook listen --port 8788 --exec "jq -r '.status // .state'"`,
     'regen webhook listen --public-url https://hooks.example.com/regen --forward-to http://127.0.0.1:3000/hook --json',
   ],
   answer: z.object({

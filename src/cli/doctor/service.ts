@@ -7,6 +7,7 @@ import type { Needs } from '../connect/context.js';
 import { findLocal } from '../connect/local.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/settings.js';
+import { describeExpiry } from '../connect/token-expiry.js';
 import { exitCodes, SIGN_IN_HINT } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
@@ -122,7 +123,7 @@ export function checkClock(date: string | undefined, now: number): Finding {
 }
 
 async function checkCredential(
-  { signal }: Needs<'signal'>,
+  { signal, system }: Needs<'signal' | 'system'>,
   { client, credential }: Reached,
 ): Promise<Finding> {
   if (!credential) {
@@ -132,7 +133,9 @@ async function checkCredential(
   try {
     const me = await client.user.me({}, { retries: 0, timeoutMs: REQUEST_TIMEOUT_MS, signal });
     const ends = me.credential.expires_at ? `, until ${me.credential.expires_at}` : '';
-    return ok('credential', `${me.email ?? me.name ?? me.id}, ${from}${ends}`);
+    const detail = `${me.email ?? me.name ?? me.id}, ${from}${ends}`;
+    const warning = describeExpiry(me.credential, system.now());
+    return warning ? warn('credential', detail, warning) : ok('credential', detail);
   } catch (error) {
     if (error instanceof ServiceError && error.status === 404) {
       return ok('credential', `${from}; the service does not report its user`);

@@ -207,8 +207,8 @@ function layOutFields(fields: readonly (readonly [name: string, cell: Cell])[], 
   const isBelow = columns - indent < MIN_PROSE_WIDTH && isLong;
   const room = columns - (isBelow ? GAP.length : indent);
   return fields.flatMap(([name, { text, tone }]) => {
-    // An address or a path that is broken can be neither opened nor copied.
-    const isWhole = !/\s/.test(text) && text.length <= MAX_CELL_LENGTH;
+    // What is broken can be neither opened nor copied.
+    const isWhole = COPIED.test(text) && text.length <= MAX_CELL_LENGTH;
     const lines = (isWhole ? [text] : wrapText(text, room)).map((line) => paintTone(paint, tone, line));
     if (isBelow)
       return [...wrapText(name, columns).map((line) => paint.bold(line)), ...lines.map((line) => GAP + line)];
@@ -216,6 +216,9 @@ function layOutFields(fields: readonly (readonly [name: string, cell: Cell])[], 
     return lines.map((line, index) => (index === 0 ? label : ' '.repeat(indent)) + line);
   });
 }
+
+/** An address, a path or a digest. */
+const COPIED = /^(?:https?:\/\/|\/|[A-Za-z]:\\)\S+$|^[0-9a-f]{64}$/;
 
 function paintTone(paint: Paint, tone: Tone | undefined, text: string): string {
   return tone ? paint[PAINTS[tone]](text) : text;

@@ -8,7 +8,6 @@ import { getRules } from '../../contract/schema/rule.js';
 import { videoModels } from '../../contract/video-models.js';
 import type { Argument, Command, CommandDestruction, CommandTree, Flag, Models } from '../command/command.js';
 import { deriveFlags, flag, formatChoices, toFlags, toKebabCase } from '../command/flags.js';
-import { shortenStatus } from '../terminal/status-names.js';
 import { adminViews } from './admin.js';
 import { globals, groups, order } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';

@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs';
 import type { Client } from '../../client/client.js';
 import { NetworkError, ServiceError } from '../../client/errors.js';
+import { regen, say } from '../../contract/schema/message.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import type { Manifest } from '../../pack/manifest.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
-import type { Stages } from './pack.js';
+import type { PublishReport, Stages } from './pack.js';
 import { type NodeVersion, requireVersion } from './published.js';
 
 /** A registry, and the personal access token of the publisher. */
@@ -41,15 +42,27 @@ export function buildPublishBody(
   };
 }
 
+interface UploadContext {
+  readonly progress: Stages;
+  readonly report: PublishReport;
+  readonly signal: AbortSignal;
+}
+
 /** Registers a version and uploads its archive. The version is still Pending. */
 export async function registerAndUpload(
-  { progress, signal }: { readonly progress: Stages; readonly signal: AbortSignal },
+  { progress, report, signal }: UploadContext,
   registry: Registry,
   registration: Registration,
 ): Promise<NodeVersion> {
   const { manifest, archive, path } = registration;
   await progress.stage(`Registering ${manifest.node.id} ${manifest.version.version}`);
   const { client, answer } = await registerVersion(signal, registry, registration);
+  if (answer.token_expires_at !== undefined) {
+    const create = regen('publisher token create', manifest.publisher);
+    await report.warn(
+      say`The personal access token expires at ${answer.token_expires_at}. Create another one with: ${create}`,
+    );
+  }
   if (registration.stage && !answer.node_version.approve_by)
     throw new FlowError('stage_unsupported', 'The registry has no staged versions; nothing was uploaded.');
   await progress.stage(`Uploading ${formatBytes(archive.size)}`);

@@ -78,7 +78,8 @@ function createSignInLog(log: Context['log']): (token: string, identity: Identit
   };
 }
 
-function toIdentity(claims: JWTPayload, { issuer, rolesClaim, adminRole }: IssuerSettings): Identity {
+function toIdentity(claims: JWTPayload, settings: IssuerSettings): Identity {
+  const { issuer, rolesClaim, adminRole } = settings;
   const subject = claims.sub;
   // OpenID Connect Core 2: at most 255 characters.
   if (typeof subject !== 'string' || !/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(subject)) throw invalidToken();
@@ -89,8 +90,17 @@ function toIdentity(claims: JWTPayload, { issuer, rolesClaim, adminRole }: Issue
     verifiedEmail: readVerifiedEmail(claims),
     name: readName(claims),
     admin: readRoles(claims, rolesClaim).includes(adminRole),
+    weakness: findWeakness(claims, settings),
     expiresAt: Math.min(claims.exp as number, MAX_EXPIRY_SECONDS),
   };
+}
+
+/** RFC 8176 and OpenID Connect Core 2: how a person signed in. */
+function findWeakness({ amr, acr }: JWTPayload, { requireForOwners }: IssuerSettings): string | undefined {
+  const { amr: methods, acr: levels } = requireForOwners ?? {};
+  const used: unknown[] = [amr ?? []].flat();
+  if (methods && !methods.some((method) => used.includes(method))) return `with amr ${methods.join(' or ')}`;
+  return levels && !levels.some((level) => level === acr) ? `with acr ${levels.join(' or ')}` : undefined;
 }
 
 /** Decided: an address counts only with `email_verified`, because memberships are granted to addresses. */

@@ -26,6 +26,15 @@ export const IssuerSettings = z.strictObject({
     .default('roles')
     .describe("The claim that holds a user's roles; dots lead into objects: `realm_access.roles`"),
   adminRole: z.string().min(1).default('admin').describe('The role of admins'),
+  requireForOwners: z
+    .strictObject({
+      amr: z.array(z.string().min(1)).min(1).optional(),
+      acr: z.array(z.string().min(1)).min(1).optional(),
+    })
+    .optional()
+    .describe(
+      'What a sign-in needs for changes that only owners and admins make, such as { amr = ["mfa"] }: one of these values in `amr`, and one of these as `acr`, as far as given',
+    ),
   // Decided: without it, keys would outlast their person's account at the identity provider by up to a year.
   restDays: measure(
     'days',

@@ -14,6 +14,7 @@ export type EngineWords = Readonly<
     | 'in30Days'
     | 'char'
     | 'searchIndex'
+    | 'prefixIndex'
     | 'requestModel',
     string
   >

@@ -161,6 +161,8 @@ export const migrations: readonly Migration[] = [
       'alter table trusts add column stage integer',
       'alter table personal_access_tokens add column stage integer',
       'alter table versions add column approve_by text',
+      // Search begins with the ids that begin with what is searched.
+      '{prefixIndex}',
     ],
   },
 ];

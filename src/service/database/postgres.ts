@@ -40,6 +40,7 @@ const POSTGRES_WORDS: EngineWords = {
   in30Days: `to_char(now() at time zone 'utc' + interval '30 days', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   char: 'chr',
   requestModel: "tasks.request::json ->> 'model'",
+  prefixIndex: 'create index nodes_prefix on nodes (folded_id text_pattern_ops)',
   // Trigrams as an array, which needs no extension: the index finds what has all trigrams of a text.
   searchIndex: `
     create function to_trigrams(text) returns text[] language sql immutable strict parallel safe as $$

@@ -31,6 +31,8 @@ export const SQLITE_WORDS: EngineWords = {
   char: 'char',
   requestModel: "json_extract(tasks.request, '$.model')",
   // Its rowid is the node's search_key, so that matches are found in the order of the results.
+  // The index that makes folded ids unique finds their prefixes, too.
+  prefixIndex: 'select 1',
   searchIndex: `create virtual table node_search using fts5 (
     search_text, content='', contentless_delete=1, tokenize='trigram case_sensitive 1')`,
 };

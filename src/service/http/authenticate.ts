@@ -85,15 +85,19 @@ export async function authenticate(context: Context, authorization: string | und
 }
 
 async function toIdentityCaller(context: Context, identity: Identity): Promise<Caller> {
-  const { kind, admin, expiresAt } = identity;
+  const { kind, admin, expiresAt, weakness } = identity;
   return toUserCaller(await findOrCreateUser(context, identity), {
     kind,
     admin,
+    weakness,
     expiresAt: new Date(expiresAt * 1000).toISOString(),
   });
 }
 
-function toUserCaller(userId: string, rest: Pick<Caller, 'kind' | 'admin' | 'expiresAt'>): Caller {
+function toUserCaller(
+  userId: string,
+  rest: Pick<Caller, 'kind' | 'admin' | 'expiresAt' | 'weakness'>,
+): Caller {
   return { ...rest, userId, key: `user:${userId}` };
 }
 

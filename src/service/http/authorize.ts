@@ -16,6 +16,7 @@ export interface AuthorizationRequest {
   readonly nodeId?: string;
   /** The operation, if it starts a task. */
   readonly starts?: string | undefined;
+  readonly changes: boolean;
   /** Whether even what anyone may read needs a credential. */
   readonly isClosed: boolean;
   /** Whether a request without a credential may pass, because its body holds one. */
@@ -36,11 +37,12 @@ export function toAuthorization(
   { name, operation }: Pick<Route, 'name' | 'operation'>,
   { caller, params }: Pick<FastifyRequest, 'caller' | 'params'>,
 ): AuthorizationRequest {
-  const { who, task, opensSignIn, credentialInBody } = operation;
+  const { who, task, opensSignIn, credentialInBody, method, safe } = operation;
   return {
     who,
     caller,
     starts: task && name,
+    changes: method !== 'GET' && !safe,
     ...(params as { publisherId?: string; nodeId?: string }),
     isClosed: registry.read === 'authenticated' && !opensSignIn,
     bearerOptional: credentialInBody === true && compatibility.publishWithoutBearer,
@@ -54,9 +56,16 @@ export async function authorize(database: Database, attempt: AuthorizationReques
   if (caller.kind === 'none' && !attempt.bearerOptional) throw credentialRequired();
   if (who === 'bearer' || who === 'anyone') return;
   if (who === 'person') return requirePerson(caller, attempt.starts);
-  if (who === 'admin' || who === 'admin in person') return requireAdmin(who, caller);
-  await authorizeOnPublisher(database, who, caller, publisherId as string);
+  if (who === 'admin' || who === 'admin in person') requireAdmin(who, caller);
+  else await authorizeOnPublisher(database, who, caller, publisherId as string);
+  if (attempt.changes && !who.startsWith('member')) refuseWeakSignIn(caller);
   refuseOtherNodes(caller.nodes, nodeId);
+}
+
+/** Asked last, so that only who may do it otherwise signs in again. */
+function refuseWeakSignIn({ weakness }: Caller): void {
+  if (weakness === undefined) return;
+  throw new Refused('forbidden', `This needs a sign-in ${weakness}; sign in again with a second factor.`);
 }
 
 /** @param starts the operation, if it starts a task, which an API key may do */

@@ -14,6 +14,8 @@ export interface Caller {
   /** The user; for a personal access token or an API key, its creator. Absent if the kind is `none`. */
   readonly userId?: string;
   readonly admin: boolean;
+  /** What the sign-in lacks for changes that only owners and admins make, if anything. */
+  readonly weakness?: string | undefined;
   /** The publisher of a personal access token. */
   readonly publisherId?: string;
   /** The ids of the nodes that a personal access token is limited to; absent if it is not. */

@@ -44,6 +44,8 @@ export interface Identity {
   readonly verifiedEmail?: string | undefined;
   readonly name?: string | undefined;
   readonly admin: boolean;
+  /** What the sign-in lacks for changes that only owners and admins make, if anything. */
+  readonly weakness?: string | undefined;
   /** Seconds since the epoch. */
   readonly expiresAt: number;
 }

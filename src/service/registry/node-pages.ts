@@ -39,12 +39,20 @@ const searchNodes: Read<'node.search'> = async (call, database) => {
     throw new Refused('admin_required', 'Only an admin may list banned nodes; leave out include_banned.');
   const { page: _, limit: __, search: ___, ...filters } = query;
   if (isUnfiltered(filters)) {
-    const nodes = await viewNodes(access, await searchNodeRecords(database, match, slice));
+    const records = await searchNodeRecords(database, match, findOnlyWord(query.search), slice);
+    const nodes = await viewNodes(access, records);
     return toPage(query, nodes, await countFound(database, match));
   }
-  const { ids, total } = await filterNodes(database, match, filters, slice);
+  const words = { match, word: findOnlyWord(query.search) };
+  const { ids, total } = await filterNodes(database, words, filters, slice);
   return toPage(query, await viewNodes(access, await findNodeRecords(database, ids, slice)), total);
 };
+
+/** The word of a search for one, as ids are folded. */
+function findOnlyWord(search = ''): string | undefined {
+  const [word, other] = foldNodeId(search).trim().split(/\s+/);
+  return other === undefined && word ? word : undefined;
+}
 
 function toPage({ page, limit }: PageQuery, nodes: NodePage['nodes'], total: number): NodePage {
   return { limit, nodes, page, total, totalPages: countPages(total, limit) };
@@ -77,12 +85,12 @@ const SORT_COLUMNS = {
 } as const;
 
 /**
- * @param match of `parseSearch`
+ * @param words `match` of `parseSearch`, and the only word if there is one
  * @returns the ids of one page, in order, and how many there are, up to `MAX_LISTED_ROWS`
  */
 async function filterNodes(
   database: Database,
-  match: string,
+  { match, word }: { readonly match: string; readonly word: string | undefined },
   filters: NodeFilters,
   { limit, offset }: Slice,
 ): Promise<{ readonly ids: readonly string[]; readonly total: number }> {
@@ -90,12 +98,18 @@ async function filterNodes(
   const [column, direction] = (filters.sort ?? '').split(';') as [keyof typeof SORT_COLUMNS, string?];
   const ordered = filters.sort
     ? found.orderBy(SORT_COLUMNS[column], direction === 'desc' ? 'desc' : 'asc')
-    : found.orderBy('nodes.search_key');
+    : (word === undefined ? found : found.orderBy(orderByPrefix(word))).orderBy('nodes.search_key');
   const rows = await ordered.orderBy('nodes.number').select('nodes.id').limit(limit).offset(offset).execute();
   const total = await countRows(
     database.selectFrom(found.select('nodes.id').limit(MAX_LISTED_ROWS).as('found')),
   );
   return { ids: rows.map(({ id }) => id), total };
+}
+
+/** The same order as that of `selectLeading`. */
+function orderByPrefix(word: string) {
+  const start = sql`substr(nodes.folded_id, 1, ${word.length})`;
+  return sql`case when nodes.folded_id = ${word} then 0 when ${start} = ${word} then 1 else 2 end`;
 }
 
 function selectFiltered(database: Database, match: string, filters: NodeFilters) {

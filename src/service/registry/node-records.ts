@@ -8,7 +8,7 @@ import type {
   VersionTable,
 } from '../database/schema.js';
 import { limitColumns, readPage } from '../operation/paging.js';
-import { selectAllFound, selectMatches } from './search-index.js';
+import { selectAllFound, selectLeading, selectMatches } from './search-index.js';
 
 /** A version, maybe without its details, as far as it is shown. */
 export type BoundedVersionRow = Omit<
@@ -101,15 +101,22 @@ const selectAll = compileOnce((database: Database, part: number, limit: number, 
     .orderBy('found.search_key'),
 );
 
-const selectMatching = compileOnce(
-  (database: Database, match: string, part: number, limit: number, offset: number) =>
-    selectRecords(database, part)
-      .innerJoin(
-        selectMatches(database, match, limit, offset).as('found'),
-        'found.search_key',
-        'nodes.search_key',
-      )
-      .orderBy('found.search_key'),
+const selectMatching = (hasLeading: boolean) =>
+  compileOnce(
+    (database: Database, match: string, word: string, part: number, limit: number, offset: number) =>
+      selectRecords(database, part)
+        .innerJoin(
+          selectMatches(database, match, limit, offset, hasLeading ? word : undefined).as('found'),
+          'found.search_key',
+          'nodes.search_key',
+        )
+        .orderBy('found.search_key'),
+  );
+const selectAllMatching = selectMatching(false);
+const selectOtherMatching = selectMatching(true);
+
+const selectLeadingIds = compileOnce((database: Database, word: string) =>
+  database.selectFrom(selectLeading(database, word).as('leading')).select('leading.id'),
 );
 
 export interface Slice {
@@ -152,17 +159,26 @@ export async function listNodeRecords(
 /**
  * Lists the nodes that a search finds, in order.
  * @param match of `parseSearch`
+ * @param word the only word that is searched, if it is one
  */
 export async function searchNodeRecords(
   database: Database,
   match: string,
+  word: string | undefined,
   { limit, offset }: Slice,
 ): Promise<NodeRecord[]> {
-  const read = (part: number) =>
-    (match === ''
-      ? selectAll(database, part, limit, offset)
-      : selectMatching(database, match, part, limit, offset)) as Promise<JoinedRow[]>;
-  return (await readPage(limit, read)).map(toRecord);
+  const leading = word === undefined ? [] : await selectLeadingIds(database, word);
+  const ids = leading.slice(offset, offset + limit).map(({ id }) => id);
+  const first = await findNodeRecords(database, ids, { limit });
+  const rest = limit - ids.length;
+  if (rest === 0) return first;
+  const from = Math.max(offset - leading.length, 0);
+  const read = (part: number) => {
+    if (match === '') return selectAll(database, part, rest, from) as Promise<JoinedRow[]>;
+    const select = leading.length > 0 ? selectOtherMatching : selectAllMatching;
+    return select(database, match, word ?? '', part, rest, from) as Promise<JoinedRow[]>;
+  };
+  return [...first, ...(await readPage(rest, read)).map(toRecord)];
 }
 
 function toRecord(row: JoinedRow): NodeRecord {

@@ -45,8 +45,16 @@ const publishVersion: Write<'version.publish'> = async (call, tx) => {
   return {
     node_version: viewVersion(await openAccess(call, tx), row, params.publisherId),
     signedUrl: createSignedUrl(call, row.id, token),
+    token_expires_at: endsSoon(token, context.now()) ? token.expires_at : undefined,
   };
 };
+
+/** Decided: a publish says so two weeks before its token expires, so that it is replaced in time. */
+const SOON_MS = 14 * 24 * 60 * 60_000;
+
+function endsSoon({ expires_at, trust_id }: PersonalAccessTokenRow, now: number): boolean {
+  return trust_id === null && Date.parse(expires_at) - now < SOON_MS;
+}
 
 /** Stored answers do not contain the upload URL. */
 function removeSignedUrl(answer: Published): Published {

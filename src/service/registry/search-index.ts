@@ -69,21 +69,45 @@ export function selectAllFound(limit: number, offset: number): RawBuilder<{ sear
     order by search_key limit ${limit} offset ${offset})`;
 }
 
-/** The same for the nodes that contain all texts of `match`. */
+/** Of the ids that begin with a word, so many come first in a search. */
+export const MAX_LEADING = 100;
+
+/** Characters of ids come before it. */
+const AFTER_IDS = '\x7f';
+
+// Decided: a search for one word begins with the node that has this id, and then those whose ids begin with it.
+/** Selects the nodes whose ids begin with a word, in order: the one that has this id first. */
+export function selectLeading(
+  database: Database,
+  word: string,
+): RawBuilder<{ search_key: number; id: string }> {
+  const [from, before] = isPostgres(database) ? [sql`~>=~`, sql`~<~`] : [sql`>=`, sql`<`];
+  return sql`(select search_key, id from nodes
+    where folded_id ${from} ${word} and folded_id ${before} (cast(${word} as text) || ${sql.lit(AFTER_IDS)})
+      and search_key is not null
+    order by case when folded_id = ${word} then 0 else 1 end, search_key limit ${sql.lit(MAX_LEADING)})`;
+}
+
+/** The same for the nodes that contain all texts of `match`. @param leading leaves out the nodes of `selectLeading` */
 export function selectMatches(
   database: Database,
   match: string,
   limit: number,
   offset: number,
+  leading?: string,
 ): RawBuilder<{ search_key: number }> {
+  const others =
+    leading === undefined
+      ? sql``
+      : sql`and rowid not in (select search_key from ${selectLeading(database, leading)} as shown)`;
   if (isPostgres(database)) {
     const texts = sql`unnest(string_to_array(${match}, chr(10))) as text`;
     return sql`(select rowid as search_key from node_search
       where to_trigrams(search_text) @> array(select unnest(to_trigrams(text)) from ${texts})
-        and not exists (select from ${texts} where position(text in search_text) = 0)
+        and not exists (select from ${texts} where position(text in search_text) = 0) ${others}
       order by rowid limit ${limit} offset ${offset})`;
   }
-  return sql`(select rowid as search_key from node_search where node_search match ${match}
+  return sql`(select rowid as search_key from node_search where node_search match ${match} ${others}
     order by rowid limit ${limit} offset ${offset})`;
 }
 

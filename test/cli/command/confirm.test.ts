@@ -26,7 +26,7 @@ test('deleting a node asks for confirmation, and the answer no changes nothing',
   const { remove, isThere } = await withNode();
   const { exit, stderr } = await remove({ answers: [false] });
   expect(exit, stderr).toBe(2);
-  expect(stderr).toBe('error: Nothing was changed.\n');
+  expect(stderr).toBe('Cancelled. Nothing was changed.\n');
   expect(await isThere()).toBe(true);
   expect((await remove({ answers: [true] })).exit).toBe(0);
   expect(await isThere()).toBe(false);

@@ -139,7 +139,7 @@ describe('invalid input', () => {
         '--transfer-light-from-reference-image',
         'b.png',
       ],
-      '--transfer-light-from-lightmap does not exist: a.png',
+      '--transfer-light-from-lightmap is a file that was not found: a.png',
     ],
     [
       [
@@ -149,8 +149,11 @@ describe('invalid input', () => {
       'cannot be combined',
     ],
     [['image', 'relight'], '<image> is required'],
-    [['image', 'relight', 'absent.jpg'], '<image> does not exist: absent.jpg'],
-    [['image', 'style-transfer', 'photo.png', 'absent.jpg'], '<reference_image> does not exist: absent.jpg'],
+    [['image', 'relight', 'absent.jpg'], '<image> is a file that was not found: absent.jpg'],
+    [
+      ['image', 'style-transfer', 'photo.png', 'absent.jpg'],
+      '<reference_image> is a file that was not found: absent.jpg',
+    ],
     [['image', 'relight', 'data:image/png,plain'], '<image> must be Base64 data'],
     [['image', 'relight', '-', '-'], 'can be used for one image only'],
     [['image', 'style-transfer', 'photo.png'], '--reference-image is required'],
@@ -226,13 +229,12 @@ describe('results', () => {
     });
   });
 
-  test('in a folder are named after image and task, or by the given pattern', async () => {
-    const { double, cwd, run } = await generationDeskForTest({ files: 2 });
+  test('in a folder are named after the image, or by the given pattern', async () => {
+    const { cwd, run } = await generationDeskForTest({ files: 2 });
     const { stdout } = await run([...relight, '-o', 'made/']);
-    const [id] = double.tasks.keys();
     expect(stdout.trim().split('\n')).toEqual([
-      join(cwd, 'made', `photo-${id}.png`),
-      join(cwd, 'made', `photo-${id}-2.png`),
+      join(cwd, 'made', 'photo.png'),
+      join(cwd, 'made', 'photo-2.png'),
     ]);
     const many = await run([...relight, 'other.png', '-o', 'by/{index}/{name}.{ext}']);
     expect(many.stdout.trim().split('\n')).toEqual(
@@ -244,7 +246,7 @@ describe('results', () => {
     const { cwd, run } = await generationDeskForTest({ id: () => '../../\u001b[2Jx' });
     const begun = await run([...relight, '--no-wait']);
     expect(begun.stdout).toBe('../../x\n');
-    const { exit, stdout } = await run([...relight, '-o', 'made/']);
+    const { exit, stdout } = await run([...relight, '-o', 'made/{name}-{task_id}.{ext}']);
     expect({ exit, files: readdirSync(join(cwd, 'made')) }).toEqual({
       exit: 0,
       files: [expect.stringMatching(/^photo-[^/]*x\.png$/)],

@@ -168,6 +168,6 @@ test('init names the publisher that it chose, and the id that it derived from th
   mkdirSync(cwd);
   const { exit, stderr } = await regen(['node', 'init'], { home, cwd });
   expect(exit, stderr).toBe(0);
-  expect(stderr).toContain('The publisher is acme.');
+  expect(stderr).toContain('Using your only publisher, acme (change it in pyproject.toml).');
   expect(stderr).toContain("The node id 'lichtma' is derived from the folder name 'Lichtmaß'");
 });

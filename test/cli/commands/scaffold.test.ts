@@ -5,11 +5,11 @@ import { expect, it } from 'vitest';
 import { regen } from '../../support/cli.js';
 import { ask, folderForTest, serviceForTest } from '../../support/service.js';
 
-const scaffold = (dir: string) => ['node', 'scaffold', dir, '--publisher', 'my-team'];
+const createScaffoldArguments = (dir: string) => ['node', 'scaffold', dir, '--publisher', 'my-team'];
 
 it('a scaffold passes every check, with one definition and no finding', async () => {
   const cwd = folderForTest();
-  const made = await regen(scaffold('light-tools'), { cwd });
+  const made = await regen(createScaffoldArguments('light-tools'), { cwd });
   expect([made.exit, made.stdout]).toEqual([0, `${join(cwd, 'light-tools')}\n`]);
   expect(readdirSync(join(cwd, 'light-tools')).sort()).toEqual([
     ...['LICENSE', 'README.md', '__init__.py', 'nodes.py', 'pyproject.toml'],
@@ -24,7 +24,7 @@ it('a scaffold passes every check, with one definition and no finding', async ()
 
 it('the node of a scaffold runs', async () => {
   const cwd = folderForTest();
-  await regen(scaffold('3d_tools.x'), { cwd });
+  await regen(createScaffoldArguments('3d_tools.x'), { cwd });
   const program = `
 import importlib.util, sys
 spec = importlib.util.spec_from_file_location("pack", "3d_tools.x/__init__.py", submodule_search_locations=["3d_tools.x"])
@@ -52,7 +52,7 @@ it('a scaffold can be published as it is, and an empty folder cannot', { timeout
   const made = await ask(path, { method: 'POST', token: ownerToken, json: { name: 'test' } });
   const env = { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken, REGEN_PUBLISH_TOKEN: made.body.token };
   const cwd = folderForTest();
-  await regen(scaffold('light-tools'), { cwd });
+  await regen(createScaffoldArguments('light-tools'), { cwd });
   const published = await regen(['version', 'publish', 'light-tools'], { cwd, env });
   expect(published.exit, published.stderr).toBe(0);
   expect(published.stderr).toContain('light-tools 1.0.0 is Active with 1 node definition.');
@@ -73,16 +73,18 @@ it('a folder that has files keeps them, and a repository counts as empty', async
   const cwd = folderForTest();
   mkdirSync(join(cwd, 'taken'));
   writeFileSync(join(cwd, 'taken', 'nodes.py'), 'mine');
-  const taken = await regen(scaffold('taken'), { cwd });
+  const taken = await regen(createScaffoldArguments('taken'), { cwd });
   expect([taken.exit, taken.stderr]).toEqual([
     2,
     expect.stringContaining('taken is not empty: it has nodes.py.'),
   ]);
   expect(readdirSync(join(cwd, 'taken'))).toEqual(['nodes.py']);
   writeFileSync(join(cwd, 'file'), '');
-  expect((await regen(scaffold('file'), { cwd })).stderr).toContain('is a file; name a folder.');
+  expect((await regen(createScaffoldArguments('file'), { cwd })).stderr).toContain(
+    'is a file; name a folder.',
+  );
   mkdirSync(join(cwd, 'repository', '.git'), { recursive: true });
-  expect((await regen(scaffold('repository'), { cwd })).exit).toBe(0);
+  expect((await regen(createScaffoldArguments('repository'), { cwd })).exit).toBe(0);
 });
 
 it('without a publisher and a terminal, nothing is created in the folder', async () => {
@@ -95,7 +97,7 @@ it('without a publisher and a terminal, nothing is created in the folder', async
 it('quotes in a name stay text in the code', async () => {
   const cwd = folderForTest();
   const name = 'Bob"s """ \\ tools\u2028 x';
-  await regen([...scaffold('tools'), '--name', name], { cwd });
+  await regen([...createScaffoldArguments('tools'), '--name', name], { cwd });
   const { stdout } = await regen(['version', 'check', 'tools', '--json'], { cwd });
   expect(JSON.parse(stdout).definitions).toMatchObject([{ category: name }]);
 });

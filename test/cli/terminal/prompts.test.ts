@@ -29,7 +29,7 @@ async function answerQuestions(terminal: Terminal): Promise<void> {
     ['Publisher id:', 'acme'],
     ['Version:', ''],
     ['Description', 'Does things'],
-    ['Licence', 'MIT'],
+    ['License', 'MIT'],
     ['Repository', ''],
   ] as const;
   for (const [question, answer] of answers) {
