@@ -57,7 +57,7 @@ const BUILT: Readonly<Record<string, string>> = {
   'pack/dynamic-version.ts': 'what the pyproject.toml gives for hatch, where a person packs the folder',
   'python/definitions/imitation.ts': 'a pattern of Python code, whose steps are counted first',
   'service/engines/upstream/request.ts': 'a random mark',
-  'service/registry/uplink.ts': 'patterns of the operator, for ids of at most 100 characters',
+  'service/registry/uplink-rules.ts': 'patterns of the operator, for ids of at most 100 characters',
   'service/storage/s3.ts': 'names of elements',
 };
 

@@ -37,6 +37,7 @@ export function findRequestProblems(
   const translateNames = (part: string, message: Text) =>
     translate(message, {
       field: (field) => formatPath([part, ...field.split('.')]),
+      // A value without a short name is left for the reader of the service's names.
       value: shortenStatus,
     });
   const problems = (['params', 'query', 'body'] as const).flatMap((part): Problem[] => {

@@ -74,7 +74,7 @@ export async function run(given: Context): Promise<void> {
   const service = await startHere(context, configuration, scenario);
   await output.line(service.url);
   keepServiceCode();
-  await output.note(`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
+  await output.note(say`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
   if (scenario) await output.note(describeScenario(scenario));
   for (const note of describeEngines(service)) await output.note(note);
   if (service.metricsUrl !== undefined) await output.note(`Metrics are at ${service.metricsUrl}.`);

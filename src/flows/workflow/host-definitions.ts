@@ -17,7 +17,8 @@ export interface HostNodes {
 
 /** The names of a table, without their definitions. */
 export function listHostNodes(): HostNodes {
-  return { names: new Set(hostNodes.names), about: `the table of ${hostNodes.host}` };
+  // In short lists, because a program with one long line would fill a terminal above the trace of an error.
+  return { names: new Set(hostNodes.names.flat()), about: `the table of ${hostNodes.host}` };
 }
 
 /** A definition as a host describes it, with the Python module that it is from. */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { homeForTest, regen, startRegen } from '../../support/cli.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 test('serve status of a stopped service shows how to start it with the given data folder', async () => {
   const data = folderForTest();
@@ -27,6 +28,14 @@ test('serve logs --json prints a list, even if the log has other lines', async (
   const { stdout } = await regen(['serve', 'logs', '--json'], { home });
   expect(JSON.parse(stdout)).toEqual([{ level: 'warn' }, { message: 'not JSON' }]);
   expect((await regen(['serve', 'logs'], { home })).stdout).toBe('{"level":"warn"}\nnot JSON\n');
+});
+
+test('serve says how to sign in as its owner', async () => {
+  const served = startRegen(['serve', '--port', '0', '--data', folderForTest()]);
+  const said = 'Sign in as its owner: regen auth login --profile own --base-url http://127.0.0.1:';
+  await Promise.race([waitFor(() => expect(served.said()).toContain('Sign in as its owner: ')), served.ended]);
+  served.child.kill('SIGTERM');
+  expect((await served.ended).stderr).toContain(said);
 });
 
 test('serve on an address of another machine fails with a message', async () => {
@@ -56,7 +65,7 @@ test.each(['regen', 'magnific', 'freepik', 'vidu'])(
 test('serve vendor lists the profiles if there is none of a name', async () => {
   const { exit, stderr } = await regen(['serve', 'vendor', 'constructor']);
   expect(exit).toBe(2);
-  expect(stderr).toContain('Use one of regen, magnific, freepik, vidu.');
+  expect(stderr).toContain('Use one of regen, magnific, freepik, vidu, ');
 });
 
 test('serve --check names each fault of a profile', async () => {
