@@ -366,6 +366,10 @@ it('results of several files are named after them in a folder, with ids only whe
   ]);
   await save('cat', 'e', { force: true, claimed: new Set() });
   expect(readdirSync(join(cwd, 'out'))).toHaveLength(4);
+  // As several programs that save into the same folder at once.
+  const ids = ['f', 'g', 'h', 'i'];
+  await Promise.all(ids.map((id) => save('dog', id, { claimed: new Set() })));
+  expect(readdirSync(join(cwd, 'out')).filter((name) => name.startsWith('dog'))).toHaveLength(4);
 });
 
 it('task list asks services about tasks that were last seen running', async () => {

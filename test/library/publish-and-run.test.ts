@@ -32,12 +32,12 @@ test('a job saves its results under names that do not collide, and the same key 
   const options = { client, output: `${folder}/`, idempotencyKey: 'one' };
   const statuses: string[] = [];
   const first = await run(job, { ...options, onStatus: (status) => statuses.push(status) });
-  expect(first.files).toMatchObject([
-    { path: join(folder, `image-${first.taskId}.png`), bytes: image.length },
-  ]);
+  expect(first.files).toMatchObject([{ path: join(folder, 'image.png'), bytes: image.length }]);
   expect(readFileSync(first.files[0]?.path as string)).toEqual(image);
   expect(statuses.at(-1)).toBe('COMPLETED');
   expect((await run(job, { ...options, force: true })).taskId).toBe(first.taskId);
+  const second = await run(job, { ...options, idempotencyKey: 'two' });
+  expect(second.files).toMatchObject([{ path: join(folder, `image-${second.taskId}.png`) }]);
 });
 
 test('a job whose result would replace a file starts nothing', async () => {

@@ -32,12 +32,12 @@ async function measureMemory(pack: string): Promise<{ client: number; service: n
 
   const service = startRegen(['serve', '--port', '0'], { home, env: remembering('service') });
   await new Promise((ready) => service.child.stdout?.once('data', ready));
-  const published = await startRegen(['version', 'publish', pack, '--json'], {
+  const published = await startRegen(['version', 'publish', pack], {
     home,
     env: remembering('client'),
   }).ended;
   expect(published).toMatchObject({ exit: 0 });
-  expect(JSON.parse(published.stdout)).toMatchObject({ status: 'NodeVersionStatusActive' });
+  expect(published.stdout).toContain('NodeVersionStatusActive');
   expect(published.stderr).toContain('2002 files');
   await startRegen(['serve', 'stop'], { home }).ended;
   await service.ended;

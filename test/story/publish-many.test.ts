@@ -9,7 +9,7 @@ function packsForTest(packs: Readonly<Record<string, string | undefined>>): stri
   const cwd = folderForTest();
   for (const [dir, id] of Object.entries(packs)) {
     mkdirSync(join(cwd, 'packs', dir), { recursive: true });
-    writeFileSync(join(cwd, 'packs', dir, '__init__.py'), 'NODE_CLASS_MAPPINGS = {}\n');
+    writeFileSync(join(cwd, 'packs', dir, '__init__.py'), 'class A: pass\nNODE_CLASS_MAPPINGS = {"A": A}\n');
     if (id === undefined) continue;
     const manifest = `[project]\nname = "${id}"\nversion = "1.0.0"\n[tool.hostui]\nPublisherId = "acme"\n`;
     writeFileSync(join(cwd, 'packs', dir, 'pyproject.toml'), manifest);

@@ -14,7 +14,8 @@ import { join } from 'node:path';
 import { readFolderFile } from '../../disk/folder-file.js';
 import { type Lock, LockTimeout, takeLock } from '../../disk/lock.js';
 import { appendWhole } from '../../disk/private-file.js';
-import { serviceKey, type Target } from '../../flows/tasks/task.js';
+import { serviceKey } from '../../flows/tasks/ledger.js';
+import type { Target } from '../../flows/tasks/task.js';
 import { Failure, usage } from '../terminal/failure.js';
 
 /** What this run and earlier ones recorded about a job. */

@@ -10,7 +10,6 @@ import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
-import { isNamed } from '../connect/settings.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { REPORT_FORMATS, type ReportedFinding } from '../publish/report-findings.js';
 import { exitCodes, usage } from '../terminal/failure.js';
@@ -42,7 +41,7 @@ export const view = (): View => ({
   },
   shape: { columns: ['kind', 'what', 'where', 'detail'] },
   notes: [
-    'If a service is named, its registry is asked which other nodes have definitions of the same names: the host loads only one of them.',
+    'If --base-url or --profile names a service, its registry is asked which other nodes have definitions of the same names: the host loads only one of them.',
   ],
   examples: [
     'regen version check',
@@ -112,15 +111,15 @@ function readFormat({ flags, output }: Needs<'flags' | 'output'>) {
 }
 
 /**
- * Finds the definitions that other nodes of the registry have, too. Only a service that was named is asked, so that a check
- * starts none; if it does not answer, the check goes on.
+ * Finds the definitions that other nodes of the registry have, too. Only a service that was named on the command line is
+ * asked, so that a check sends nothing otherwise; if it does not answer, the check goes on.
  */
 async function findTakenNames(
   { services, signal, output }: Pick<Context, 'services' | 'signal' | 'output'>,
   { manifest }: Pack,
   { nodes }: CodeReport,
 ): Promise<ReportedFinding[]> {
-  if (nodes.length === 0 || !isNamed(services.target)) return [];
+  if (nodes.length === 0 || !services.isTargetGiven) return [];
   const body = { names: nodes.map(({ name }) => name) };
   try {
     const { client } = await services.reach();

@@ -56,6 +56,7 @@ export const view = (): View => ({
 
 export async function run(context: Context): Promise<void> {
   const { output, system } = context;
+  output.beginStream();
   const options = readOptions(context);
   const act = createActions(context);
   const secrets = new SecretsInUse(context, await readSecrets(context));

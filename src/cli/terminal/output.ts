@@ -39,6 +39,7 @@ export class Output {
   readonly #out: Promise<Stream>;
   readonly #err: Promise<Stream>;
   #written: Promise<void> = Promise.resolve();
+  #isStream = false;
   /** Whether a pager has the screen: Ctrl-C is then meant for it. */
   isPaging = false;
   /** The spinner below the printed lines. */
@@ -154,7 +155,12 @@ export class Output {
 
   /** Whether stderr is for a program, which reads one JSON object there if the command fails. */
   get isForProgram(): boolean {
-    return this.mode.json === true && !this.mode.ndjson && !this.system.stderr.isTTY;
+    return this.mode.json === true && !this.mode.ndjson && !this.#isStream && !this.system.stderr.isTTY;
+  }
+
+  /** Says that results come one by one until the command is ended, so that what goes on is told beside them. */
+  beginStream(): void {
+    this.#isStream = true;
   }
 
   /** Whether nothing but errors is printed for people. */

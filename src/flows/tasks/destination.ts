@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { copyFile, link, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { Client } from '../../client/client.js';
+import { hasCode } from '../../contract/has-code.js';
 import { RESULT_TYPES, readFileType } from '../../disk/file-type.js';
 import { createPartPath } from '../../disk/part-file.js';
 import { checkDigest, computeSha256 } from '../digest.js';
@@ -36,6 +37,11 @@ const MAX_NAME_BYTES = 255;
 const UUID = '00000000-0000-0000-0000-000000000000';
 const PLACEHOLDER = /\{(\w+)\}/g;
 const PLACEHOLDER_NAMES = ['name', 'n', 'task_id', 'index', 'ext'];
+
+/** A second name of a file, or a copy on file systems without links. */
+async function duplicate(from: string, to: string): Promise<void> {
+  await link(from, to).catch(() => copyFile(from, to));
+}
 
 /** Where results are saved: a file, a folder or a pattern. */
 export class Destination {
@@ -115,10 +121,7 @@ export class Destination {
       checkDigest(headers['repr-digest'], sha256);
       const type = await readFileType(fetched);
       const ext = type?.ext ?? chooseExtension(headers['content-type'], url);
-      const path = await this.#choosePath(facts, ext, sha256);
-      if (!(await this.#isThere(path, sha256))) {
-        await saveFile(path, this.how.force, (temporary) => rename(fetched, temporary));
-      }
+      const path = await this.#place(fetched, facts, ext, sha256);
       return { path, bytes, sha256, ...(type && { mediaType: type.mediaType }) };
     } finally {
       await rm(fetched, { force: true });
@@ -137,6 +140,22 @@ export class Destination {
       writeFileSync(temporary, text, { flag: 'wx' }),
     );
     return beside;
+  }
+
+  /** Gives a complete file its name. @returns its path */
+  async #place(fetched: string, facts: PatternValues, ext: string, sha256: string): Promise<string> {
+    const path = await this.#choosePath(facts, ext, sha256);
+    if (await this.#isThere(path, sha256)) return path;
+    try {
+      await saveFile(path, this.how.force, (temporary) => duplicate(fetched, temporary));
+      return path;
+    } catch (error) {
+      const unique = this.#uniquePattern && this.#path(facts, ext, this.#uniquePattern);
+      if (unique === undefined || unique === path || !hasCode(error, 'file_exists')) throw error;
+      // Another process took the name since it was chosen.
+      await saveFile(unique, this.how.force, (temporary) => duplicate(fetched, temporary));
+      return unique;
+    }
   }
 
   /** Chooses the name of a result: in a folder, one that no other file has. */

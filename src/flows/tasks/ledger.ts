@@ -67,6 +67,11 @@ const RESUME_MS = 24 * 60 * 60_000;
 // Decided: a new entry removes those older than 90 days; no task runs that long.
 const MAX_AGE_MS = 90 * 24 * 60 * 60_000;
 
+/** The name of a service in the ledger. */
+export function serviceKey({ baseUrl }: { readonly baseUrl?: string }): string {
+  return baseUrl === undefined ? 'local' : new URL(baseUrl).href.replace(/\/$/, '');
+}
+
 /**
  * The tasks that this user started: one small, private file per task, written atomically. A local id begins with its
  * time and contains a digest of the request, so the newest and the repeated entries are found by file names alone.

@@ -7,12 +7,11 @@ import { detectFileType } from '../../disk/file-type.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { FlowError } from '../flow-error.js';
-import type { Entry, EntryChoice, ImageReference } from './ledger.js';
+import { type Entry, type EntryChoice, type ImageReference, serviceKey } from './ledger.js';
 import {
   cannotRead,
   findTask,
   readTask,
-  serviceKey,
   type Target,
   type Task,
   type TaskContext,

@@ -7,7 +7,7 @@ import type { TaskFacts } from '../../contract/operation.js';
 import type { TaskAccount } from '../../contract/task.js';
 import { FlowError, requireSubject } from '../flow-error.js';
 import type { SigningService } from '../trust/verify-statement.js';
-import type { Entry, Ledger } from './ledger.js';
+import { type Entry, type Ledger, serviceKey } from './ledger.js';
 import { readTaskState, type TaskState } from './task-state.js';
 
 /** A service that is used. */
@@ -52,11 +52,6 @@ export interface Task extends Pick<TaskFacts, 'kind' | 'noun' | 'read'> {
 export function toStartedTask(operation: string, id: string, target: Target): Task {
   const { kind, noun, read } = getTaskFacts(operation);
   return { id, kind, noun, read, target };
-}
-
-/** The name of a service in the ledger. */
-export function serviceKey({ baseUrl }: Target): string {
-  return baseUrl === undefined ? 'local' : new URL(baseUrl).href.replace(/\/$/, '');
 }
 
 /**

@@ -179,6 +179,7 @@ export const Configuration = z.strictObject({
       asOf: z
         .union([z.iso.date(), z.iso.datetime()], { error: 'must be a date such as 2026-11-01' })
         .optional()
+        .meta({ examples: ['2026-11-01'] })
         .describe('Only versions that were there at this date or time (UTC): 2026-11-01'),
     })
     .optional(),

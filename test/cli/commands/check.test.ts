@@ -182,17 +182,20 @@ test('check names definitions that other nodes of the named registry have, too, 
   const { personalAccessToken } = await publisherForTest(service);
   const env = { REGEN_BASE_URL: service.url, REGEN_PUBLISH_TOKEN: personalAccessToken };
   expect((await regen(['version', 'publish', packForTest({ name: 'first' })], { env })).exit).toBe(0);
-  const { exit, stdout } = await regen(['version', 'check', packForTest({ name: 'second' })], { env });
+  const check = (name: string, ...flags: string[]) =>
+    regen(['version', 'check', packForTest({ name }), ...flags], { env });
+  const { exit, stdout } = await check('second', '--base-url', service.url);
   expect([exit, stdout]).toEqual([
     0,
     expect.stringContaining(
       'low\ttaken-name\t__init__.py:2\tThe definition Greet is in first, too; the host loads only one of them.\n',
     ),
   ]);
-  const own = await regen(['version', 'check', packForTest({ name: 'first' })], { env });
+  const own = await check('first', '--base-url', service.url);
   expect(own.stdout).not.toContain('taken-name');
+  expect((await check('second')).stdout).not.toContain('taken-name');
   await service.stop();
-  const offline = await regen(['version', 'check', packForTest({ name: 'second' })], { env });
+  const offline = await check('second', '--base-url', service.url);
   expect([offline.exit, offline.stderr]).toEqual([
     0,
     expect.stringContaining('Names of other nodes were not compared'),

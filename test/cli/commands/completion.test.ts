@@ -160,12 +160,8 @@ test('bash completes commands, flags, choices and files', (context) => {
   expect(completeInBash(['version', 'p'])).toEqual(['publish', 'pack']);
   expect(completeInBash(['serve', 'st'])).toEqual(['status', 'stop']);
   expect(completeInBash(['version', 'publish', '--chan'])).toEqual(['--changelog', '--changelog-file']);
-  expect(completeInBash(['version', 'list', 'n', '--statuses', 'NodeVersionStatusB'])).toEqual([
-    'NodeVersionStatusBanned',
-  ]);
-  expect(completeInBash(['version', 'list', 'n', '--statuses', '=', 'NodeVersionStatusB'])).toEqual([
-    'NodeVersionStatusBanned',
-  ]);
+  expect(completeInBash(['version', 'list', 'n', '--statuses', 'ba'])).toEqual(['banned']);
+  expect(completeInBash(['version', 'list', 'n', '--statuses', '=', 'ba'])).toEqual(['banned']);
   expect(completeInBash(['version', 'publish', 'p'], { cwd })).toEqual(['packs']);
   expect(completeInBash(['version', 'pack', '-o', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
   expect(completeInBash(['version', 'pack', '--output', '=', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
@@ -214,9 +210,7 @@ test('fish completes commands, flags, choices and files', (context) => {
   expect(completeInFish('regen ver')).toEqual(['version']);
   expect(completeInFish('regen version p').sort()).toEqual(['pack', 'publish']);
   expect(completeInFish('regen version publish --chan')).toEqual(['--changelog', '--changelog-file']);
-  expect(completeInFish('regen version list n --statuses=NodeVersionStatusB')).toEqual([
-    '--statuses=NodeVersionStatusBanned',
-  ]);
+  expect(completeInFish('regen version list n --statuses=ba')).toEqual(['--statuses=banned']);
   expect(completeInFish('regen version publish p', { cwd })).toEqual(['packs/']);
   expect(completeInFish('regen version pack --output packs/', { cwd })).toEqual(['packs/a.txt']);
   expect(completeInFish('regen version pack --output=packs/', { cwd })).toEqual(['--output=packs/a.txt']);
@@ -228,10 +222,7 @@ test('zsh completes commands, flags, choices and files', async (context) => {
   const { completes, lists } = await startZsh({ cwd: filesForTest({ 'packs/a.txt': '', 'pack.txt': '' }) });
   await completes('regen ver', 'regen version ');
   await completes('regen version publish --skip', 'regen version publish --skip-existing ');
-  await completes(
-    'regen version list n --statuses=NodeVersionStatusB',
-    'regen version list n --statuses=NodeVersionStatusBanned ',
-  );
+  await completes('regen version list n --statuses=ba', 'regen version list n --statuses=banned ');
   await completes('regen version publish pa', 'regen version publish packs/');
   await completes('regen version pack --output=packs/a', 'regen version pack --output=packs/a.txt ');
   await lists('regen version p', 'pack', 'Write the archive', 'publish', 'Publish a node pack');
@@ -274,7 +265,7 @@ test('offers publishers, nodes and versions of the service that a command would 
   const { env } = await serviceWithNode();
   expect(await waitForValues(['node', 'list', ''], { env }, 'acme')).toEqual(['acme']);
   expect(await waitForValues(['version', 'list', ''], { env }, 'pack')).toEqual(['pack']);
-  const versions = await waitForValues(['version', 'update', 'acme', 'pack', ''], { env }, '1.0.0');
+  const versions = await waitForValues(['version', 'update', 'pack', ''], { env }, '1.0.0');
   expect(versions.sort()).toEqual(['1.0.0', '2.0.0-rc.1']);
   expect(await waitForValues(['node', 'install', ''], { env }, 'pack')).toEqual(['pack']);
   const pinned = await waitForValues(['node', 'install', 'other', 'pack@1'], { env }, 'pack@1.0.0');
@@ -382,7 +373,8 @@ test('offers the tasks started from here, newest first, by local id where the ot
     { ...draft, request: { image: 'https://example.com/2.png' } },
     'new',
   );
-  expect(await completeWords(['task', 'wait', ''], { home })).toEqual([unknown.id, 'task-1']);
+  const newest = ['@last', '@last:image', '@last:video'];
+  expect(await completeWords(['task', 'wait', ''], { home })).toEqual([...newest, unknown.id, 'task-1']);
 });
 
 test('offers no value that a shell could read as more than one word', () => {

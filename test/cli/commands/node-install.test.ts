@@ -136,9 +136,10 @@ describe('node install', () => {
 
   test('prints with --dry-run what would change, downloads nothing, and counts no install', async () => {
     const { anyone, service } = await packRegistryForTest([{}]);
-    const { change, customNodes, cwd } = hostForTest(anyone);
-    const { answer, stderr } = await change('install', 'pack', '--dry-run');
+    const { change, customNodes, cwd, run } = hostForTest(anyone);
+    const { answer } = await change('install', 'pack', '--dry-run');
     expect(answer.packs).toMatchObject([{ node_id: 'pack', version: '1.0.0', state: 'installed' }]);
+    const { stderr } = await run(['node', 'install', 'pack', '--into', 'custom_nodes', '--dry-run']);
     expect(stderr).toContain('Nothing was changed.');
     expect([...readdirSync(customNodes), ...readdirSync(cwd)]).toEqual(['custom_nodes']);
     await service.context.installs.write();

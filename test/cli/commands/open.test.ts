@@ -39,7 +39,7 @@ describe('regen open', () => {
     const env = { ...surroundings.env, BROWSER: browser };
     const { exit, stdout, stderr } = await regen(['open', '--tasks'], { ...surroundings, env });
     expect([exit, stdout], stderr).toEqual([0, '']);
-    await waitFor(() => existsSync(seen));
+    await waitFor(() => expect(existsSync(seen)).toBe(true));
     const file = readFileSync(seen, 'utf8').trim();
     expect(file).not.toContain('code=');
     expect(statSync(file).mode & 0o077).toBe(0);

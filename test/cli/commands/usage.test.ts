@@ -25,7 +25,7 @@ it('usage is a table, CSV with a header, or the response as JSON', async () => {
   ]);
   const csv = await regen(['admin', 'usage', '--csv'], surroundings);
   expect(csv.stdout).toBe(
-    'day,user_id,user_email,key_name,key_id,operation,model,tasks,charged,refunded,credits\n2026-03-30,owner,,,,image.relight,,2,60,0,60\n',
+    'day,user_id,user_email,key_name,key_id,operation,model,tasks,charged,refunded,credits,vendor_credits,difference\n2026-03-30,owner,,,,image.relight,,2,60,0,60,,\n',
   );
   const json = await regen(['usage', '--json'], surroundings);
   expect(JSON.parse(json.stdout)).toMatchObject({ from: '2026-03-01', to: '2026-03-30', credits: 60 });

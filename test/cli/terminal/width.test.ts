@@ -14,7 +14,7 @@ const REGION = '\u{1f1e6}';
 
 test('a record shows the beginning of a text of a megabyte, and that it goes on', () => {
   const lines = layOutRecord({ id: 'light', description: 'x'.repeat(1_000_000) }, screen);
-  expect(lines[0]).toMatch(/^id +light$/);
+  expect(lines[0]).toMatch(/^ID +light$/);
   expect(countUnits(lines)).toBeLessThan(300_000);
   expect(lines.at(-1)).toMatch(/x…$/);
 });

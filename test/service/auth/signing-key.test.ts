@@ -22,7 +22,7 @@ it('the signing key can be rotated while the service runs, and tokens of the old
   ).body;
 
   const { exit, stdout, stderr } = await regen(['serve', 'rotate-key', '--data', data, '--json']);
-  expect([exit, stderr]).toEqual([0, expect.stringContaining('an hour')]);
+  expect([exit, stderr]).toEqual([0, '']);
   const { kid } = JSON.parse(stdout);
   const after = await service.signFor({ sub: 'ann' });
   expect(readKid(after)).toBe(kid);
