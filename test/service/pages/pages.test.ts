@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { html, untrusted } from '../../../src/service/pages/html.js';
 import { registryForFile } from '../../support/registry.js';
+import { ask, serviceForTest } from '../../support/service.js';
 
 const registry = registryForFile();
 
@@ -204,6 +205,52 @@ describe('a page', () => {
       expect(listDangers(page.text), path).toEqual([]);
       expect(page.text).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
     }
+  });
+});
+
+describe('a service whose reads need a sign-in', () => {
+  it('shows its pages only to who followed a link, which works once', async () => {
+    const { url, ownerToken } = await serviceForTest({ registry: { read: 'authenticated' } });
+    const closed = await fetch(url);
+    expect([closed.status, await closed.text()]).toEqual([401, expect.stringContaining('regen open')]);
+    const link = await ask(`${url}/users/me/page-link`, {
+      method: 'POST',
+      token: ownerToken,
+      json: { path: '/' },
+    });
+    const opened = await fetch(link.body.url);
+    const cookie = opened.headers.get('set-cookie')?.split(';')[0] as string;
+    const open = await fetch(url, { headers: { cookie } });
+    expect([open.status, open.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect((await fetch(link.body.url)).status).toBe(403);
+    expect((await fetch(url, { headers: { cookie: `${cookie}x` } })).status).toBe(401);
+    expect((await fetch(`${url}/nodes`, { headers: { cookie } })).status).toBe(401);
+  });
+
+  it('refuses links to other places than its pages', async () => {
+    const { url, ownerToken } = await serviceForTest();
+    for (const path of [
+      '//evil.example',
+      'https://evil.example',
+      '/\\\\evil.example',
+      '/nodes',
+      '/web/sign-in?code=x',
+      '/web/a b',
+    ]) {
+      const json = { path };
+      const answer = await ask(`${url}/users/me/page-link`, { method: 'POST', token: ownerToken, json });
+      expect(answer.status, path).toBe(400);
+    }
+  });
+});
+
+describe('a service with a path in its public address', () => {
+  it('links to pages below that path', async () => {
+    const { localUrl } = await serviceForTest({ publicUrl: 'https://team.example/regen', trustedProxies: 1 });
+    const text = await (await fetch(localUrl, { headers: { host: 'team.example' } })).text();
+    expect(text).toContain('href="/regen/web/style.css"');
+    expect(text).toContain('action="/regen/"');
+    expect(text).not.toMatch(/ (?:href|src|action)="\/(?!regen\/)/);
   });
 });
 
