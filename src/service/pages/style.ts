@@ -59,7 +59,6 @@ th { color: var(--quiet); font-weight: 600; white-space: nowrap; }
 .active, .completed, .success { color: var(--good); }
 .flagged, .pending { color: var(--warn); }
 .banned, .deleted, .failed { color: var(--bad); }
-.findings { padding-left: 20px; }
 .text { white-space: pre-wrap; }
 .pages { display: flex; gap: 16px; margin: 20px 0; }
 svg.node { display: block; max-width: 100%; height: auto; margin: 8px 0; font: 12px system-ui, sans-serif; }

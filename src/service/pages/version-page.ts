@@ -42,7 +42,7 @@ export const versionPage = definePage({
       body: html`<p><a href="${toNodePath(nodeId)}">${nodeId}</a></p>
 <h1>${nodeId} ${number}</h1>
 ${listFacts(facts)}
-${reason && html`<h2>Verdict</h2>\n${drawReason(reason)}`}
+${reason && html`<h2>Verdict</h2>\n<p class="text">${untrusted(reason, 10_000)}</p>`}
 ${version.changelog && html`<h2>Changelog</h2>\n<p class="text">${untrusted(version.changelog, 4000)}</p>`}
 ${listRequirements(version.dependencies)}
 <h2 id="definitions">Node definitions</h2>
@@ -70,17 +70,6 @@ function describeNone(status: string | undefined): string {
   if (status === 'pending') return 'They are being read.';
   if (status === 'failed') return 'They could not be read from the archive.';
   return 'It has none.';
-}
-
-const MAX_REASONS = 100;
-
-/** The reason of a verdict has a finding in each line. */
-function drawReason(reason: string): Html {
-  const lines = reason.split('\n').filter((line) => line.trim() !== '');
-  const more = lines.length - MAX_REASONS;
-  return html`<ul class="findings">${lines.slice(0, MAX_REASONS).map((line) => html`<li>${untrusted(line, 500)}</li>\n`)}</ul>${
-    more > 0 && html`<p>And ${more} more.</p>`
-  }`;
 }
 
 function listRequirements(dependencies: readonly string[] | undefined): Html | undefined {
