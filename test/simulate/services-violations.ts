@@ -56,7 +56,7 @@ export async function findViolations(
     if (description !== 'told' || author !== 'ann') violations.push(`node ${id}: ${description}, ${author}`);
   }
   const keys = await database.selectFrom('keys').select('use').orderBy('use').execute();
-  if (keys.map(({ use }) => use).join() !== 'owner,token,url')
+  if (keys.map(({ use }) => use).join() !== 'owner,statement,token,url')
     violations.push(`keys: ${keys.map(({ use }) => use).join()}`);
   return violations;
 }

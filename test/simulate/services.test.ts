@@ -26,7 +26,7 @@ describe.skipIf(!testDatabase || explainMissingPostgres(false))(
         seed: 1,
         spoil: (database) => database.insertInto('keys').values(row).execute(),
       });
-      await expect(run).rejects.toThrow('keys: owner,token,token,url');
+      await expect(run).rejects.toThrow('keys: owner,statement,token,token,url');
     });
   },
 );
