@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../src/contract/schema/limits.js';
@@ -8,7 +8,8 @@ import { folderForTest } from '../support/service.js';
 import { createRawZip, type RawEntry } from './raw-zip.js';
 
 async function unpackEntries(entries: readonly RawEntry[], skips?: (path: string) => boolean) {
-  const [folder, archive] = [folderForTest(), join(folderForTest(), 'node.zip')];
+  const [folder, archive] = [join(folderForTest(), 'pack'), join(folderForTest(), 'node.zip')];
+  mkdirSync(folder);
   writeFileSync(archive, createRawZip(entries));
   return { folder, inspection: await unpackArchive(archive, folder, DEFAULT_LIMITS, skips) };
 }
