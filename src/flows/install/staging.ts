@@ -19,7 +19,7 @@ import { exists, type InstalledPack, TRACKING_FILE } from './installed-packs.js'
 
 /** Where packs are prepared, on the disk of the folder that they go to. The host ignores names with this ending. */
 const STAGING_FOLDER = '.regen.disabled';
-/** Where ComfyUI-Manager keeps packs that the host shall not load. */
+/** Where ComfyUI-Manager keeps packs that the host does not load. */
 const DISABLED_FOLDER = '.disabled';
 
 /** How long to wait for another process that installs into the same folder. */

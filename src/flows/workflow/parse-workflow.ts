@@ -125,7 +125,7 @@ function readEditorFile(root: Fields): WorkflowNode[] {
   const groups = isRecord(root.extra) && isRecord(root.extra.groupNodes) ? root.extra.groupNodes : {};
   for (const [name, group] of Object.entries(groups))
     if (isRecord(group)) for (const sign of ['>', '/']) subgraphs.set(`workflow${sign}${name}`, group);
-  // Each subgraph is read once, whatever contains it, so that those that contain themselves end.
+  // Each subgraph is read once, however often it is contained, so that those that contain themselves end.
   const found: WorkflowNode[] = [];
   const pending = [{ graph: root, path: '' }];
   const seen = new Set<Fields>();
