@@ -26,7 +26,10 @@ export const task = {
   list: operation('GET /users/tasks', {
     summary: 'List your tasks, newest first',
     who: 'bearer',
-    query: Paging,
+    query: Paging.extend({
+      key_id: z.string().max(64).optional().describe('Only tasks that this API key started'),
+      state: z.enum(['unfinished']).optional().describe('Only tasks that have not ended'),
+    }),
     response: definePage({ tasks: z.array(ListedTask) }),
     extension: 'finds tasks without their ids',
   }),

@@ -165,6 +165,8 @@ export const migrations: readonly Migration[] = [
       '{prefixIndex}',
     ],
   },
+  // What API keys may spend in all. A service of an earlier release would not hold them to it.
+  { number: 22, statements: ['alter table api_keys add column credits bigint'] },
 ];
 
 /** Puts a space for each separator of words. */
