@@ -165,6 +165,8 @@ export const migrations: readonly Migration[] = [
       '{prefixIndex}',
     ],
   },
+  // What a staged version says of its node, which holds once it is approved.
+  { number: 25, rolling: true, statements: ['alter table versions add column node_update text'] },
 ];
 
 /** Puts a space for each separator of words. */
