@@ -167,6 +167,8 @@ export const migrations: readonly Migration[] = [
   },
   // What API keys may spend in all. A service of an earlier release would not hold them to it.
   { number: 22, statements: ['alter table api_keys add column credits bigint'] },
+  // What a staged version says of its node, which holds once it is approved.
+  { number: 25, rolling: true, statements: ['alter table versions add column node_update text'] },
 ];
 
 /** Puts a space for each separator of words. */
