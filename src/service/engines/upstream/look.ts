@@ -56,7 +56,7 @@ async function readStatus(
     vendor.callsBack = true;
     return reported;
   }
-  const waitMs = vendor.takeRequest(true);
+  const waitMs = await task.takeRequest(true);
   if (waitMs > 0) return { waitMs, isStarted: true };
   const timeoutMs = ANSWER_TIMEOUT_MS;
   try {

@@ -5,6 +5,7 @@ import type { VendorSettings } from '../../configuration/generation-settings.js'
 import type { Context } from '../../operation/context.js';
 import { EngineFailure, type EngineJob, type EngineMemory, type EngineWait } from '../../operation/engine.js';
 import type { VendorCallbacks } from './callbacks.js';
+import type { TakeRequest } from './request-window.js';
 import { saveState, type UpstreamState } from './state.js';
 import type { Vendor } from './vendor.js';
 
@@ -20,6 +21,7 @@ export interface UpstreamOptions {
   readonly settings: VendorSettings;
   readonly vendor: Vendor;
   readonly callbacks: VendorCallbacks;
+  readonly takeRequest: TakeRequest;
   readonly troubles: VendorTroubles;
   /** Reads the state of another task, if it has the same creator. */
   readonly readState: (taskId: string, job: EngineJob) => Promise<UpstreamState>;

@@ -35,7 +35,7 @@ export async function startVendorTask(
 ): Promise<(UpstreamState & { readonly taskId: string }) | EngineWait | EngineResult> {
   const { memory, vendor, job, now } = task;
   const { refusedKeys = 0, failingSince, failures } = state;
-  const waitMs = vendor.takeRequest(false);
+  const waitMs = await task.takeRequest(false);
   if (waitMs > 0) return { waitMs, isStarted: false };
   const isLost = state.asked !== undefined && !state.asked.keyHonoured && !vendor.honoursKeys;
   if (isLost) {

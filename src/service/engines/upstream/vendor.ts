@@ -42,12 +42,6 @@ export class NoAnswer extends Error {
 
 const RESULT_ANSWER_MS = 5 * 60_000;
 
-/** A minute, and what the way to the vendor takes. */
-const WINDOW_MS = 61_000;
-
-/** The share of a vendor's requests that are looks. Starts are requests, too. */
-export const LOOKS_SHARE = 0.6;
-
 /** One vendor: its profile, its base URL, its key, and whether it honours Idempotency-Key. */
 export class Vendor {
   readonly profile: VendorProfile;
@@ -55,36 +49,13 @@ export class Vendor {
   readonly #key: string;
   #agent: Agent | undefined;
   #seenToHonourKeys = false;
-  /** When the requests of the last minute were taken. Milliseconds since the epoch. */
-  #taken: { readonly at: number; readonly isLook: boolean }[] = [];
-  readonly #now: () => number;
   /** Whether the last task that ended was reported by a callback. */
   callsBack = false;
 
-  constructor(profile: VendorProfile, settings: VendorSettings, key: string, now: () => number) {
+  constructor(profile: VendorProfile, settings: VendorSettings, key: string) {
     this.profile = profile;
     this.#settings = settings;
     this.#key = key;
-    this.#now = now;
-  }
-
-  /**
-   * Takes one of the requests that the vendor allows per minute; looks leave some for starts. Those that are rare, such as
-   * cancels, are not counted.
-   * @returns how long to wait if none is left, in milliseconds
-   */
-  takeRequest(isLook: boolean): number {
-    const { requestsPerMinute } = this.profile.limits;
-    if (requestsPerMinute === undefined) return 0;
-    const now = this.#now();
-    this.#taken = this.#taken.filter(({ at }) => now - at < WINDOW_MS);
-    const looks = this.#taken.filter((one) => one.isLook);
-    const mostLooks = Math.ceil(requestsPerMinute * LOOKS_SHARE);
-    const full = isLook && looks.length >= mostLooks ? looks : this.#taken;
-    if (full.length >= (full === looks ? mostLooks : requestsPerMinute))
-      return (full[0]?.at ?? now) + WINDOW_MS - now;
-    this.#taken.push({ at: now, isLook });
-    return 0;
   }
 
   get baseUrl(): string {

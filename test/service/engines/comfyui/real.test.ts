@@ -29,7 +29,7 @@ const slowGraph = {
   ...Object.fromEntries(
     [3, 4, 5, 6].map((id) => [
       id,
-      { class_type: 'ImageBlur', inputs: { image: [`${id - 1}`, 0], blur_radius: 31, sigma: 5 } },
+      { class_type: 'ImageBlur', inputs: { image: [`${id - 1}`, 0], blur_radius: 8, sigma: 5 } },
     ]),
   ),
   '7': { class_type: 'SaveImage', inputs: { images: ['6', 0], filename_prefix: 'slow' } },
