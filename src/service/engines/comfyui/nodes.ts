@@ -26,7 +26,7 @@ export type NodeClasses = ReadonlyMap<string, NodeClass>;
 
 /**
  * Reads those classes of a workflow's nodes that the server has.
- * @throws NoComfyUi; the signal's reason
+ * @throws NoAnswer; the signal's reason
  */
 export async function readNodeClasses(
   host: ComfyUiHost,

@@ -1,10 +1,9 @@
 import { isRecord } from '../../../contract/json.js';
 import type { VendorErrorForm, VendorTaskForm } from '../../configuration/vendor-profile.js';
+import type { RemoteFile } from '../download-results.js';
 
 /** A file that a vendor made. */
-export interface VendorFile {
-  readonly url: string;
-  readonly role?: 'video' | 'cover';
+interface VendorFile extends RemoteFile {
   /** The vendor's id of the video, for extensions of it. */
   readonly id?: string | undefined;
 }
