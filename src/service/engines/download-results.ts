@@ -38,7 +38,7 @@ interface Download {
 const FETCH_SECONDS = 600;
 
 /** The types that this service can serve; TIFF is not one. */
-const ACCEPTED_TYPES = { image: /^image\/(?!tiff)/, video: /^video\// } as const;
+export const ACCEPTED_TYPES = { image: /^image\/(?!tiff)/, video: /^video\// } as const;
 
 /**
  * Downloads the results of a task into its folder, because their URLs expire.

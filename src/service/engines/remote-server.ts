@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Agent } from 'undici';
 import { parseJson } from '../../contract/json.js';
 import { notifyOnStart } from '../../wire/notify-on-start.js';
-import { readBody } from '../../wire/read-body.js';
+import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { createOperatorAgent } from '../network/guarded-agent.js';
 import { runWithin, TimedOut } from '../network/run-within.js';
 
@@ -18,7 +18,7 @@ export interface RemoteRequest {
 export interface RemoteAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined if it is not JSON. */
+  /** Undefined if it is not JSON, or longer than any answer needs. */
   readonly body: unknown;
 }
 
@@ -62,11 +62,14 @@ export class RemoteServer {
         const agent = this.#agent.compose(notifyOnStart(onStart));
         const answer = await request(agent, url, { ...message, headers, signal });
         const joined = Object.entries(answer.headers).map(([name, value]) => [name, String(value ?? '')]);
-        const text = (await readBody(answer.body, this.#maxAnswerBytes)).toString();
+        const bytes = await readBody(answer.body, this.#maxAnswerBytes).catch((error) => {
+          if (error instanceof BodyTooLong) return undefined;
+          throw error;
+        });
         return {
           status: answer.statusCode,
           headers: Object.fromEntries(joined),
-          body: parseJson(text),
+          body: bytes && parseJson(bytes.toString()),
         };
       });
     } catch (error) {

@@ -9,7 +9,7 @@ import {
 } from '../../operation/engine.js';
 import { downloadResults, type ResultSource } from '../download-results.js';
 import { NoAnswer } from '../remote-server.js';
-import type { VendorStatus } from './parse-answers.js';
+import { findText, type VendorStatus } from './parse-answers.js';
 import { type RetryReason, type UpstreamTask, waitForLook, waitForRetry } from './retry.js';
 import { saveState, type UpstreamState } from './state.js';
 import type { Vendor } from './vendor.js';
@@ -47,7 +47,10 @@ async function readStatus(
 ): Promise<VendorStatus | RetryReason | EngineWait> {
   const { job, callbacks, vendor, signal, now } = task;
   // The URL of the callback is known to the vendor alone, and a task that has ended does not change any more.
-  const reported = parseTaskStatus(task, await callbacks.readLast(job.id));
+  const last = await callbacks.readLast(job.id);
+  const isOther =
+    (findText(last, [...(vendor.profile.task.id ?? []), '/id']) ?? vendorTaskId) !== vendorTaskId;
+  const reported = isOther ? undefined : parseTaskStatus(task, last);
   if (reported && reported.state !== 'running') {
     vendor.callsBack = true;
     return reported;

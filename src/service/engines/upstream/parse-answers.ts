@@ -84,10 +84,13 @@ export function parseResults(
   return { state: 'done', files, credits: readCredits(body, form) };
 }
 
+/** More is no price, and would spoil the sums of all tasks. */
+const MAX_CREDITS = 1e9;
+
 /** @returns what the vendor says that it charges; undefined if it does not say */
 export function readCredits(body: unknown, { credits }: VendorTaskForm): number | undefined {
   const found = credits === undefined ? undefined : readPointer(body, credits);
-  return typeof found === 'number' && Number.isFinite(found) && found >= 0 ? found : undefined;
+  return typeof found === 'number' && found >= 0 && found <= MAX_CREDITS ? found : undefined;
 }
 
 /** @returns the id of a started task; undefined if there is none that is safe in a path */
