@@ -225,7 +225,7 @@ const checking: Case = {
         ({ status } = await client.version.get({ nodeId: 'pack', version }));
       }
     };
-    const { limits } = parseConfiguration({}, {});
+    const { limits } = await parseConfiguration({}, {});
     const readOne = async () => {
       const reader = await createCodeReader({ follow: true, unread: {} });
       await inspectArchive(archive, limits, reader);

@@ -5,6 +5,8 @@ export type { Configuration, ConfigurationInput } from './configuration/configur
 /** @internal */
 export { parseConfiguration } from './configuration/configuration.js';
 /** @internal */
+export { loadVendorProfiles } from './configuration/generation-settings.js';
+/** @internal */
 export {
   listSettings,
   mergeSettings,
@@ -20,8 +22,6 @@ export {
   ResourceExhausted,
   type ServiceFile,
 } from './configuration/start-errors.js';
-/** @internal */
-export { vendorProfiles } from './configuration/vendor-profile.js';
 export { DataUnusable } from './database/data-unusable.js';
 /** @internal */
 export { maskPassword } from './database/postgres.js';

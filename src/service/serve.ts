@@ -93,7 +93,7 @@ export async function startService(
   input: ConfigurationInput = {},
   parts: ServiceParts = {},
 ): Promise<RunningService> {
-  const configuration = parseConfiguration(input, process.env);
+  const configuration = await parseConfiguration(input, process.env);
   const compatibility = await loadCompatibility(configuration);
   let folder: DataFolder | undefined;
   try {
@@ -237,7 +237,7 @@ async function createContext(
   const callbacks = new VendorCallbacks({ configuration, database, queue, keys, baseUrl });
   const troubles: VendorTroubles = new Map();
   const engineOptions = { env: process.env, database, callbacks, troubles, limits, now, log, count };
-  const engines = { ...createEngines(configuration.generation, engineOptions), ...given };
+  const engines = { ...(await createEngines(configuration.generation, engineOptions)), ...given };
   const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));
   const reservations = new Reservations({ database, now });
   // No other service uses the database, so they are those of one that was killed.

@@ -22,9 +22,9 @@ function readLines(): { readonly line: string; readonly isExample: boolean }[] {
   );
 }
 
-function findProblems(document: object): string[] {
+async function findProblems(document: object): Promise<string[]> {
   try {
-    parseConfiguration(document as never, {});
+    await parseConfiguration(document as never, {});
     return [];
   } catch (error) {
     if (!(error instanceof InvalidConfiguration)) throw error;
@@ -51,17 +51,18 @@ describe('the file of serve init', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('changes nothing if all defaults that apply without a vendor or another registry are uncommented', () => {
+  it('changes nothing if all defaults that apply without a vendor or another registry are uncommented', async () => {
     const applying = lines.filter(
       ({ line, isExample }) => !isExample && !/^(generation\.\w+\.(?!engine)|uplink)/.test(line),
     );
     expect(applying.length).toBeGreaterThan(50);
     const text = applying.map(({ line }) => line).join('\n');
-    expect(parseConfiguration(parse(text) as never, {})).toEqual(parseConfiguration({ port: 7717 }, {}));
+    const standard = await parseConfiguration({ port: 7717 }, {});
+    expect(await parseConfiguration(parse(text) as never, {})).toEqual(standard);
   });
 
-  it('has an example with a valid value for each setting that is not set', () => {
-    const wrong = lines.flatMap(({ line, isExample }, at) => {
+  it('has an example with a valid value for each setting that is not set', async () => {
+    const checks = lines.map(async ({ line, isExample }, at) => {
       // Workflows and recordings are files.
       if (!isExample || /^generation\.(?:\w+\.workflows|replay) /.test(line)) return [];
       const name = (settings[at] as (typeof settings)[number]).path.join('.');
@@ -72,11 +73,12 @@ describe('the file of serve init', () => {
           baseUrl: 'https://api.example.com',
           key: { env: 'K', ...(vendor as { key?: object }).key },
         });
-      const own = findProblems(document).filter(
+      const own = (await findProblems(document)).filter(
         (problem) => problem.startsWith(`${name} `) && !/needs a database/.test(problem),
       );
       return own.map((problem) => `${line}: ${problem}`);
     });
+    const wrong = (await Promise.all(checks)).flat();
     expect(wrong).toEqual([]);
   });
 });
@@ -108,10 +110,10 @@ describe('sizes and times', () => {
     ['retention.results', 30, 30],
     ['retention.bannedArchives', false, false],
     ['quotas.bytesPerDay', '1.1GB', 1.1e9],
-  ])('%s accepts %j', (name, value, expected) => {
+  ])('%s accepts %j', async (name, value, expected) => {
     const [first = '', second] = name.split('.');
     const document = second ? { [first]: { [second]: value } } : { [first]: value };
-    expect(readAt(parseConfiguration(document as never, {}), name.split('.'))).toBe(expected);
+    expect(readAt(await parseConfiguration(document as never, {}), name.split('.'))).toBe(expected);
   });
 
   it.each([
@@ -126,9 +128,9 @@ describe('sizes and times', () => {
     ['retention.results', '8.5d', 'must be a whole number of days from 7, or false'],
     ['minFreeDiskBytes', '1.0005kB', 'must be a whole number'],
     ['graceMs', true, 'must be a whole number'],
-  ])('%s with %j is refused with what it takes', (name, value, message) => {
+  ])('%s with %j is refused with what it takes', async (name, value, message) => {
     const [first = '', second] = name.split('.');
-    const problems = findProblems(second ? { [first]: { [second]: value } } : { [first]: value });
+    const problems = await findProblems(second ? { [first]: { [second]: value } } : { [first]: value });
     expect(problems).toEqual(message === undefined ? [] : [expect.stringContaining(`${name} ${message}`)]);
   });
 
@@ -146,9 +148,9 @@ describe('sizes and times', () => {
   });
 });
 
-it('an unknown setting is refused with the nearest one, at any depth', () => {
+it('an unknown setting is refused with the nearest one, at any depth', async () => {
   expect(
-    findProblems({
+    await findProblems({
       publcUrl: 3,
       quotas: { tasksInFlght: 3 },
       issuers: [{ issuer: 'https://a.example', clientid: 'x' }],

@@ -23,7 +23,9 @@ import { databaseForFolder, testDatabase } from '../support/postgres.js';
 import { createPostgresServer, explainMissingPostgres } from '../support/postgres-server.js';
 import { listStatuses, receiverForTest } from '../support/receiver.js';
 import { ask, folderForTest, publisherForTest, registerVersion, serviceForTest } from '../support/service.js';
-import { createVendorConfiguration } from '../support/vendor-service.js';
+import { createVendorConfiguration, createVendorSettings, writeProfile } from '../support/vendor-service.js';
+import { startVideo } from '../support/videos.js';
+import { startVidu } from '../support/vidu.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** Services on one PostgreSQL database and one folder of objects. */
@@ -56,6 +58,22 @@ async function endLeases({ context, instance }: RunningService): Promise<void> {
 const readStatus = async (answer: ReturnType<typeof ask>) => (await answer).status;
 
 describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
+  it('ask a vendor together only as often as it allows', async () => {
+    const vendor = await startVidu({ states: ['processing'], perMinute: 10 });
+    const profile = writeProfile({ extends: 'vidu', limits: { requestsPerMinute: 10, atOnce: 40 } });
+    const generation = { video: createVendorSettings(profile, vendor) };
+    const services = await servicesForTest(2, { generation });
+    for (let at = 0; at < 16; at += 1) {
+      const { url, ownerToken: token } = services[at % 2] as RunningService;
+      await startVideo({ url, token });
+    }
+    await waitFor(() => expect(vendor.requests.length).toBe(10));
+    // Each has more to start and to look at than is allowed.
+    for (const { context } of services)
+      expect(await context.database.selectFrom('jobs').select('id').execute()).not.toEqual([]);
+    expect(vendor.refused).toEqual([]);
+  });
+
   it('have one signing key, although they started at once, and see at once that one of them rotated it', async () => {
     const [a, b, c] = (await servicesForTest(3)) as [RunningService, RunningService, RunningService];
     const listKids = ({ context }: RunningService) => context.keys.token.map(({ kid }) => kid);

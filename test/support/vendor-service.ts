@@ -25,17 +25,25 @@ export function createVendorConfiguration({ url, key, settings = {} }: VendorGiv
   };
 }
 
+/** The settings of an engine that is the vendor of a profile. */
+export function createVendorSettings(
+  vendor: string,
+  { url: baseUrl, key }: Pick<VendorGiven, 'url' | 'key'>,
+) {
+  const file = join(folderForTest(), 'vendor.key');
+  writeFileSync(file, key);
+  return { engine: 'upstream', vendor, baseUrl, key: { file }, pollMs: 20 } as const;
+}
+
 /** A service whose images or videos are made by the vendor of a profile, called as its owner. */
 export async function profileServiceForTest(
   kind: 'image' | 'video',
   vendor: string,
-  { url: baseUrl, key }: Pick<VendorGiven, 'url' | 'key'>,
+  given: Pick<VendorGiven, 'url' | 'key'>,
   input: ConfigurationInput = {},
   parts: ServiceParts = {},
 ) {
-  const file = join(folderForTest(), 'vendor.key');
-  writeFileSync(file, key);
-  const settings = { engine: 'upstream', vendor, baseUrl, key: { file }, pollMs: 20 } as const;
+  const settings = createVendorSettings(vendor, given);
   const service = await serviceForTest({ generation: { [kind]: settings }, ...input }, parts);
   return { service, asking: { url: service.url, token: service.ownerToken } };
 }

@@ -85,6 +85,8 @@ interface ViduOptions {
   readonly onMade?: (task: ViduTask) => void | Promise<void>;
   /** How many requests it takes in a minute; more are answered with 429. */
   readonly perMinute?: number;
+  /** What it charges for a task. */
+  readonly credits?: number;
   /** After how many milliseconds a task ends, and is reported to its callback. */
   readonly takesMs?: number;
 }
@@ -104,9 +106,8 @@ export interface Vidu {
   call(task: ViduTask, state?: string): Promise<number>;
 }
 
-const CREDITS = 20;
-
 export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
+  const { credits = 20 } = options;
   const key = 'vda_secret';
   const tasks = new Map<string, ViduTask>();
   const fetched: string[] = [];
@@ -219,7 +220,7 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     }
     if (lost === 'after') return void response.destroy();
     const { images: _, ...echoed } = body;
-    send(response, 200, { task_id: task.id, state: 'created', credits: CREDITS, ...echoed });
+    send(response, 200, { task_id: task.id, state: 'created', credits, ...echoed });
   }
 
   function view(task: ViduTask): object {
@@ -235,7 +236,7 @@ export async function startVidu(options: ViduOptions = {}): Promise<Vidu> {
     ];
     const code = state === 'failed' ? (task.errorCode ?? options.errorCode ?? 'InternalServiceFailure') : '';
     return {
-      ...{ id, state, err_code: code, credits: CREDITS, payload: body.payload ?? '' },
+      ...{ id, state, err_code: code, credits, payload: body.payload ?? '' },
       creations: state === 'success' ? creations : [],
     };
   }

@@ -14,7 +14,8 @@ export const view = (): View => ({
 });
 
 export async function run({ args, folders, output }: Needs<'args' | 'folders' | 'output'>): Promise<void> {
-  const { vendorProfiles } = await loadService(folders);
+  const { loadVendorProfiles } = await loadService(folders);
+  const vendorProfiles = await loadVendorProfiles();
   const name = args.name as string;
   if (!Object.hasOwn(vendorProfiles, name))
     throw usage(`There is no profile of ${name}.`, `Use one of ${Object.keys(vendorProfiles).join(', ')}.`);

@@ -223,7 +223,7 @@ async function showConfiguration(
   scenario: Scenario,
 ): Promise<void> {
   const { loadScenario, maskPassword, parseConfiguration } = await loadService(folders);
-  const { version: _, ...settings } = parseConfiguration(input, system.env);
+  const { version: _, ...settings } = await parseConfiguration(input, system.env);
   if (scenario) await loadScenario(scenario, { version, ...settings });
   if (settings.database) settings.database = maskPassword(settings.database);
   if (flags['print-config']) await output.line(toJson(settings, 2));
@@ -256,7 +256,7 @@ async function startInBackground(
 ): Promise<void> {
   const { system, output, signal, folders, flags, connect } = context;
   const { parseConfiguration } = await loadService(folders);
-  const configuration = parseConfiguration(input, system.env);
+  const configuration = await parseConfiguration(input, system.env);
   // The service runs in another folder.
   const kept = ['--from', system.cwd];
   for (const name of ['host', 'port', 'config', 'work', 'scenario']) {

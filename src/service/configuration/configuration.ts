@@ -343,14 +343,17 @@ const WORK_ALONE =
  * Validates a configuration and fills in the defaults.
  * @throws InvalidConfiguration with everything that is wrong
  */
-export function parseConfiguration(input: ConfigurationInput, env: Environment): Configuration {
+export async function parseConfiguration(
+  input: ConfigurationInput,
+  env: Environment,
+): Promise<Configuration> {
   const checked = checkValue(Configuration, input);
   if (!checked.ok) throw new InvalidConfiguration(checked.problems.map(nameNearest));
   const { generation, metrics } = checked.value;
   const isAlone = checked.value.database === undefined;
   const problems = [
     ...(isAlone && checked.value.work ? [{ path: ['work'], message: WORK_ALONE }] : []),
-    ...checkEngines(generation, env),
+    ...(await checkEngines(generation, env)),
     ...checkPublishIssuers(checked.value),
     ...checkS3(checked.value, env),
     ...(metrics.token ? checkSecret(metrics.token, env, { path: ['metrics', 'token'], what: 'token' }) : []),

@@ -6,8 +6,7 @@ import { positiveInt } from '../../contract/schema/values.js';
 import { EngineUrl } from '../network/secure-url.js';
 import { measure } from './measure.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
-import { loadVendorProfile, vendorNames } from './vendor-profile.js';
-import { loadWorkflows } from './workflows.js';
+import { vendorNames } from './vendor-names.js';
 
 const ANSWER_MS = 60_000;
 const pollMs = measure('milliseconds', z.int().positive(), { example: '2s' });
@@ -100,8 +99,13 @@ const ComfyUi = z.strictObject({
 
 export type ComfyUiSettings = z.output<typeof ComfyUi>;
 
+/** The profiles of vendors that need no file, by their names. */
+export async function loadVendorProfiles(): Promise<Readonly<Record<string, object>>> {
+  return (await import('./vendor-profile.js')).vendorProfiles;
+}
+
 /** Lists what is wrong with the profiles of vendors, their keys, and the workflows of ComfyUI. */
-export function checkEngines(generation: GenerationSettings, env: Environment): Problem[] {
+export async function checkEngines(generation: GenerationSettings, env: Environment): Promise<Problem[]> {
   const { record, replay } = generation;
   const path = ['generation', 'replay'];
   if (record !== undefined && replay !== undefined)
@@ -117,34 +121,36 @@ export function checkEngines(generation: GenerationSettings, env: Environment): 
     const operation = name as TaskOperation;
     return { settings, path: ['operation', operation], operations: [operation] };
   });
-  return [...kinds, ...own].flatMap(({ settings, path, operations }) =>
-    checkEngine(settings, operations, replay === undefined ? env : undefined).map((problem) => ({
-      ...problem,
-      path: ['generation', ...path, ...problem.path],
-    })),
-  );
+  const checks = [...kinds, ...own].map(async ({ settings, path, operations }) => {
+    const problems = await checkEngine(settings, operations, replay === undefined ? env : undefined);
+    return problems.map((problem) => ({ ...problem, path: ['generation', ...path, ...problem.path] }));
+  });
+  return (await Promise.all(checks)).flat();
 }
 
-function checkEngine(
+/** What reads workflows and profiles is loaded only for who has one. */
+async function checkEngine(
   settings: EngineSettings,
   operations: readonly TaskOperation[],
   env: Environment | undefined,
-): Problem[] {
+): Promise<Problem[]> {
   if (settings.engine === 'local') return [];
   if (settings.engine === 'comfyui') {
+    const { loadWorkflows } = await import('./workflows.js');
     const { problems } = loadWorkflows(settings.workflows, operations);
     return problems.map(({ path, message }) => ({ path: ['workflows', ...path], message }));
   }
   return [
-    ...checkProfile(settings, operations),
+    ...(await checkProfile(settings, operations)),
     ...(env ? checkSecret(settings.key, env, { path: ['key'], what: 'key' }) : []),
   ];
 }
 
-function checkProfile(
+async function checkProfile(
   { vendor, baseUrl, models = {} }: VendorSettings,
   makes: readonly TaskOperation[],
-): Problem[] {
+): Promise<Problem[]> {
+  const { loadVendorProfile } = await import('./vendor-profile.js');
   const loaded = loadVendorProfile(vendor);
   if ('problems' in loaded)
     return loaded.problems.map(({ path, message }) => ({ path: ['vendor', ...path], message }));

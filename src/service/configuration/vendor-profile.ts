@@ -6,6 +6,7 @@ import { isRecord, parseJson } from '../../contract/json.js';
 import { checkValue } from '../../contract/schema/check.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { SecureUrl } from '../network/secure-url.js';
+import { vendorNames } from './vendor-names.js';
 import comfyMagnific from './vendors/comfy-magnific.json' with { type: 'json' };
 import comfyVidu from './vendors/comfy-vidu.json' with { type: 'json' };
 import fal from './vendors/fal.json' with { type: 'json' };
@@ -17,12 +18,10 @@ import replicate from './vendors/replicate.json' with { type: 'json' };
 import vidu from './vendors/vidu.json' with { type: 'json' };
 
 /** The profiles that need no file. */
-export const vendorProfiles: Readonly<Record<string, object>> = {
+export const vendorProfiles: Readonly<Record<(typeof vendorNames)[number], object>> = {
   ...{ regen, magnific, freepik, vidu, fal, replicate, openai },
   ...{ 'comfy-magnific': comfyMagnific, 'comfy-vidu': comfyVidu },
 };
-
-export const vendorNames = Object.keys(vendorProfiles);
 
 const Name = z.string().min(1).max(200);
 const Path = z.string().regex(/^\/[^\s{}]*(\{(id|since)\}[^\s{}]*)*$/, {
@@ -232,11 +231,8 @@ function readProfile(
   const fail = (message: string) => ({ problems: [{ path: [], message }] });
   if (seen.has(name)) return fail(`extends itself through ${name}`);
   seen.add(name);
-  const own = name.includes('/')
-    ? readFile(name)
-    : Object.hasOwn(vendorProfiles, name)
-      ? vendorProfiles[name]
-      : undefined;
+  const [, standard] = Object.entries(vendorProfiles).find(([known]) => known === name) ?? [];
+  const own = name.includes('/') ? readFile(name) : standard;
   if (own === undefined)
     return fail(
       `${name} is not one of ${vendorNames.join(', ')}, and not the path of a JSON file, such as ./mine.json`,

@@ -296,9 +296,9 @@ export interface StorageTable {
 /** What a user has begun and not ended. */
 export interface ReservationTable {
   id: Fixed<string>;
-  /** The user or publisher whose quota it counts for. */
+  /** The user or publisher whose quota it counts for, or the vendor. */
   owner: Fixed<string>;
-  quota: Fixed<'tasksInFlight' | 'bytesPerDay'>;
+  quota: Fixed<'tasksInFlight' | 'bytesPerDay' | 'vendorLooks' | 'vendorStarts'>;
   amount: Fixed<number>;
   /** Its service renews it; after this time, that was killed. */
   until: Time;

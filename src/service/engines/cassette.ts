@@ -12,6 +12,7 @@ import { createPartPath } from '../../disk/part-file.js';
 import { writePrivateFile } from '../../disk/private-file.js';
 import type { Context } from '../operation/context.js';
 import { type Engine, EngineFailure, type EngineFile, type EngineJob } from '../operation/engine.js';
+import { ACCEPTED_TYPES } from './download-results.js';
 
 /** What an engine answered to a request. The files lie beside it. */
 const Cassette = z.object({
@@ -69,10 +70,20 @@ export function createReplayEngine<Some extends Engine>(engine: Some, folder: st
     if (!existsSync(path)) throw notRecorded(job, digest);
     const { data: cassette } = Cassette.safeParse(parseJson(`${readFolderFile(path, MAX_CASSETTE_BYTES)}`));
     if (cassette?.failure) throw new EngineFailure(cassette.failure.message, { code: cassette.failure.code });
-    if (!cassette?.files?.length) throw damaged(digest);
+    const roles = cassette?.files?.map(({ role }) => role);
+    const isOfKind =
+      getTaskFacts(job.operation).kind === 'video' ? roles?.[0] === 'video' : !roles?.some(Boolean);
+    if (!cassette?.files?.length || !isOfKind) throw damaged(digest);
     const files: EngineFile[] = [];
     for (const [at, file] of cassette.files.entries())
-      files.push(await replayFile({ folder, digest, at }, file, job.folder, signal));
+      files.push(
+        await replayFile(
+          { folder, digest, at, media: file.role === 'video' ? 'video' : 'image' },
+          file,
+          job.folder,
+          signal,
+        ),
+      );
     return { files };
   };
   const atOnce = Math.min(engine.atOnce, 8);
@@ -137,9 +148,16 @@ async function record(
   write({ files });
 }
 
+interface Recorded {
+  readonly folder: string;
+  readonly digest: string;
+  readonly at: number;
+  readonly media: keyof typeof ACCEPTED_TYPES;
+}
+
 /** A recording may come from anyone: its file is what its bytes are, and as it was recorded. */
 async function replayFile(
-  { folder, digest, at }: { readonly folder: string; readonly digest: string; readonly at: number },
+  { folder, digest, at, media }: Recorded,
   { sha256, ext, role }: NonNullable<Cassette['files']>[number],
   into: string,
   signal: AbortSignal,
@@ -154,8 +172,9 @@ async function replayFile(
     throw damaged(digest, error);
   }
   const contentType = (await readFileType(path))?.mediaType;
-  if (contentType === undefined || (await hashFile(path)) !== sha256) throw damaged(digest);
-  return { path, contentType, ...(role && { role }) };
+  if (!ACCEPTED_TYPES[media].test(contentType ?? '') || (await hashFile(path)) !== sha256)
+    throw damaged(digest);
+  return { path, contentType: contentType as string, ...(role && { role }) };
 }
 
 function notRecorded({ operation, request }: EngineJob, digest: string): EngineFailure {

@@ -25,7 +25,7 @@ export async function copyFolder(
   input: ConfigurationInput,
   env: Environment,
 ): Promise<CopyReport> {
-  const configuration = parseConfiguration(input, env);
+  const configuration = await parseConfiguration(input, env);
   const { database: url, data: target, storage } = configuration;
   if (url === undefined)
     throw new BackupRefused(

@@ -17,7 +17,7 @@ export async function migrateStore(
   input: ConfigurationInput,
   { env, check }: { readonly env: Environment; readonly check: boolean },
 ): Promise<SchemaState> {
-  const { database: url } = parseConfiguration(input, env);
+  const { database: url } = await parseConfiguration(input, env);
   if (url === undefined) requireDatabase(data);
   const read = async (migrates: true | 'unchecked', verify = false) => {
     await using database =

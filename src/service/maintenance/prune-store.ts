@@ -24,7 +24,7 @@ export async function pruneStore(
   input: ConfigurationInput,
   { env, dryRun, now: givenNow }: PruneStoreOptions,
 ): Promise<PrunedKind[]> {
-  const configuration = parseConfiguration(input, env);
+  const configuration = await parseConfiguration(input, env);
   await using store = await openStore({ data, configuration: input, env }, givenNow);
   const { database, objects: storage, now } = store;
   const queue = new LeasedTable({ database, now, log: () => {}, instance: randomUUID(), alone: false });

@@ -39,7 +39,7 @@ export async function openStore(
   { data, configuration: input, env }: StoreLocation,
   givenNow = readClock,
 ): Promise<Store & { readonly now: () => number }> {
-  const configuration = parseConfiguration(input, env);
+  const configuration = await parseConfiguration(input, env);
   if (configuration.database === undefined) requireDatabase(data);
   const { database, now, close } = await openDatabase({
     url: configuration.database,

@@ -3,6 +3,8 @@ import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunningService, ServiceParts } from '../../../src/service/serve.js';
 import { regen } from '../../support/cli.js';
+import { startComfyUi } from '../../support/comfyui.js';
+import { writeWorkflows } from '../../support/comfyui-service.js';
 import { pixel, readTask, startTask, waitForTask } from '../../support/generation.js';
 import { startMagnific } from '../../support/magnific.js';
 import { ask, folderForTest, serviceForTest } from '../../support/service.js';
@@ -124,7 +126,7 @@ test.each([
   await expect(serviceForTest({ generation })).rejects.toThrow(`generation.replay ${message}`);
 });
 
-test('the same batch gives the same rows from previews, a vendor and recordings', async () => {
+test('the same batch gives the same rows from previews, Magnific and Vidu, ComfyUI and recordings', async () => {
   const jobs = [
     { command: 'image relight', image: 'a.png', prompt: 'warm' },
     { command: 'video text2video', prompt: 'A boat', duration: 1, resolution: '540p' },
@@ -151,4 +153,41 @@ test('the same batch gives the same rows from previews, a vendor and recordings'
   expect(recorded.map(({ status }) => status)).toEqual(['done', 'done', 'done']);
   expect(await run((await startRecorded('replay', folder)).service)).toEqual(recorded);
   expect(await run(await serviceForTest())).toEqual(recorded);
+  expect(await run(await startComfyUiForBatch())).toEqual(recorded);
 });
+
+/** A service whose images and videos are made by ComfyUI, and recorded again. */
+async function startComfyUiForBatch(): Promise<RunningService> {
+  const { url, uploads } = await startComfyUi();
+  // It comes with a picture.
+  uploads.set('example.png', Buffer.from(pixel, 'base64'));
+  const { image, save } = {
+    image: { class_type: 'LoadImage', inputs: { image: '{{image}}' } },
+    save: { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'a' } },
+  };
+  const workflows = writeWorkflows({
+    'image.relight': {
+      ...{ '1': image, '2': save },
+      '3': { class_type: 'StringNode', inputs: { text: '{{prompt}}', seed: '{{seed}}' } },
+    },
+    'image.upscaler': {
+      ...{ '1': image, '3': { ...save, inputs: { ...save.inputs, images: ['2', 0] } } },
+      '2': {
+        class_type: 'ImageScaleBy',
+        inputs: { image: ['1', 0], upscale_method: 'lanczos', scale_by: '{{scale_factor}}' },
+      },
+    },
+    'video.text2video': {
+      '1': { class_type: 'LoadImage', inputs: { image: 'example.png' } },
+      '2': {
+        class_type: 'StringNode',
+        inputs: { text: '{{prompt}} {{duration}} {{resolution}}', seed: '{{seed}}' },
+      },
+      '3': { class_type: 'CreateVideo', inputs: { images: ['1', 0], fps: 24 } },
+      '4': { class_type: 'SaveVideo', inputs: { video: ['3', 0], format: 'auto', filename_prefix: 'v' } },
+      '5': save,
+    },
+  });
+  const engine = { engine: 'comfyui', baseUrl: url, workflows, pollMs: 20 } as const;
+  return serviceForTest({ generation: { image: engine, video: engine } });
+}

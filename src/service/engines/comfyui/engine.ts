@@ -4,8 +4,9 @@ import type { Workflow } from '../../configuration/workflows.js';
 import { FetchFailed } from '../../network/fetch-media.js';
 import type { Context } from '../../operation/context.js';
 import { type Engine, EngineFailure, TaskEnded } from '../../operation/engine.js';
-import type { ResultLimits } from '../upstream/retry.js';
-import { ComfyUiHost, NoComfyUi } from './host.js';
+import type { ResultLimits } from '../download-results.js';
+import { NoAnswer } from '../remote-server.js';
+import { ComfyUiHost, NotComfyUi } from './host.js';
 import { checkNodes, checkValues, type NodeClasses, readNodeClasses } from './nodes.js';
 import { cancelPrompt } from './prompt.js';
 import { checkOptions } from './request.js';
@@ -63,8 +64,9 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
           : `The ComfyUI of this service cannot run the workflow of this operation: ${named}.`;
       } catch (error) {
         // Decided: tasks are taken while ComfyUI does not answer, and wait for it.
-        const isStrange = error instanceof NoComfyUi && error.isStrange;
-        return isStrange ? `The ComfyUI of this service does not answer: ${error.message}.` : undefined;
+        return error instanceof NotComfyUi
+          ? `The ComfyUI of this service does not answer: ${error.message}.`
+          : undefined;
       }
     },
     checkRequest(operation, request) {
@@ -94,7 +96,7 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
         return await advanceTask(task, parseState(await memory.read()));
       } catch (error) {
         const isFailed = error instanceof EngineFailure;
-        const isAbsent = error instanceof NoComfyUi || error instanceof FetchFailed;
+        const isAbsent = error instanceof NoAnswer || error instanceof FetchFailed;
         if (isFailed || isAbsent)
           count('vendor_errors', { vendor, outcome: isFailed ? 'failed' : 'retried' });
         if (isAbsent) return await waitForHost(task, parseState(await memory.read()), error);

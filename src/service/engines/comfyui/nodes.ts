@@ -26,7 +26,7 @@ export type NodeClasses = ReadonlyMap<string, NodeClass>;
 
 /**
  * Reads those classes of a workflow's nodes that the server has.
- * @throws NoComfyUi; the signal's reason
+ * @throws NoAnswer; the signal's reason
  */
 export async function readNodeClasses(
   host: ComfyUiHost,
@@ -35,8 +35,8 @@ export async function readNodeClasses(
 ): Promise<NodeClasses> {
   const names = [...new Set(Object.values(graph).map(({ class_type }) => class_type))];
   const found = names.map(async (name) => {
-    // A slash would be part of the path.
-    const path = name.includes('/') ? '' : `/${encodeURIComponent(name)}`;
+    // They would be parts of the path.
+    const path = /\/|^\.{1,2}$/.test(name) ? '' : `/${encodeURIComponent(name)}`;
     const all = await host.read(`/object_info${path}`, signal);
     const info = isRecord(all) && Object.hasOwn(all, name) ? all[name] : undefined;
     return isRecord(info) ? [[name, parseNodeClass(info)] as const] : [];

@@ -1,12 +1,12 @@
 import { isRecord } from '../../../contract/json.js';
-import { type ComfyUiHost, NoComfyUi } from './host.js';
+import { type ComfyUiHost, NotComfyUi } from './host.js';
 
 type HistoryEntry = Readonly<Record<string, unknown>>;
 
 /** Where a prompt is: its entry in the history once it has ended. Stalled: it waits, and nothing runs. */
 export type PromptPlace = HistoryEntry | 'running' | 'pending' | 'stalled' | 'nowhere';
 
-/** Looks for a prompt. @throws NoComfyUi; the signal's reason */
+/** Looks for a prompt. @throws NoAnswer; the signal's reason */
 export async function findPrompt(host: ComfyUiHost, id: string, signal: AbortSignal): Promise<PromptPlace> {
   const ended = await readEntry(host, id, signal);
   if (ended) return ended;
@@ -32,7 +32,7 @@ async function readQueue(host: ComfyUiHost, signal: AbortSignal) {
   const queue = await host.read('/queue', signal);
   const { queue_running: running, queue_pending: pending } = isRecord(queue) ? queue : {};
   if (!Array.isArray(running) || !Array.isArray(pending))
-    throw new NoComfyUi('its queue is not that of ComfyUI', true, true);
+    throw new NotComfyUi('its queue is not that of ComfyUI');
   const readIds = (items: readonly unknown[]) =>
     items.map((item) => (Array.isArray(item) ? item[1] : undefined));
   return { running: readIds(running), pending: readIds(pending) };
@@ -41,7 +41,7 @@ async function readQueue(host: ComfyUiHost, signal: AbortSignal) {
 /**
  * Takes a prompt out of the queue, or interrupts it if it runs.
  * @returns whether it had not begun
- * @throws NoComfyUi; the signal's reason
+ * @throws NoAnswer; the signal's reason
  */
 export async function cancelPrompt(host: ComfyUiHost, id: string, signal: AbortSignal): Promise<boolean> {
   const place = await findPrompt(host, id, signal);

@@ -1,18 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { isRecord } from '../../../contract/json.js';
 import type { TaskKind } from '../../../contract/operation.js';
-import { getPromisedType, readFileType } from '../../../disk/file-type.js';
-import { formatBytes } from '../../../wire/format-bytes.js';
-import { FetchFailed, FileTooLarge, fetchMedia } from '../../network/fetch-media.js';
+import { getPromisedType } from '../../../disk/file-type.js';
 import { EngineFailure, type EngineFile, type EngineJob } from '../../operation/engine.js';
-import type { ResultLimits } from '../upstream/retry.js';
+import { downloadResults as download, type RemoteFile, type ResultLimits } from '../download-results.js';
 import type { ComfyUiHost } from './host.js';
 import { stripPng } from './strip-png.js';
-
-/** Decided: how long fetching one result may take. */
-const FETCH_SECONDS = 600;
 
 interface OutputFile {
   readonly filename: string;
@@ -21,7 +13,7 @@ interface OutputFile {
 }
 
 /** The files of a history entry that fit the kind of task: all that were saved, or without any, the previews. */
-function listOutputs(outputs: unknown, kind: TaskKind): Pick<EngineFile, 'role'>[] & OutputFile[] {
+function listOutputs(outputs: unknown, kind: TaskKind): (Pick<EngineFile, 'role'> & OutputFile)[] {
   const lists = Object.values(isRecord(outputs) ? outputs : {}).flatMap((node) =>
     Object.values(isRecord(node) ? node : {}),
   );
@@ -54,49 +46,22 @@ interface Download {
  * Downloads the results of a task into its folder.
  * @throws EngineFailure if there are none, or too many; FetchFailed if one cannot be had now
  */
-export async function downloadResults(outputs: unknown, task: Download): Promise<EngineFile[]> {
-  const { limits, kind } = task;
-  const found = listOutputs(outputs, kind);
-  if (found.length === 0)
-    throw new EngineFailure(`The workflow saved no ${kind}.`, { code: 'workflow_empty' });
-  if (found.length > limits.resultFiles)
-    throw tooMuch(`${found.length} files; the limit is ${limits.resultFiles}`);
-  const files: EngineFile[] = [];
-  let left = limits.resultBytes;
-  for (const one of found) {
-    const file = await downloadFile(one, left, task);
-    files.push(file);
-    left -= (await stat(file.path)).size;
-  }
-  return files;
-}
-
-async function downloadFile(
-  { filename, subfolder, type, role }: OutputFile & Pick<EngineFile, 'role'>,
-  bytes: number,
-  { host, job, kind, limits, signal }: Download,
-): Promise<EngineFile> {
-  const path = join(job.folder, randomUUID());
-  const query = new URLSearchParams({ filename, subfolder, type });
-  const media = kind === 'video' && role === 'video' ? 'video' : 'image';
-  // Of what is not public, only this server: nothing else that it may lead to.
-  const origin = { serviceOrigin: host.baseUrl, loopbackAllowed: false };
-  const limit = { bytes, seconds: FETCH_SECONDS, httpsOnly: false };
-  await fetchMedia(new URL(`${host.baseUrl}/view?${query}`), path, {
-    ...origin,
-    ...limit,
-    media,
-    signal,
-  }).catch((error) => {
-    throw error instanceof FileTooLarge ? tooMuch(`more than ${formatBytes(limits.resultBytes)}`) : error;
+export async function downloadOutputs(outputs: unknown, task: Download): Promise<EngineFile[]> {
+  const { baseUrl } = task.host;
+  const found = listOutputs(outputs, task.kind).map(({ role, filename, subfolder, type }): RemoteFile => {
+    const url = `${baseUrl}/view?${new URLSearchParams({ filename, subfolder, type })}`;
+    return { url, ...(role && { role }) };
   });
-  const contentType = (await readFileType(path))?.mediaType;
-  if (!contentType?.startsWith(`${media}/`) || contentType === 'image/tiff')
-    throw new FetchFailed(`it is not a${media === 'image' ? 'n image' : ' video'} that can be served`);
-  const own = { contentType, ...(role && { role }) };
-  return contentType === 'image/png' ? { ...own, path: await stripPng(path) } : { ...own, path };
-}
-
-function tooMuch(what: string): EngineFailure {
-  return new EngineFailure(`The workflow made ${what}.`, { code: 'workflow_oversized' });
+  const source = {
+    // Of what is not public, only this server: nothing else that it may lead to.
+    origin: { serviceOrigin: baseUrl, loopbackAllowed: false },
+    fail: (what: 'empty' | 'oversized', made: string) =>
+      new EngineFailure(`The workflow ${what === 'empty' ? 'saved' : 'made'} ${made}.`, {
+        code: `workflow_${what}`,
+      }),
+  };
+  const files = (await download(found, source, task)).map(async (file) =>
+    file.contentType === 'image/png' ? { ...file, path: await stripPng(file.path) } : file,
+  );
+  return Promise.all(files);
 }

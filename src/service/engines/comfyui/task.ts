@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { getTaskFacts } from '../../../contract/index.js';
 import { isRecord, parseJson } from '../../../contract/json.js';
-import { backoffMs } from '../../../wire/backoff.js';
 import type { ComfyUiSettings } from '../../configuration/generation-settings.js';
 import type { Workflow } from '../../configuration/workflows.js';
 import type { Context } from '../../operation/context.js';
@@ -12,12 +11,14 @@ import {
   type EngineResult,
   type EngineWait,
 } from '../../operation/engine.js';
-import type { ResultLimits } from '../upstream/retry.js';
+import type { ResultLimits } from '../download-results.js';
+import { getPauseMs, MIN_FAILURES } from '../pauses.js';
+import { NoAnswer } from '../remote-server.js';
 import { explainFailure, explainRefusal } from './explain.js';
-import { type ComfyUiHost, NoComfyUi } from './host.js';
+import { type ComfyUiHost, NotComfyUi } from './host.js';
 import { cancelPrompt, findPrompt } from './prompt.js';
 import { fillWorkflow, listFiles } from './request.js';
-import { downloadResults } from './results.js';
+import { downloadOutputs } from './results.js';
 
 /** One attempt at a task. */
 interface ComfyUiTask extends Pick<Context, 'now' | 'log'> {
@@ -59,20 +60,15 @@ async function saveState({ memory, job }: ComfyUiTask, state: State): Promise<vo
 // Decided: a ComfyUI that is not there is waited for, as long as for a vendor; something else at its address only minutes.
 const ABSENT_TIMEOUT_MS = 24 * 60 * 60_000;
 const STRANGE_TIMEOUT_MS = 10 * 60_000;
-/** A machine that slept has hardly asked. */
-const MIN_FAILURES = 5;
 /** A request without an answer may still be taken within this time. */
 const UNANSWERED_MS = 3_000;
 // Decided: a task that ComfyUI has forgotten, as it does when it restarts, is made once more, unless nodes of it are paid.
 const MAX_ASKS = 2;
-/** Each pause is half of the time so far, up to 15 times the first. */
-const GROWTH = 0.5;
-const MAX_GROWTH = 15;
 
 /**
  * Starts a task, or looks at one that was started and downloads its results. ComfyUI runs the same prompt twice if it is
  * asked twice, so it is looked for first.
- * @throws EngineFailure; NoComfyUi and FetchFailed, which are worth a later attempt
+ * @throws EngineFailure; NoAnswer and FetchFailed, which are worth a later attempt
  */
 export async function advanceTask(task: ComfyUiTask, state: State): Promise<EngineResult | EngineWait> {
   const { host, workflow, job, log, limits, now, signal } = task;
@@ -82,10 +78,9 @@ export async function advanceTask(task: ComfyUiTask, state: State): Promise<Engi
       const failure = explainFailure(found);
       if (failure) throw failure;
       const { kind } = getTaskFacts(job.operation);
-      return { files: await downloadResults(found.outputs, { host, job, kind, limits, signal }) };
+      return { files: await downloadOutputs(found.outputs, { host, job, kind, limits, signal }) };
     }
-    if (found === 'stalled')
-      throw new NoComfyUi('tasks wait in its queue and none runs; restart it', true, true);
+    if (found === 'stalled') throw new NotComfyUi('tasks wait in its queue and none runs; restart it');
     if (found !== 'nowhere' || now() - state.askedAt < UNANSWERED_MS) return await waitForLook(task, state);
     const isLost = state.asks >= MAX_ASKS;
     if (isLost || (await task.isPaid())) {
@@ -110,7 +105,7 @@ async function startPrompt(task: ComfyUiTask, state: State): Promise<EngineWait>
   await saveState(task, asked);
   const given = { prompt, prompt_id: job.id, client_id: job.id };
   const { status, body } = await host.post('/prompt', given, signal).catch(async (error) => {
-    if (error instanceof NoComfyUi && !error.isSent) await saveState(task, state);
+    if (error instanceof NoAnswer && !error.isSent) await saveState(task, state);
     throw error;
   });
   const answer = isRecord(body) ? body : {};
@@ -118,9 +113,9 @@ async function startPrompt(task: ComfyUiTask, state: State): Promise<EngineWait>
   if (status === 200 && answer.prompt_id === job.id && !hasErrors) {
     // Fails if the task has been cancelled since, and was not in the queue yet.
     await saveState(task, { ...asked, failingSince: undefined, failures: 0 });
-    return { waitMs: getPauseMs(task, 0), isStarted: true };
+    return { waitMs: getPauseMs(task.settings.pollMs, 0), isStarted: true };
   }
-  if (status !== 400 && !hasErrors) throw new NoComfyUi(`it answered ${status} to a task`, true, true);
+  if (status !== 400 && !hasErrors) throw new NotComfyUi(`it answered ${status} to a task`);
   const refusal = explainRefusal(answer);
   log('error', 'ComfyUI refuses a workflow.', { operation: job.operation, reason: refusal.message });
   // What is valid of it was taken.
@@ -130,21 +125,17 @@ async function startPrompt(task: ComfyUiTask, state: State): Promise<EngineWait>
 
 async function waitForLook(task: ComfyUiTask, { failingSince, ...state }: State): Promise<EngineWait> {
   if (failingSince !== undefined) await saveState(task, { ...state, failures: 0 });
-  return { waitMs: getPauseMs(task, task.now() - state.askedAt), isStarted: true };
+  return { waitMs: getPauseMs(task.settings.pollMs, task.now() - state.askedAt), isStarted: true };
 }
 
 /** Waits for a ComfyUI that does not answer as expected. @throws EngineFailure if that has taken too long */
-export async function waitForHost(
-  task: ComfyUiTask,
-  state: State,
-  error: Error & { readonly isStrange?: boolean },
-): Promise<EngineWait> {
+export async function waitForHost(task: ComfyUiTask, state: State, error: Error): Promise<EngineWait> {
   const { host, job, log, now } = task;
   const failures = state.failures + 1;
   const failingSince = state.failingSince ?? now();
   const failingMs = now() - failingSince;
   // It answers, but a result cannot be had.
-  const isAbsent = error instanceof NoComfyUi && !error.isStrange;
+  const isAbsent = error instanceof NoAnswer && !(error instanceof NotComfyUi);
   const timeoutMs = isAbsent ? ABSENT_TIMEOUT_MS : STRANGE_TIMEOUT_MS;
   if (failingMs > timeoutMs && failures > MIN_FAILURES) {
     await cancelPrompt(host, job.id, task.signal).catch(() => false);
@@ -155,10 +146,5 @@ export async function waitForHost(
       ...{ task: job.id, host: new URL(host.baseUrl).host, reason: error.message },
     });
   await saveState(task, { ...state, failingSince, failures });
-  return { waitMs: getPauseMs(task, failingMs), isStarted: state.asks > 0 };
-}
-
-function getPauseMs({ settings: { pollMs } }: ComfyUiTask, soFarMs: number): number {
-  const maxMs = Math.min(Math.max(soFarMs * GROWTH, pollMs), pollMs * MAX_GROWTH);
-  return backoffMs(1, { firstMs: maxMs, maxMs });
+  return { waitMs: getPauseMs(task.settings.pollMs, failingMs), isStarted: state.asks > 0 };
 }

@@ -3,11 +3,11 @@ import { getTaskFacts } from '../../../contract/index.js';
 import { type Engine, EngineFailure } from '../../operation/engine.js';
 import { checkVendorImages } from './image-limits.js';
 import { lookAtTask } from './look.js';
+import { LOOKS_SHARE } from './request-window.js';
 import type { UpstreamOptions, UpstreamTask } from './retry.js';
 import { checkOptions } from './route.js';
 import { startVendorTask } from './start.js';
 import { parseState } from './state.js';
-import { LOOKS_SHARE } from './vendor.js';
 import { cancelVendorTask } from './vendor-task.js';
 
 /**

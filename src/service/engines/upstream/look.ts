@@ -1,22 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { isLoopbackHost } from '../../../contract/schema/loopback.js';
-import { isUrl } from '../../../contract/schema/values.js';
-import { readFileType } from '../../../disk/file-type.js';
-import { formatBytes } from '../../../wire/format-bytes.js';
 import { parseRetryAfter } from '../../../wire/retry-after.js';
-import { FetchFailed, FileTooLarge, fetchMedia } from '../../network/fetch-media.js';
+import { FetchFailed } from '../../network/fetch-media.js';
 import {
   EngineFailure,
   type EngineFile,
   type EngineResult,
   type EngineWait,
 } from '../../operation/engine.js';
-import type { VendorFile, VendorStatus } from './parse-answers.js';
+import { downloadResults, type ResultSource } from '../download-results.js';
+import { NoAnswer } from '../remote-server.js';
+import { findText, type VendorStatus } from './parse-answers.js';
 import { type RetryReason, type UpstreamTask, waitForLook, waitForRetry } from './retry.js';
 import { saveState, type UpstreamState } from './state.js';
-import { NoAnswer, type Vendor } from './vendor.js';
+import type { Vendor } from './vendor.js';
 import { parseTaskStatus, readResult, readTask } from './vendor-task.js';
 
 // Decided: started tasks are not given up early: a vendor may be down for a day, its files for six hours.
@@ -51,12 +47,15 @@ async function readStatus(
 ): Promise<VendorStatus | RetryReason | EngineWait> {
   const { job, callbacks, vendor, signal, now } = task;
   // The URL of the callback is known to the vendor alone, and a task that has ended does not change any more.
-  const reported = parseTaskStatus(task, await callbacks.readLast(job.id));
+  const last = await callbacks.readLast(job.id);
+  const isOther =
+    (findText(last, [...(vendor.profile.task.id ?? []), '/id']) ?? vendorTaskId) !== vendorTaskId;
+  const reported = isOther ? undefined : parseTaskStatus(task, last);
   if (reported && reported.state !== 'running') {
     vendor.callsBack = true;
     return reported;
   }
-  const waitMs = vendor.takeRequest(true);
+  const waitMs = await task.takeRequest(true);
   if (waitMs > 0) return { waitMs, isStarted: true };
   const timeoutMs = ANSWER_TIMEOUT_MS;
   try {
@@ -85,28 +84,25 @@ function getLostTimeoutMs({ callbacks, job, vendor }: UpstreamTask): number {
 }
 
 export async function downloadFiles(
-  task: UpstreamTask,
-  { files: vendorFiles }: Extract<VendorStatus, { state: 'done' }>,
+  { job, kind, limits, signal, vendor }: UpstreamTask,
+  { files }: Extract<VendorStatus, { state: 'done' }>,
 ): Promise<EngineFile[] | RetryReason> {
-  if (vendorFiles.length === 0)
-    throw new EngineFailure('The vendor reported success without any result.', {
-      code: 'vendor_empty',
-      mayBeCharged: true,
-    });
-  const { resultFiles, resultBytes } = task.limits;
-  if (vendorFiles.length > resultFiles) {
-    const message = `The vendor returned ${vendorFiles.length} files; the limit is ${resultFiles}.`;
-    throw new EngineFailure(message, { code: 'vendor_oversized', mayBeCharged: true });
+  const { baseUrl: serviceOrigin } = vendor;
+  const loopbackAllowed = isLoopbackHost(new URL(serviceOrigin).hostname);
+  const source: ResultSource = {
+    origin: { serviceOrigin, loopbackAllowed },
+    fail: (what, made) =>
+      new EngineFailure(
+        what === 'empty' ? 'The vendor reported success without any result.' : `The vendor returned ${made}.`,
+        { code: `vendor_${what}`, mayBeCharged: true },
+      ),
+  };
+  try {
+    return await downloadResults(files, source, { job, kind, limits, signal });
+  } catch (error) {
+    if (!(error instanceof FetchFailed)) throw error;
+    return { why: `a result could not be fetched: ${error.message}`, timeoutMs: FILES_TIMEOUT_MS };
   }
-  const files: EngineFile[] = [];
-  let bytes = resultBytes;
-  for (const file of vendorFiles) {
-    const fetched = await downloadFile(task, file, bytes);
-    if ('why' in fetched) return { ...fetched, timeoutMs: FILES_TIMEOUT_MS };
-    files.push(fetched);
-    bytes -= (await stat(fetched.path)).size;
-  }
-  return files;
 }
 
 async function saveEnd(
@@ -133,60 +129,4 @@ function toEngineFailure(
 function quote(vendor: Vendor, words = ''): string {
   const text = vendor.cleanText(words);
   return text && `: ${text.endsWith('.') ? text.slice(0, -1) : text}`;
-}
-
-/** Decided: how long fetching one file of a vendor may take. */
-const FETCH_SECONDS = 600;
-
-/** The types that this service can serve; TIFF is not one. */
-const ACCEPTED_TYPES = { image: /^image\/(?!tiff)/, video: /^video\// } as const;
-
-/**
- * Downloads one file of a vendor into the task's folder, because the vendor's URL will expire. Private
- * addresses other than the vendor's own are refused.
- * @throws EngineFailure if it has more bytes
- */
-export async function downloadFile(
-  task: UpstreamTask,
-  { url, role }: VendorFile,
-  bytes: number,
-): Promise<EngineFile | { readonly why: string }> {
-  const { job, kind } = task;
-  const media = kind === 'video' && role === 'video' ? 'video' : 'image';
-  const path = join(job.folder, randomUUID());
-  try {
-    if (url.startsWith('data:')) {
-      const content = Buffer.from(url.slice(url.indexOf(',') + 1), 'base64');
-      if (content.length > bytes) throw new FileTooLarge(bytes);
-      await writeFile(path, content, { flag: 'wx', mode: 0o600 });
-    } else if (!isUrl(url)) throw new FetchFailed('its URL is invalid');
-    else await fetchResult(task, new URL(url), { path, media, bytes });
-  } catch (error) {
-    if (error instanceof FileTooLarge) {
-      const message = `The vendor returned files of more than ${formatBytes(task.limits.resultBytes)}.`;
-      throw new EngineFailure(message, { code: 'vendor_oversized', mayBeCharged: true });
-    }
-    if (error instanceof FetchFailed) return { why: `a result could not be fetched: ${error.message}` };
-    throw error;
-  }
-  const contentType = (await readFileType(path))?.mediaType;
-  if (contentType === undefined || !ACCEPTED_TYPES[media].test(contentType))
-    return { why: `a result is not ${media === 'image' ? 'an image' : 'a video'}` };
-  return { path, contentType, ...(role && { role }) };
-}
-
-/** @throws FetchFailed */
-function fetchResult(
-  { vendor, signal }: UpstreamTask,
-  url: URL,
-  {
-    path,
-    media,
-    bytes,
-  }: { readonly path: string; readonly media: 'image' | 'video'; readonly bytes: number },
-): Promise<void> {
-  const { baseUrl: serviceOrigin } = vendor;
-  const origin = { serviceOrigin, loopbackAllowed: isLoopbackHost(new URL(serviceOrigin).hostname) };
-  const limits = { bytes, seconds: FETCH_SECONDS };
-  return fetchMedia(url, path, { ...limits, ...origin, httpsOnly: false, media, signal });
 }

@@ -1,10 +1,9 @@
 import { isRecord } from '../../../contract/json.js';
 import type { VendorErrorForm, VendorTaskForm } from '../../configuration/vendor-profile.js';
+import type { RemoteFile } from '../download-results.js';
 
 /** A file that a vendor made. */
-export interface VendorFile {
-  readonly url: string;
-  readonly role?: 'video' | 'cover';
+interface VendorFile extends RemoteFile {
   /** The vendor's id of the video, for extensions of it. */
   readonly id?: string | undefined;
 }
@@ -85,10 +84,13 @@ export function parseResults(
   return { state: 'done', files, credits: readCredits(body, form) };
 }
 
+/** More is no price, and would spoil the sums of all tasks. */
+const MAX_CREDITS = 1e9;
+
 /** @returns what the vendor says that it charges; undefined if it does not say */
 export function readCredits(body: unknown, { credits }: VendorTaskForm): number | undefined {
   const found = credits === undefined ? undefined : readPointer(body, credits);
-  return typeof found === 'number' && Number.isFinite(found) && found >= 0 ? found : undefined;
+  return typeof found === 'number' && found >= 0 && found <= MAX_CREDITS ? found : undefined;
 }
 
 /** @returns the id of a started task; undefined if there is none that is safe in a path */

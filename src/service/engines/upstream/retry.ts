@@ -1,15 +1,13 @@
 import type { TaskKind } from '../../../contract/operation.js';
-import type { Limits } from '../../../contract/schema/limits.js';
-import { backoffMs } from '../../../wire/backoff.js';
 import type { VendorSettings } from '../../configuration/generation-settings.js';
 import type { Context } from '../../operation/context.js';
 import { EngineFailure, type EngineJob, type EngineMemory, type EngineWait } from '../../operation/engine.js';
+import type { ResultLimits } from '../download-results.js';
+import { getPauseMs, MIN_FAILURES } from '../pauses.js';
 import type { VendorCallbacks } from './callbacks.js';
+import type { TakeRequest } from './request-window.js';
 import { saveState, type UpstreamState } from './state.js';
 import type { Vendor } from './vendor.js';
-
-/** What a vendor may return for one task. */
-export type ResultLimits = Pick<Limits, 'resultFiles' | 'resultBytes'>;
 
 /** The vendors that refuse the account or the key of the operator, by host, since they began to. */
 export type VendorTroubles = Map<string, { readonly reason: string; readonly since: string }>;
@@ -20,6 +18,7 @@ export interface UpstreamOptions {
   readonly settings: VendorSettings;
   readonly vendor: Vendor;
   readonly callbacks: VendorCallbacks;
+  readonly takeRequest: TakeRequest;
   readonly troubles: VendorTroubles;
   /** Reads the state of another task, if it has the same creator. */
   readonly readState: (taskId: string, job: EngineJob) => Promise<UpstreamState>;
@@ -51,7 +50,7 @@ export async function waitForLook(task: UpstreamTask, state: UpstreamState): Pro
   const { failingSince, failures: _, startedAt = task.now(), ...rest } = state;
   if (failingSince !== undefined || state.startedAt === undefined)
     await saveState(task.memory, { ...rest, startedAt });
-  const pauseMs = getPauseMs(task, task.now() - startedAt);
+  const pauseMs = getPauseMs(task.settings.pollMs, task.now() - startedAt);
   const { vendor, settings } = task;
   const waitMs = vendor.callsBack ? Math.max(pauseMs, settings.pollMs * CALLING_GROWTH) : pauseMs;
   return { waitMs, isStarted: true };
@@ -82,21 +81,11 @@ export async function waitForRetry(
       code: 'vendor_unavailable',
       mayBeCharged: true,
     });
-  const waitMs = Math.max(getPauseMs(task, failingMs), Math.min(askedMs, MAX_ASKED_MS));
+  const waitMs = Math.max(getPauseMs(task.settings.pollMs, failingMs), Math.min(askedMs, MAX_ASKED_MS));
   return { waitMs, isStarted: state.taskId !== undefined };
 }
 
-/** A machine that slept for a day, or was not connected, has hardly asked. */
-const MIN_FAILURES = 5;
-/** Each pause is half of the time so far, up to 15 times the first. */
-const GROWTH = 0.5;
-const MAX_GROWTH = 15;
 /** Decided: a vendor whose callbacks arrive is asked for a task only after 30 times the first pause: a minute. */
 const CALLING_GROWTH = 30;
 /** Decided: a vendor that asks for a longer pause gets this one. */
 const MAX_ASKED_MS = 60 * 60_000;
-
-function getPauseMs({ settings: { pollMs } }: UpstreamTask, soFarMs: number): number {
-  const firstMs = Math.min(Math.max(soFarMs * GROWTH, pollMs), pollMs * MAX_GROWTH);
-  return backoffMs(1, { firstMs, maxMs: firstMs });
-}

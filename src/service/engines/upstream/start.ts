@@ -1,5 +1,6 @@
 import { parseRetryAfter } from '../../../wire/retry-after.js';
 import { EngineFailure, type EngineResult, type EngineWait, TaskEnded } from '../../operation/engine.js';
+import { NoAnswer, type RemoteAnswer } from '../remote-server.js';
 import { downloadFiles } from './look.js';
 import {
   findReason,
@@ -13,7 +14,6 @@ import {
 import { buildAddedFields, buildRequest, createRequestBody, type RequestBody } from './request.js';
 import { type UpstreamTask, waitForRetry } from './retry.js';
 import { saveState, type UpstreamState } from './state.js';
-import { NoAnswer, type VendorAnswer } from './vendor.js';
 import { cancelVendorTask, fillPath } from './vendor-task.js';
 
 /** How long starting a task is retried. */
@@ -35,7 +35,7 @@ export async function startVendorTask(
 ): Promise<(UpstreamState & { readonly taskId: string }) | EngineWait | EngineResult> {
   const { memory, vendor, job, now } = task;
   const { refusedKeys = 0, failingSince, failures } = state;
-  const waitMs = vendor.takeRequest(false);
+  const waitMs = await task.takeRequest(false);
   if (waitMs > 0) return { waitMs, isStarted: false };
   const isLost = state.asked !== undefined && !state.asked.keyHonoured && !vendor.honoursKeys;
   if (isLost) {
@@ -201,7 +201,7 @@ async function submitTask(task: UpstreamTask, path: string, body: RequestBody): 
     return toOutcome(task, answer);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
-    return { kind: error.sent ? 'unclear' : 'not started', why: error.message };
+    return { kind: error.isSent ? 'unclear' : 'not started', why: error.message };
   } finally {
     delayed.end();
   }
@@ -209,7 +209,7 @@ async function submitTask(task: UpstreamTask, path: string, body: RequestBody): 
 
 function toOutcome(
   { vendor, now, kind }: UpstreamTask,
-  { status, headers, body }: VendorAnswer,
+  { status, headers, body }: RemoteAnswer,
 ): SubmitOutcome {
   const { task, errors } = vendor.profile;
   const bare = `it answered ${status}`;

@@ -1,7 +1,8 @@
+import { NoAnswer, type RemoteAnswer } from '../remote-server.js';
 import { findReason, findText, parseResults, parseStatus, type VendorStatus } from './parse-answers.js';
 import type { UpstreamTask } from './retry.js';
 import { chooseRoute } from './route.js';
-import { NoAnswer, type Vendor, type VendorAnswer } from './vendor.js';
+import type { Vendor } from './vendor.js';
 
 /**
  * Reads the status of a task at the vendor.
@@ -11,7 +12,7 @@ export function readTask(
   { job, vendor }: Pick<UpstreamTask, 'job' | 'vendor'>,
   vendorTaskId: string,
   signal: AbortSignal,
-): Promise<VendorAnswer> {
+): Promise<RemoteAnswer> {
   const { profile } = vendor;
   const path = chooseRoute(profile, job.operation, job.request)?.read ?? profile.task.read ?? '/{id}';
   return vendor.send({ method: 'GET', path: fillPath(path, { id: vendorTaskId }), signal });

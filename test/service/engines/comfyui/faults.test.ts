@@ -296,7 +296,7 @@ describe('a task at ComfyUI', () => {
     const id = await startTask(asking);
     await waitForTask(asking, id, 'FAILED');
     const { body } = await ask(`${asking.url}/users/tasks/${id}`, { token: asking.token });
-    expect(body.reason).toBe('The workflow made more than 10 bytes.');
+    expect(body.reason).toBe('The workflow made files of more than 10 bytes.');
   });
 
   it('without a result fails', async () => {

@@ -1,11 +1,9 @@
 import sharp from 'sharp';
 import { expect, it, test } from 'vitest';
-import { VideoVendor } from '../../../../src/service/configuration/generation-settings.js';
-import { loadVendorProfile } from '../../../../src/service/configuration/vendor-profile.js';
 import { checkVendorImages, chooseUrlImages } from '../../../../src/service/engines/upstream/image-limits.js';
-import { Vendor } from '../../../../src/service/engines/upstream/vendor.js';
+import { createRequestWindow } from '../../../../src/service/engines/upstream/request-window.js';
 import { pixel } from '../../../support/generation.js';
-import { ask } from '../../../support/service.js';
+import { ask, serviceForTest } from '../../../support/service.js';
 import { profileServiceForTest, writeProfile } from '../../../support/vendor-service.js';
 import { smallestVideos, startVideo, videoPaths, waitForVideo } from '../../../support/videos.js';
 import { startVidu, type ViduTask } from '../../../support/vidu.js';
@@ -115,19 +113,22 @@ test('a vendor that takes 50 requests a minute and calls back is hardly polled',
   expect(vendor.requests.length).toBeLessThanOrEqual(50);
 });
 
-test('looks leave some of the requests that a vendor allows per minute for starts', () => {
-  let time = 0;
-  const loaded = loadVendorProfile(writeProfile({ extends: 'vidu', limits: { requestsPerMinute: 10 } }));
-  if ('problems' in loaded) throw new Error('The profile is not valid.');
-  const settings = VideoVendor.parse({ engine: 'upstream', key: { env: 'KEY' } });
-  const vendor = new Vendor(loaded.profile, settings, 'k', () => time);
-  const take = (count: number, isLook: boolean) =>
-    Array.from({ length: count }, () => vendor.takeRequest(isLook)).filter((waitMs) => waitMs === 0).length;
-  expect(take(10, true)).toBe(6);
-  expect(vendor.takeRequest(true)).toBe(61_000);
-  time = 1_000;
-  expect(take(10, false)).toBe(4);
-  expect(vendor.takeRequest(false)).toBe(60_000);
-  time = 61_000;
-  expect([take(10, false), take(10, true)]).toEqual([6, 0]);
+test('looks leave some of the requests that a vendor allows per minute for starts, also of another service', async () => {
+  let time = Date.parse('2026-11-01');
+  const { context } = await serviceForTest();
+  const given = { database: context.database, now: () => time, vendor: 'api.vidu.com', perMinute: 10 };
+  const [one, other] = [createRequestWindow(given), createRequestWindow(given)];
+  const take = async (count: number, isLook: boolean) => {
+    let taken = 0;
+    for (let at = 0; at < count; at++) if ((await (at % 2 ? one : other)(isLook)) === 0) taken += 1;
+    return taken;
+  };
+  expect(await take(10, true)).toBe(6);
+  expect(await one(true)).toBe(61_000);
+  time += 1_000;
+  expect(await take(10, false)).toBe(4);
+  expect([await one(false), await other(false)]).toEqual([60_000, 60_000]);
+  expect(await createRequestWindow({ ...given, vendor: 'api.fal.ai' })(true)).toBe(0);
+  time += 60_000;
+  expect([await take(10, false), await take(10, true)]).toEqual([6, 0]);
 });

@@ -64,7 +64,7 @@ test("a vendor's message reaches the caller shortened, without key, URLs and con
   });
   const loaded = loadVendorProfile('regen');
   if ('problems' in loaded) throw new Error('The profile is not valid.');
-  const vendor = new Vendor(loaded.profile, settings, 'sk-1', Date.now);
+  const vendor = new Vendor(loaded.profile, settings, 'sk-1');
   const words = 'Bad key sk-1\u001b[31m\n at https://us.example/vendor-callbacks/1?signature=x ';
   expect(vendor.cleanText(words)).toBe('Bad key … [31m at …');
   expect(vendor.cleanText('long '.repeat(1000))).toHaveLength(300);

@@ -1,0 +1,13 @@
+import { backoffMs } from '../../wire/backoff.js';
+
+/** A machine that slept for a day, or was not connected, has hardly asked. */
+export const MIN_FAILURES = 5;
+/** Each pause is half of the time so far, up to 15 times the first. */
+const GROWTH = 0.5;
+const MAX_GROWTH = 15;
+
+/** How long to wait before the next look at a task. */
+export function getPauseMs(pollMs: number, soFarMs: number): number {
+  const maxMs = Math.min(Math.max(soFarMs * GROWTH, pollMs), pollMs * MAX_GROWTH);
+  return backoffMs(1, { firstMs: maxMs, maxMs });
+}
