@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { UnfitFileError } from '../../../src/disk/folder-file.js';
 import { isMachineTrouble } from '../../../src/disk/machine-trouble.js';
 import { readPicture, readSize } from '../../../src/preview/image/picture.js';
 import { getInputKey } from '../../../src/service/generation/task-files.js';
@@ -297,6 +298,8 @@ describe('time limits of what waits for others', () => {
 test.each([
   [Object.assign(new Error('open'), { code: 'EMFILE' }), true],
   [Object.assign(new Error('write'), { code: 'ENOSPC' }), true],
+  [Object.assign(new Error('write'), { code: 'EFBIG' }), true],
+  [new UnfitFileError('big.png', 'EFBIG', 'is larger than 1 MiB'), false],
   [Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' }), true],
   [new Error('The image cannot be decoded.', { cause: new Error('timeout: 40% complete') }), true],
   [new RangeError('Array buffer allocation failed'), true],
