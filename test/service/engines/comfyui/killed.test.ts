@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import type { ConfigurationInput } from '../../../../src/service/configuration/configuration.js';
+import { expect, test } from 'vitest';
 import { type ComfyUi, startComfyUi } from '../../../support/comfyui.js';
 import {
   createComfyUiConfiguration,
@@ -12,6 +9,7 @@ import {
 } from '../../../support/comfyui-service.js';
 import { readTask, startTask, waitForTask } from '../../../support/generation.js';
 import { folderForTest, serviceForTest } from '../../../support/service.js';
+import { serviceProcessForTest } from '../../../support/service-in-process.js';
 import { steppingProxyForTest } from '../../../support/stepping-proxy.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { watchWrites } from '../../../support/watch-writes.js';
@@ -73,7 +71,7 @@ test.each([
     },
   );
   const configuration = { ...configure(url), data: folderForTest() };
-  const first = await serviceProcess(configuration);
+  const first = await serviceProcessForTest(configuration);
   const dead = new Promise<void>((done) => {
     kill = async () => {
       kill = async () => {};
@@ -83,7 +81,7 @@ test.each([
   });
   const id = await startTask(first);
   await dead;
-  const second = await serviceProcess(configuration);
+  const second = await serviceProcessForTest(configuration);
   await waitForTask(second, id);
   expect(host.ran).toEqual([id]);
 });
@@ -91,12 +89,12 @@ test.each([
 test('tasks end once each while the service and ComfyUI are killed in turn', async () => {
   const host = await startComfyUi({ runs: false });
   const configuration = { ...configure(host.url), data: folderForTest() };
-  let service = await serviceProcess(configuration);
+  let service = await serviceProcessForTest(configuration);
   const ids = [await startTask(service), await startTask(service), await startTask(service)];
   await waitFor(() => expect(host.pending).toHaveLength(2));
   await service.kill();
   host.restart();
-  service = await serviceProcess(configuration);
+  service = await serviceProcessForTest(configuration);
   await runAll(host, service, ids);
   expect([...host.ran].sort()).toEqual([...ids].sort());
 });
@@ -107,19 +105,4 @@ async function runAll(host: ComfyUi, service: Parameters<typeof readTask>[0], id
       await host.run();
       expect((await readTask(service, id)).status).toBe('COMPLETED');
     });
-}
-
-async function serviceProcess(configuration: ConfigurationInput) {
-  const program = ['dist/test/service-process.js', JSON.stringify(configuration)];
-  const child = spawn(process.execPath, program, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
-  const exit = once(child, 'exit');
-  const kill = async () => {
-    child.kill('SIGKILL');
-    await exit;
-  };
-  onTestFinished(kill);
-  const started = once(child, 'message');
-  const failed = exit.then(([code]) => Promise.reject(new Error(`The service ended with ${code}.`)));
-  const [{ url, ownerToken: token }] = await Promise.race([started, failed]);
-  return { url: url as string, token: token as string, kill };
 }

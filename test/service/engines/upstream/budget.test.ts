@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ConfigurationInput } from '../../../../src/service/configuration/configuration.js';
 import { createSmallestBody, startPaths, unwrapTask } from '../../../support/generation.js';
 import { type DoubleOptions, generationDoubleForTest } from '../../../support/generation-double.js';
 import { type Answered, ask, folderForTest } from '../../../support/service.js';
+import { serviceProcessForTest } from '../../../support/service-in-process.js';
 import { createVendorConfiguration, vendorServiceForTest } from '../../../support/vendor-service.js';
 import { waitFor } from '../../../support/wait-for.js';
 
@@ -133,7 +132,9 @@ test('kills between a request to a vendor and its answer do not make it start mo
     const asked = new Promise<void>((resolve) => {
       arrived = resolve;
     });
-    const { kill, ...ann } = await serviceProcess(configuration);
+    const { child, kill, receive, url } = await serviceProcessForTest(configuration);
+    child.send({ sub: 'ann' });
+    const ann = { url, token: (await receive('token')).token };
     // What the kill before left is settled first.
     await waitFor(async () => {
       const { status, body } = await startRelight(ann);
@@ -146,24 +147,6 @@ test('kills between a request to a vendor and its answer do not make it start mo
   }
   expect(vendor.tasks.size).toBe(2);
 });
-
-/** A service in its own process, and Ann as its user. */
-async function serviceProcess(
-  configuration: ConfigurationInput,
-): Promise<Asking & { kill(): Promise<void> }> {
-  const program = ['dist/test/service-process.js', JSON.stringify(configuration)];
-  const child = spawn(process.execPath, program, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
-  const exit = once(child, 'exit');
-  const kill = async () => {
-    child.kill('SIGKILL');
-    await exit;
-  };
-  onTestFinished(kill);
-  const [{ url }] = await once(child, 'message');
-  child.send({ sub: 'ann' });
-  const [{ token }] = await once(child, 'message');
-  return { url, token, kill };
-}
 
 test('a task that a vendor may have started, and that fails here, costs nothing but counts in the budget', async () => {
   const { ann, readBudget } = await startAsAnn({ onStart: () => false });
