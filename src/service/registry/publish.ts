@@ -34,7 +34,7 @@ const publishVersion: Write<'version.publish'> = async (call, tx) => {
   const node = await createOrPatchNode(call, tx, actor);
   const row = await registerVersion(call, tx, node, {
     ...{ actor, provenance: token.provenance },
-    approve_by: body.stage || token.stage === 1 ? toApprovalEnd(context.now()) : null,
+    approve_by: body.stage || token.stage === 1 ? new Date(context.now() + APPROVAL_MS).toISOString() : null,
   });
   await context.queue.enqueue(tx, {
     kind: 'abandon-version',
@@ -127,10 +127,6 @@ async function createOrPatchNode(
 
 /** Decided: how long a staged version waits for the approval of an owner. */
 const APPROVAL_MS = 14 * 24 * 60 * 60_000;
-
-function toApprovalEnd(now: number): string {
-  return new Date(now + APPROVAL_MS).toISOString();
-}
 
 /** Who registers a version, what the CI job is that does, and until when an owner may approve it. */
 interface Registrant extends Pick<VersionRow, 'provenance' | 'approve_by'> {
