@@ -46,7 +46,7 @@ export function verifyReceipt(
   if (!envelope.success)
     throw new FlowError(
       'not_signed',
-      'The receipt has no statement of the service, so nobody vouches for it.',
+      'The receipt has no statement of the service, so no one vouches for it.',
     );
   const about = `the task ${task_id}`;
   const verified = verifyWith([...keys, ...knownKeys.find(String(service))], envelope.data, about);

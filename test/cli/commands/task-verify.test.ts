@@ -63,7 +63,7 @@ test('a changed byte of the file, the receipt or its statement is named', async 
       'The statement on the task',
     ],
     ['out.png.receipt.json', (text) => text.replace(/"keyid": "./, '"keyid": "~'), 'is not known here'],
-    ['out.png.receipt.json', (text) => text.replace('"statement"', '"Statement"'), 'nobody vouches for it'],
+    ['out.png.receipt.json', (text) => text.replace('"statement"', '"Statement"'), 'no one vouches for it'],
     ['out.png.receipt.json', (text) => text.slice(1), 'it is not JSON'],
   ];
   for (const [name, edit, message] of cases) {
