@@ -61,7 +61,9 @@ export function verifyReceipt(
     throw new FlowError('statement_invalid', 'The receipt was changed after the service signed it.');
   if (!names(sha256))
     throw new FlowError('digest_mismatch', `The file is not a result of ${about}, or was changed since.`);
-  return { ...(predicate as unknown as Omit<VerifiedReceipt, 'key'>), key: verified.kid };
+  // A key is known as that of the service in the receipt, whatever its statement says of itself.
+  const facts = predicate as unknown as VerifiedReceipt;
+  return { ...facts, service: String(service), task_id: String(task_id), key: verified.kid };
 }
 
 /** Of the values, so that another way to write them is no change. */
