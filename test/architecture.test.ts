@@ -241,7 +241,7 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
     what: 'child_process',
     found:
       /(?:from |\bimport ?\(|\b(?:require|getBuiltinModule)\()\s*['"](?:node:)?(?:child_process|cluster)['"]/,
-    at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/local|sign-in\/opener|terminal\/(keychain-process|pager|run-program))|disk\/limited-child|pack\/git-fetch)\.ts$/,
+    at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/start-local|sign-in\/opener|terminal\/(keychain-process|pager|run-program))|disk\/limited-child|pack\/git-fetch)\.ts$/,
   },
   {
     // A folder may be another person's work, and a pipe or a device in it never ends: disk/folder-file opens its files.
@@ -249,7 +249,7 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
     what: 'opening files by path',
     found:
       /import (?!type)[^;]*\b(?:readFile|readFileSync|createReadStream|open|openSync|openAsBlob|copyFile|copyFileSync|cp|cpSync)\b[^;]*from 'node:fs(?:\/promises)?'/,
-    at: /^src\/(?!pack|python|flows|cli)|^src\/(pack\/(archive|read-archive)|python\/(definitions\/grammar|reader-child)|flows\/(digest|publish\/upload|tasks\/destination)|cli\/(batch\/(jobs-file|journal)|commands\/(admin-generate-token|completion|serve-control)|completion\/answer|connect\/local|terminal\/keychain-process|views\/tree|webhooks\/inbox))\.ts$/,
+    at: /^src\/(?!pack|python|flows|cli)|^src\/(pack\/(archive|read-archive)|python\/(definitions\/grammar|reader-child)|flows\/(digest|publish\/upload|tasks\/destination)|cli\/(batch\/(jobs-file|journal)|commands\/(admin-generate-token|completion|serve-control)|completion\/answer|connect\/start-local|terminal\/keychain-process|views\/tree|webhooks\/inbox))\.ts$/,
   },
   {
     what: 'process',

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { constants, getPriority, setPriority } from 'node:os';
 import { findBuiltProgram } from './built-program.js';
-import { lowerPriority } from './priority.js';
 
 /** A program that reads untrusted files, and the limits of its process. Its other half is `child-program.ts`. */
 export interface ChildOptions {
@@ -264,5 +264,14 @@ class LineReader {
       this.#onLine(line);
     }
     if (start < output.length) this.#begun.push(output.subarray(start));
+  }
+}
+
+/** Lets other processes take precedence over a child, also those of its own priority. */
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, Math.min(getPriority() + 10, constants.priority.PRIORITY_LOW));
+  } catch {
+    // It has ended, or the system does not let it. It does the same work.
   }
 }

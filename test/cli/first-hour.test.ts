@@ -86,8 +86,8 @@ describe('users', () => {
         budget: expect.objectContaining({ credits_per_month: 500 }),
       }),
     ]);
-    const nobody = await runAs(['admin', 'user', 'set', 'eve@example.or', '500'], 'admin');
-    expect([nobody.exit, nobody.stderr]).toEqual([
+    const unknown = await runAs(['admin', 'user', 'set', 'eve@example.or', '500'], 'admin');
+    expect([unknown.exit, unknown.stderr]).toEqual([
       3,
       'error: There is no user with the email address eve@example.or.\n',
     ]);

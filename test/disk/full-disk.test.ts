@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { exitCodes } from '../../src/cli/terminal/failure.js';
 import { homeForTest } from '../support/cli.js';
 import { folderForTest } from '../support/service.js';
 
@@ -73,4 +74,13 @@ onUnix('an answer that does not fit into the file of stdout is a failure', async
     `> '${join(folder, 'out.json')}'`,
   );
   expect([exit, stderr]).toEqual([1, expect.stringContaining('Could not write to stdout')]);
+});
+
+onUnix('a file that cannot grow is reported like a full disk', async () => {
+  const path = join(folderForTest(), 'regen.toml');
+  const { exit, stderr } = await runOnFullDisk([resolve('bin/regen.js'), 'serve', 'init', path]);
+  expect([exit, stderr]).toEqual([
+    exitCodes.unreachable,
+    expect.stringContaining('A file would be larger than the system allows'),
+  ]);
 });

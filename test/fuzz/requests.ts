@@ -9,6 +9,7 @@ import { createZip } from '../support/create-zip.js';
 import { createFilmingEngine } from '../support/filming-engine.js';
 import { pixel } from '../support/generation.js';
 import { listenOn } from '../support/listen.js';
+import { ODD_QUERIES, ODD_SEGMENTS, ODD_TYPES } from '../support/odd-requests.js';
 import { startRegistry } from '../support/registry.js';
 import { anyJson, createValues, document, mutateJson, type Special } from './schema-values.js';
 import { mutateBytes, type Target } from './target.js';
@@ -76,35 +77,6 @@ const chooseSpecial: Special = (field, schema) => {
 };
 const createText = (schema: object) => createValues(schema) as fc.Arbitrary<string>;
 
-const ODD_SEGMENTS = [
-  '',
-  'acme',
-  '1.0.0',
-  '..',
-  '%00',
-  '%2e%2e%2f',
-  '%F0%9F%98%80',
-  '%',
-  '%c0',
-  'a'.repeat(1500),
-  '-1',
-  '__proto__',
-];
-const ODD_QUERIES = [
-  '?',
-  '?page=0',
-  '?page=9007199254740993',
-  '?limit=%00',
-  '?page[]=1',
-  '?statuses=x',
-  '?%',
-  '?search=%25_\\',
-  '?=',
-  '?&&&',
-  '?__proto__=1',
-  `?search=${'x'.repeat(3000)}`,
-];
-const ODD_TYPES = ['application/json;charset=x', 'text/plain', 'x', '', 'multipart/form-data; boundary=x'];
 const ODD_BODIES = ['', '{', '[', '"', 'null', '1', '{"a":1}}', '\ufeff{}', '\0', '['.repeat(10_000)];
 const ODD_METHODS = ['PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'DELETE', 'PUT', 'POST', 'GET'];
 

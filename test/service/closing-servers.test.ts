@@ -1,17 +1,15 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import { regen, startRegen } from '../support/cli.js';
 import { createCopyingEngine } from '../support/copying-engine.js';
 import { startPaths, startTask, waitForTask } from '../support/generation.js';
 import { listenOn } from '../support/listen.js';
 import { packForTest } from '../support/packs.js';
 import { ask, folderForTest, publisherForTest, serviceForTest } from '../support/service.js';
+import { serviceProcessForTest } from '../support/service-in-process.js';
 import { createVendorConfiguration } from '../support/vendor-service.js';
 import { videoPaths } from '../support/videos.js';
 import { waitFor } from '../support/wait-for.js';
@@ -58,23 +56,6 @@ async function closingServer(type: string, body: Buffer, note = () => {}): Promi
   return url;
 }
 
-async function serviceProcess(configuration: ConfigurationInput) {
-  const program = [
-    'dist/test/service-process.js',
-    JSON.stringify({ data: folderForTest(), ...configuration }),
-  ];
-  const child = spawn(process.execPath, program, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const exit = once(child, 'exit');
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await exit;
-  });
-  const failed = exit.then(([code]) => Promise.reject(new Error(`The service ended with ${code}.`)));
-  failed.catch(() => undefined);
-  const [{ url, ownerToken: token }] = await Promise.race([once(child, 'message'), failed]);
-  return { url: url as string, token: token as string };
-}
-
 /** A PNG of several megabytes. */
 function largeImage(side = 1200): Promise<Buffer> {
   return sharp(randomBytes(side * side * 3), { raw: { width: side, height: side, channels: 3 } })
@@ -86,7 +67,7 @@ const videoHeader = Buffer.from('0000000c667479706d703432', 'hex');
 
 test('inputs from a server that closes at once are accepted', async () => {
   // Of a vendor that does not answer, so that nothing is drawn.
-  const { url, token } = await serviceProcess(
+  const { url, token } = await serviceProcessForTest(
     createVendorConfiguration({ url: 'http://127.0.0.1:1', key: 'k' }),
   );
   const post = { method: 'POST', token };
@@ -103,7 +84,9 @@ test('inputs from a server that closes at once are accepted', async () => {
 test('results of a vendor that closes at once are stored', async () => {
   const relay = await closingRelay(() => vendor.localUrl);
   const vendor = await serviceForTest({ publicUrl: relay }, { engines: { image: createCopyingEngine() } });
-  const service = await serviceProcess(createVendorConfiguration({ url: relay, key: vendor.ownerToken }));
+  const service = await serviceProcessForTest(
+    createVendorConfiguration({ url: relay, key: vendor.ownerToken }),
+  );
   const image = (await largeImage()).toString('base64');
   const ids: string[] = [];
   while (ids.length < 4) ids.push(await startTask(service, { image }));
@@ -119,7 +102,7 @@ test('archives of a registry that closes at once are passed on, and saved by the
   const env = { REGEN_BASE_URL: far.localUrl, REGEN_PUBLISH_TOKEN: personalAccessToken };
   const { exit, stderr } = await regen(['version', 'publish', pack], { env });
   expect(exit, stderr).toBe(0);
-  const near = await serviceProcess({ uplink: { url: relay } });
+  const near = await serviceProcessForTest({ uplink: { url: relay } });
   for (const REGEN_BASE_URL of [near.url, relay, relay, relay]) {
     const cwd = folderForTest();
     const saved = await startRegen(['version', 'download', 'pack'], { env: { REGEN_BASE_URL }, cwd }).ended;
@@ -129,7 +112,7 @@ test('archives of a registry that closes at once are passed on, and saved by the
 });
 
 test('webhooks to a receiver that answers with a large body and closes at once are delivered', async () => {
-  const service = await serviceProcess({});
+  const service = await serviceProcessForTest({});
   let deliveries = 0;
   const receiver = await closingServer('text/plain', Buffer.alloc(4 * MIB), () => {
     deliveries += 1;
@@ -145,7 +128,7 @@ test('webhooks to a receiver that answers with a large body and closes at once a
 
 test('an issuer whose server sends megabytes and closes at once does not end the service', async () => {
   const discovery = await closingServer('application/json', Buffer.alloc(4 * MIB, ' '));
-  const { url } = await serviceProcess({ issuers: [{ issuer: discovery, audience: 'regen' }] });
+  const { url } = await serviceProcessForTest({ issuers: [{ issuer: discovery, audience: 'regen' }] });
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claims = { iss: discovery, sub: 'ann', aud: 'regen', exp: 4_102_444_800 };
   const token = [part({ alg: 'RS256', kid: 'one' }), part(claims), 'AAAA'].join('.');

@@ -1,16 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import yazl from 'yazl';
 import { createZip } from '../support/create-zip.js';
 import { listFiles } from '../support/list-files.js';
 import {
-  type Answered,
   ask,
   folderForTest,
   publisherForTest,
@@ -19,59 +17,8 @@ import {
   type TestPublisher,
   uploadArchive,
 } from '../support/service.js';
+import { serviceProcessForTest } from '../support/service-in-process.js';
 import { waitFor } from '../support/wait-for.js';
-
-const script = 'dist/test/service-process.js';
-
-interface ServiceProcess {
-  readonly url: string;
-  readonly ownerToken: string;
-  /** The next message that has this field. */
-  received(field: string): Promise<Answered>;
-  ask(question: string): void;
-  /** Kills it, as a power cut would. */
-  kill(): Promise<void>;
-}
-
-interface ProcessOptions {
-  /** Checks of archives start and never end. */
-  readonly holdCheck?: boolean;
-  /** The size limit of the process's files. Bytes. */
-  readonly largestFile?: number;
-}
-
-async function serviceProcess(configuration: object, options: ProcessOptions = {}): Promise<ServiceProcess> {
-  const limit = options.largestFile ? `ulimit -f ${options.largestFile / 512}; ` : '';
-  const program = [process.execPath, script, JSON.stringify(configuration)];
-  const child = spawn(
-    'sh',
-    ['-c', `${limit}exec "$0" "$@"`, ...program, options.holdCheck ? 'hold-check' : ''],
-    {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    },
-  );
-  const kill = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  };
-  onTestFinished(kill);
-  const { url, ownerToken } = await waitForMessage(child, 'url');
-  return {
-    url,
-    ownerToken,
-    received: (field) => waitForMessage(child, field),
-    ask: (question) => child.send(question),
-    kill,
-  };
-}
-
-function waitForMessage(child: ChildProcess, field: string): Promise<Answered> {
-  return new Promise((resolve, reject) => {
-    child.on('message', (received: object) => field in received && resolve(received));
-    child.once('exit', (code) => reject(new Error(`The service's process ended with ${code}.`)));
-  });
-}
 
 /** The same signed URL at the address of the restarted service. */
 function movedTo(url: string, signedUrl: string): string {
@@ -87,12 +34,12 @@ const zip = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 describe('a service that is killed', () => {
   it('loses nothing that it acknowledged, after a registration and half an upload', async () => {
     const data = folderForTest();
-    const first = await serviceProcess({ data });
+    const first = await serviceProcessForTest({ data });
     const publisher = await publisherForTest(first);
     const { signedUrl, node_version } = await registerVersion(publisher);
     await first.kill();
 
-    const second = await serviceProcess({ data });
+    const second = await serviceProcessForTest({ data });
     const after = { ...publisher, url: second.url };
     expect(second.ownerToken).toBe(first.ownerToken);
     expect(await readVersion(after)).toMatchObject({
@@ -108,7 +55,7 @@ describe('a service that is killed', () => {
     await waitFor(() => expect(listFiles(join(data, 'objects'))).toHaveLength(1));
     await second.kill();
 
-    const third = await serviceProcess({ data });
+    const third = await serviceProcessForTest({ data });
     const last = { ...publisher, url: third.url };
     expect(listFiles(join(data, 'objects'))).toEqual([]);
     expect(await readVersion(last)).toMatchObject({ status: 'NodeVersionStatusPending' });
@@ -119,27 +66,27 @@ describe('a service that is killed', () => {
 
   it('makes the version Active after the upload was acknowledged, even if killed during the check', async () => {
     const data = folderForTest();
-    const first = await serviceProcess({ data }, { holdCheck: true });
+    const first = await serviceProcessForTest({ data }, { more: 'hold-check' });
     const publisher = await publisherForTest(first);
     const { signedUrl } = await registerVersion(publisher);
-    const checking = first.received('checking');
+    const checking = first.receive('checking');
     expect((await uploadArchive(signedUrl, zip)).status).toBe(200);
     await checking;
     await first.kill();
 
-    const second = await serviceProcess({ data });
+    const second = await serviceProcessForTest({ data });
     await becomesActive({ ...publisher, url: second.url });
   });
 
   it('keeps an upload that it answered just before', async () => {
     const data = folderForTest();
-    const first = await serviceProcess({ data });
+    const first = await serviceProcessForTest({ data });
     const publisher = await publisherForTest(first);
     const { signedUrl } = await registerVersion(publisher);
     expect((await uploadArchive(signedUrl, zip)).status).toBe(200);
     await first.kill();
 
-    const second = await serviceProcess({ data });
+    const second = await serviceProcessForTest({ data });
     const after = { ...publisher, url: second.url };
     await becomesActive(after);
     const { downloadUrl } = await readVersion(after);
@@ -150,7 +97,11 @@ describe('a service that is killed', () => {
 describe('a full disk', () => {
   it('fails an upload with 503, keeps nothing of it, and accepts the next one that fits', async () => {
     const data = folderForTest();
-    const service = await serviceProcess({ data }, { largestFile: 8 * 1024 ** 2 });
+    const service = await serviceProcessForTest(
+      { data },
+      // Blocks of 512 bytes.
+      { within: ['sh', '-c', 'ulimit -f 16384; exec "$0" "$@"'] },
+    );
     const publisher = await publisherForTest(service);
     const { signedUrl } = await registerVersion(publisher);
     const answer = await uploadArchive(signedUrl, Buffer.alloc(20_000_000));
@@ -163,11 +114,11 @@ describe('a full disk', () => {
 
 describe('the memory of a service', () => {
   it('does not grow with an archive of 200 MB, received and checked', async () => {
-    const service = await serviceProcess({ data: folderForTest() });
+    const service = await serviceProcessForTest({});
     const publisher = await publisherForTest(service);
     const { signedUrl } = await registerVersion(publisher);
-    const before = service.received('maxRss');
-    service.ask('memory');
+    const before = service.receive('maxRss');
+    service.child.send('memory');
     const { maxRss: atFirst } = await before;
 
     const archive = new yazl.ZipFile();
@@ -183,8 +134,8 @@ describe('the memory of a service', () => {
     expect((await answered)[0].statusCode).toBe(200);
     await becomesActive(publisher);
 
-    const after = service.received('maxRss');
-    service.ask('memory');
+    const after = service.receive('maxRss');
+    service.child.send('memory');
     expect((await after).maxRss - atFirst).toBeLessThan(200_000_000);
   });
 });

@@ -196,7 +196,7 @@ export async function startComfyUi(options: ComfyUiOptions = {}): Promise<ComfyU
 
   function takePrompt(bytes: Buffer, response: ServerResponse) {
     const { prompt, prompt_id, client_id, ...others } = JSON.parse(bytes.toString());
-    if (Object.keys(others).length > 0) throw new Error(`Nobody should send ${Object.keys(others)}.`);
+    if (Object.keys(others).length > 0) throw new Error(`No one should send ${Object.keys(others)}.`);
     if (typeof prompt !== 'object' || typeof client_id !== 'string') throw new Error('This is not a prompt.');
     number += 1;
     const refuse = (type: string, message: string, extra_info = {}, node_errors = {}) =>
@@ -410,7 +410,7 @@ function addText(png: Buffer, graph: Graph): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(data.length);
   head.write('tEXt', 4);
-  // Behind the signature and the header of the image; nobody checks the sum.
+  // Behind the signature and the header of the image; the sum is not checked.
   return Buffer.concat([png.subarray(0, 33), head, data, Buffer.alloc(4), png.subarray(33)]);
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { homeForTest, type Ran, regen, type Surroundings } from './cli.js';
 import { type DoubleOptions, generationDoubleForTest, png } from './generation-double.js';
 import { folderForTest } from './service.js';
@@ -24,4 +25,18 @@ export async function generationDeskForTest(
       JSON.parse(readFileSync(join(ledgerFolder, name), 'utf8')),
     );
   return { double, home, cwd, env, run, ledgerFolder, readEntries };
+}
+
+/** A task that was started with --no-wait, and everything around it. */
+export async function startedTaskForTest(
+  options: DoubleOptions = {},
+  argv = ['image', 'relight', 'photo.png'],
+) {
+  const { double, home, cwd, env } = await generationDeskForTest(options, { 'photo.png': png });
+  const run = (words: readonly string[], more: Surroundings = {}): Promise<Ran> =>
+    regen(words, { home, cwd, env, ...more });
+  const begun = await run([...argv, '--no-wait']);
+  expect(begun.exit, begun.stderr).toBe(0);
+  const [id = ''] = double.tasks.keys();
+  return { double, home, cwd, run, id };
 }

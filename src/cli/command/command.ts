@@ -2,7 +2,7 @@ import type { OperationName } from '../../contract/index.js';
 import type { Destruction } from '../../contract/operation.js';
 import type { FieldDescription } from '../../contract/schema/fields.js';
 import { usage } from '../terminal/failure.js';
-import type { Shape } from '../terminal/output.js';
+import type { Shape } from '../terminal/rows.js';
 
 /** The part of a field description that defines how text is converted to a value. */
 export type ValueType = Pick<FieldDescription, 'type' | 'items'>;

@@ -132,7 +132,7 @@ const SYSTEM_ERRORS: Record<string, string> = {
 };
 
 // Neither wrong usage nor a bug: it works again once there is room.
-const EXHAUSTED = ['ENOSPC', 'SQLITE_FULL', 'EDQUOT', 'EMFILE', 'ENFILE'];
+const EXHAUSTED = ['ENOSPC', 'SQLITE_FULL', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE'];
 
 function toSystemFailure(error: NodeJS.ErrnoException): Failure {
   const sentence = error.code && SYSTEM_ERRORS[error.code];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { LATEST } from '../../contract/schema/semantic-version.js';
 import { downloadArchive, findDownloadable } from '../../flows/install/download-archive.js';
-import { describeDeprecation, LATEST } from '../../flows/publish/published.js';
+import { describeDeprecation } from '../../flows/publish/published.js';
 import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';

@@ -2,7 +2,7 @@ import { getOutline, isValidRequest, listQueryNames, type OperationOutline } fro
 import { getItems, pages } from '../../client/pages.js';
 import type { OperationName } from '../../contract/index.js';
 import { regen, say } from '../../contract/schema/message.js';
-import { LATEST, resolveVersion } from '../../flows/publish/published.js';
+import { LATEST } from '../../contract/schema/semantic-version.js';
 import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
 import type { ParsedCommand } from '../command/command.js';
 import { confirmDestruction, reportDestruction, requireShow, requireYes } from '../command/confirm.js';
@@ -65,9 +65,9 @@ async function completeIds(
   { params, query }: Request,
 ): Promise<void> {
   for (const name of ['version', 'versionId']) {
-    const { nodeId, [name]: version } = params;
-    if (version === LATEST)
-      params[name] = await resolveVersion(await services.reach(), String(nodeId), LATEST, signal);
+    if (params[name] !== LATEST) continue;
+    const { resolveVersion } = await import('../../flows/publish/published.js');
+    params[name] = await resolveVersion(await services.reach(), String(params.nodeId), LATEST, signal);
   }
   for (const [name, { operation, field, email, search }] of Object.entries(command.lookup ?? {})) {
     const part: Record<string, unknown> = name in params ? params : query;

@@ -15,10 +15,11 @@ import type { Connect } from './clients.js';
 import { type Credential, CredentialStore, chooseCredential, type SignIn } from './credentials.js';
 import type { Folders } from './folders.js';
 import { KnownKeysFile } from './known-keys.js';
-import { ensureLocal, findLocal, type LocalService, readRecordedUrl } from './local.js';
+import { findLocal, type LocalService, readRecordedUrl } from './local.js';
 import { warnOfOtherWriter } from './other-writers.js';
 import type { ProfileOrAddress, Settings } from './settings.js';
 import { chooseTarget, isNamed, isNamedByFolder } from './settings.js';
+import { ensureLocal } from './start-local.js';
 
 /** A service that was reached. */
 export interface Service {

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { usage } from './failure.js';
+import { keepExitCode } from './system.js';
 
 /** Applies the expression of `--jq` to a value, and returns the printed results. */
 export type JsonFilter = (value: unknown, indented: boolean) => string;
@@ -19,7 +20,7 @@ export async function openJsonFilter(expression: string): Promise<JsonFilter> {
   const jq: Jq = await require('jq-web');
   const apply = (json: string, filter: string, flags: readonly string[]) => {
     try {
-      return jq.raw(json, filter, flags) ?? '';
+      return keepExitCode(() => jq.raw(json, filter, flags)) ?? '';
     } catch (error) {
       throw usage(`--jq: ${toSentence(error as Error)}`, 'See the manual: https://jqlang.org/manual/');
     }

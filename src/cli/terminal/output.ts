@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { Message, type Names, type Part, render, type Text } from '../../contract/schema/message.js';
 import { type Failure, formatDetail, usage } from './failure.js';
 import type { JsonFilter } from './json-filter.js';
-import { formatCell, listFields, readField } from './rows.js';
+import { findItems, formatCell, listFields, listPaths, readField, type Shape } from './rows.js';
 import type { System } from './system.js';
 import type { Paint } from './table.js';
 import {
@@ -15,6 +15,7 @@ import {
   toLocale,
   withoutPeriod,
 } from './text.js';
+import type { Line } from './width.js';
 
 export interface OutputMode {
   readonly json?: boolean | undefined;
@@ -233,7 +234,8 @@ export class Output {
     const { isTTY, columns } = this.system.stderr;
     // A character may take two columns.
     const isWide = isTTY && columns && text.length * 2 > columns && this.mode.json !== true;
-    await this.#above(this.system.stderr, `${isWide ? await wrapMessage(line, columns) : text}\n`);
+    const shown = isWide ? (await import('./width.js')).wrapMessage(text, line, columns) : text;
+    await this.#above(this.system.stderr, `${shown}\n`);
   }
 
   async #above(stream: Writable, chunk: string | Uint8Array): Promise<void> {
@@ -251,32 +253,8 @@ function toLine(text: string): string {
   return stripControls([first.trimEnd(), ...more.map((line) => line.trim())].filter(Boolean).join(' '));
 }
 
-/** A line for people, and the command at its end. */
-interface Line {
-  readonly prose: string;
-  readonly command?: string;
-}
-
 function formatLine({ prose, command }: Line): string {
   return [prose, command].filter(Boolean).join(' ');
-}
-
-/** A longer message is cut on a terminal, because wrapping it could take minutes. */
-const MAX_MESSAGE_LENGTH = 10_000;
-
-/** Wraps a message between words. A command at its end stays on one line, so that it can be copied. */
-async function wrapMessage(line: Line, columns: number): Promise<string> {
-  const message = formatLine(line);
-  const [{ default: wrap }, { measureWidth }] = await Promise.all([
-    import('wrap-ansi'),
-    import('./width.js'),
-  ]);
-  const isLong = message.length > MAX_MESSAGE_LENGTH;
-  const text = isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
-  if (measureWidth(text) <= columns) return text;
-  const { prose, command } = isLong ? { prose: text, command: undefined } : line;
-  const wrapped = wrap(prose, columns, { trim: true });
-  return command === undefined ? wrapped : `${wrapped}\n  ${command}`;
 }
 
 interface Stream {
@@ -301,31 +279,4 @@ function usesColour(env: System['env'], to: { readonly isTTY?: boolean }, mode: 
   if (mode.color === false || env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
   return to.isTTY === true && env.TERM !== 'dumb';
-}
-
-/** Lists the fields of an item, those with fields of their own included. */
-function listPaths(item: unknown): string[] {
-  const paths = listFields(item).map(([name]) => name);
-  return paths.flatMap((path) => path.split('.').map((_, at, parts) => parts.slice(0, at + 1).join('.')));
-}
-
-function findItems(value: unknown, shape: Shape): readonly unknown[] | undefined {
-  const items = shape.items ? readField(value, shape.items) : value;
-  return Array.isArray(items) ? items : undefined;
-}
-
-/** Which parts of an answer a command shows. */
-export interface Shape {
-  /** The response field with the list. Absent: the answer itself is the list, or one object. */
-  readonly items?: string;
-  /** The fields shown for each item; nested ones are dotted. */
-  readonly columns?: readonly string[];
-  /** The columns that a narrow screen has no room for, the first to go first. */
-  readonly less?: readonly string[];
-  /** The columns whose ids a terminal shortens, because commands accept the beginning of an id. */
-  readonly ids?: readonly string[];
-  /** The only field to show, such as a new token. */
-  readonly only?: string;
-  /** What a table without rows says. */
-  readonly none?: string;
 }

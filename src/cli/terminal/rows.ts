@@ -28,3 +28,30 @@ export function listFields(
     return nested ? listFields(inner, name, format) : ([[name, format(inner)]] as [string, string][]);
   });
 }
+
+/** Lists the fields of an item, those with fields of their own included. */
+export function listPaths(item: unknown): string[] {
+  const paths = listFields(item).map(([name]) => name);
+  return paths.flatMap((path) => path.split('.').map((_, at, parts) => parts.slice(0, at + 1).join('.')));
+}
+
+export function findItems(value: unknown, shape: Shape): readonly unknown[] | undefined {
+  const items = shape.items ? readField(value, shape.items) : value;
+  return Array.isArray(items) ? items : undefined;
+}
+
+/** Which parts of an answer a command shows. */
+export interface Shape {
+  /** The response field with the list. Absent: the answer itself is the list, or one object. */
+  readonly items?: string;
+  /** The fields shown for each item; nested ones are dotted. */
+  readonly columns?: readonly string[];
+  /** The columns that a narrow screen has no room for, the first to go first. */
+  readonly less?: readonly string[];
+  /** The columns whose ids a terminal shortens, because commands accept the beginning of an id. */
+  readonly ids?: readonly string[];
+  /** The only field to show, such as a new token. */
+  readonly only?: string;
+  /** What a table without rows says. */
+  readonly none?: string;
+}

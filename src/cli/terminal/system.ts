@@ -77,6 +77,16 @@ export function createSystem(entry: string): System {
   };
 }
 
+/** Runs code that sets the exit code of the process, as jq does, and leaves the one from before. */
+export function keepExitCode<Result>(run: () => Result): Result {
+  const before = process.exitCode;
+  try {
+    return run();
+  } finally {
+    process.exitCode = before;
+  }
+}
+
 function openStdout(): System['stdout'] {
   // Into a file, Node.js ignores that a full disk takes only a part of what is written.
   if ('_type' in process.stdout && process.stdout._type === 'fs') {

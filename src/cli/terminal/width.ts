@@ -52,3 +52,22 @@ export function cutText(text: string, width: number): string {
   }
   return `${kept}…`;
 }
+
+/** A line for people, and the command at its end. */
+export interface Line {
+  readonly prose: string;
+  readonly command?: string;
+}
+
+/** A longer message is cut on a terminal, because wrapping it could take minutes. */
+const MAX_MESSAGE_LENGTH = 10_000;
+
+/** Wraps a message between words. A command at its end stays on one line, so that it can be copied. */
+export function wrapMessage(message: string, line: Line, columns: number): string {
+  const isLong = message.length > MAX_MESSAGE_LENGTH;
+  const text = isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
+  if (measureWidth(text) <= columns) return text;
+  const { prose, command } = isLong ? { prose: text, command: undefined } : line;
+  const wrapped = wrapAnsi(prose, columns, { trim: true });
+  return command === undefined ? wrapped : `${wrapped}\n  ${command}`;
+}

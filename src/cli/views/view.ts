@@ -3,7 +3,7 @@ import type { OperationName } from '../../contract/index.js';
 import type { CommandDestruction, CommandTool, Lookup } from '../command/command.js';
 import type { Flags } from '../command/flags.js';
 import type { RunCommand } from '../connect/context.js';
-import type { Shape } from '../terminal/output.js';
+import type { Shape } from '../terminal/rows.js';
 
 /**
  * A command as data. What is missing here is derived: summary and flags come from the operation. A positional with the

@@ -40,3 +40,6 @@ export function completeVersion(text: string): string {
 export function isSemanticVersion(text: string): boolean {
   return text.length <= 256 && SEMANTIC_VERSION.test(text);
 }
+
+/** Stands for the version of a node that is installed by default. */
+export const LATEST = 'latest';

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import type { NodeVersion as NodeVersionSchema } from '../../contract/node-version.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
-import { completeVersion } from '../../contract/schema/semantic-version.js';
+import { completeVersion, LATEST } from '../../contract/schema/semantic-version.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { readBody } from '../../wire/read-body.js';
 import { parseDigest } from '../digest.js';
@@ -43,9 +43,6 @@ export async function readVersion({
     { serviceCode: item?.status ?? 'error' },
   );
 }
-
-/** Stands for the version of a node that is installed by default. */
-export const LATEST = 'latest';
 
 /**
  * Finds the version that a person means.

@@ -65,12 +65,15 @@ export class ResourceExhausted extends Error {
 const NO_SPACE = 'There is no space left on the disk of the data folder; free some, and start again.';
 const NO_WRITING =
   'The disk of the data folder cannot be read or written; it may be full or damaged. Free some space, and start again.';
+const NO_LARGER_FILES =
+  'A file would be larger than the system allows; raise the limit with ulimit -f, and start again.';
 const NO_HANDLES = 'Too many files are open; raise the limit with ulimit -n, and start again.';
 const NO_DATABASE =
   'The database cannot be opened. Raise the limit of open files with ulimit -n, check who may write to the data folder, and start again.';
 const EXHAUSTED: Readonly<Record<string, string>> = {
   ENOSPC: NO_SPACE,
   EDQUOT: NO_SPACE,
+  EFBIG: NO_LARGER_FILES,
   SQLITE_FULL: NO_SPACE,
   EMFILE: NO_HANDLES,
   ENFILE: NO_HANDLES,

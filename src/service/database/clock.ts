@@ -1,6 +1,11 @@
 import { sql } from 'kysely';
 import type { Database } from './database.js';
 
+/** A time as it is stored. @param milliseconds since the epoch */
+export function toIsoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
 /** The clock of this machine, in milliseconds since the epoch. */
 export const readClock = () => Date.now();
 

@@ -138,18 +138,24 @@ function executeOnRows<Result>(
   });
 }
 
-/** Finds the rows that have these values. */
+/**
+ * Finds the rows that have these values.
+ * @param order the columns by which they are sorted; none: in any order
+ */
 export async function findRows<Table extends keyof Schema>(
   database: Database,
   table: Table,
   match: Match<Table>,
+  order: readonly (keyof Row<Table> & string)[] = [],
 ): Promise<Row<Table>[]> {
-  const { rows } = await executeOnRows<Row<Table>>(database, `select ${table}`, { match }, (matches) =>
-    database
+  const statement = `select ${table} by ${order.join()}`;
+  const { rows } = await executeOnRows<Row<Table>>(database, statement, { match }, (matches) => {
+    const found = database
       .selectFrom(table as AnyTable)
       .selectAll()
-      .where(matches),
-  );
+      .where(matches);
+    return order.reduce((query, column) => query.orderBy(column as 'name'), found);
+  });
   return rows;
 }
 

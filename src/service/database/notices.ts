@@ -7,14 +7,14 @@ import type { Tx } from './database.js';
 import { endConnections, isPostgres, KEEP_ALIVE, SERVICE_LOCK, WATCH_CONNECTION } from './postgres.js';
 
 /** What services that share a database tell each other. */
-export type NoticeTopic = 'jobs' | 'keys' | 'callback';
+export type NoticeTopic = 'jobs' | 'keys';
 
 const CHANNEL = 'regen';
 const RECONNECT_MS = 1_000;
 
 /** Tells all services that share the database, this one too, once the transaction is committed. */
-export async function sendNotice(tx: Tx, topic: NoticeTopic, subject = ''): Promise<void> {
-  if (isPostgres(tx)) await sql`select pg_notify(${CHANNEL}, ${`${topic} ${subject}`})`.execute(tx);
+export async function sendNotice(tx: Tx, topic: NoticeTopic): Promise<void> {
+  if (isPostgres(tx)) await sql`select pg_notify(${CHANNEL}, ${topic})`.execute(tx);
 }
 
 /** Receives the notices of a database; an embedded one keeps them within its process. */
@@ -24,8 +24,8 @@ export class Notices {
   #socket: Socket | undefined;
   #isClosed = false;
 
-  /** @param listener its subject is undefined if notices may have been missed */
-  on(topic: NoticeTopic, listener: (subject: string | undefined) => void): () => void {
+  /** @param listener is also called after notices may have been missed */
+  on(topic: NoticeTopic, listener: () => void): () => void {
     this.#listeners.on(topic, listener);
     return () => void this.#listeners.off(topic, listener);
   }
@@ -38,10 +38,8 @@ export class Notices {
     [this.#client, this.#socket] = [client, socket];
     const lost = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('error', onError);
-    client.on('notification', ({ payload = '' }) => {
-      const [topic = '', subject = ''] = payload.split(' ');
-      this.#listeners.emit(topic, subject);
-    });
+    // Earlier releases send a space after the topic.
+    client.on('notification', ({ payload = '' }) => this.#listeners.emit(payload.trim()));
     await client.connect();
     await client.query(`${WATCH_CONNECTION}; listen ${CHANNEL}`);
     // As long as the connection lasts: no newer release changes the data of a service that cannot go on afterwards.
@@ -55,7 +53,7 @@ export class Notices {
       if (this.#isClosed) return;
       try {
         await this.listen(url, onError);
-        for (const topic of this.#listeners.eventNames()) this.#listeners.emit(topic, undefined);
+        for (const topic of this.#listeners.eventNames()) this.#listeners.emit(topic);
         return;
       } catch (error) {
         void this.#client?.end().catch(() => {});

@@ -61,7 +61,7 @@ export function createRecordingEngine<Some extends Engine>(
   return { ...engine, needsImages: true, run };
 }
 
-/** Creates an engine that answers with recordings, and refuses what another one would refuse. It asks nobody. */
+/** Creates an engine that answers with recordings, and refuses what another one would refuse. It makes no requests. */
 export function createReplayEngine<Some extends Engine>(engine: Some, folder: string): Some {
   const { checkRequest, checkImages } = engine;
   const run: Engine['run'] = async (job, signal) => {

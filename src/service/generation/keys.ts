@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRandomToken, maskToken, parseTokenLimit, toExpiry } from '../auth/random-tokens.js';
-import { type Database, getRow, insertRow, type Row, updateRows } from '../database/database.js';
+import { type Database, findRows, getRow, insertRow, type Row, updateRows } from '../database/database.js';
 import type { Handlers, OperationAnswer, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { requireKeyQuota } from '../operation/quota.js';
@@ -35,14 +35,8 @@ const createKey: Write<'key.create'> = async (call, tx) => {
 };
 
 const listKeys: Read<'key.list'> = async ({ caller, context }, database) => {
-  const rows = await database
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('user_id', '=', caller.userId as string)
-    .where('revoked_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
+  const own = { user_id: caller.userId as string, revoked_at: null };
+  const rows = await findRows(database, 'api_keys', own, ['created_at', 'id']);
   return Promise.all(rows.map((row) => viewKey(database, context, row)));
 };
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { toIsoTime } from '../database/clock.js';
 import {
   compileOnce,
   type Database,
@@ -39,7 +40,7 @@ export class Reservations {
   /** Adds a reservation. Its quota must have been checked in the same transaction. @returns its id */
   async add(tx: Tx, reservation: NewReservation): Promise<string> {
     const id = randomUUID();
-    await removeLapsed(tx, reservation.owner, toTime(this.#now()));
+    await removeLapsed(tx, reservation.owner, toIsoTime(this.#now()));
     await insertRow(tx, 'reservations', { id, ...reservation, until: this.#getEnd() });
     return id;
   }
@@ -76,7 +77,7 @@ export class Reservations {
 
   /** How much of a quota is reserved. */
   async sum(database: Database, owner: string, quota: Quota): Promise<number> {
-    const [row] = await sumAmounts(database, owner, quota, toTime(this.#now()));
+    const [row] = await sumAmounts(database, owner, quota, toIsoTime(this.#now()));
     return Number(row?.amount ?? 0);
   }
 
@@ -91,7 +92,7 @@ export class Reservations {
   }
 
   #getEnd(): string {
-    return toTime(this.#now() + RESERVED_MS);
+    return toIsoTime(this.#now() + RESERVED_MS);
   }
 }
 
@@ -107,7 +108,3 @@ const sumAmounts = compileOnce((database, owner: string, quota: Quota, now: stri
 const removeLapsed = compileOnce((tx, owner: string, now: string) =>
   tx.deleteFrom('reservations').where('owner', '=', owner).where('until', '<=', now),
 );
-
-function toTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
-}

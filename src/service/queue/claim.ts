@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
+import { toIsoTime } from '../database/clock.js';
 import { countRows, type Database, executeBuilt, type Row, type Tx } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
-import { changeJobs, getLeaseEnd, type LeasedJob, type LeaseHolder, toIsoTime } from './leases.js';
+import { changeJobs, getLeaseEnd, type LeasedJob, type LeaseHolder } from './leases.js';
 import type { JobKind } from './queue.js';
 import { assignTurns } from './turns.js';
 

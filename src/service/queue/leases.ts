@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { backoffMs } from '../../wire/backoff.js';
+import { toIsoTime } from '../database/clock.js';
 import {
   compileOnce,
   type Database,
@@ -186,8 +187,4 @@ async function updateLeasedJob(
 /** When a lease ends that begins or is renewed now. */
 export function getLeaseEnd({ now, leaseMs = 60_000 }: LeaseHolder): string {
   return toIsoTime(now() + leaseMs);
-}
-
-export function toIsoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

@@ -1,12 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { compileOnce, type Database } from '../database/database.js';
-import type {
-  NodeTable,
-  PublisherRow,
-  PublisherTable,
-  VersionRow,
-  VersionTable,
-} from '../database/schema.js';
+import type { NodeTable, PublisherTable, VersionTable } from '../database/registry-tables.js';
+import type { PublisherRow, VersionRow } from '../database/schema.js';
 import { limitColumns, readPage } from '../operation/paging.js';
 import { selectAllFound, selectLeading, selectMatches } from './search-index.js';
 

@@ -35,7 +35,7 @@ const publishVersion: Write<'version.publish'> = async (call, tx) => {
   const { node, node_update } = await createOrPatchNode(call, tx, { actor, isStaged });
   const row = await registerVersion(call, tx, node, {
     ...{ actor, provenance: token.provenance, node_update },
-    approve_by: isStaged ? toApprovalEnd(context.now()) : null,
+    approve_by: isStaged ? new Date(context.now() + APPROVAL_MS).toISOString() : null,
   });
   await context.queue.enqueue(tx, {
     kind: 'abandon-version',
@@ -130,10 +130,6 @@ async function createOrPatchNode(
 
 /** Decided: how long a staged version waits for the approval of an owner. */
 const APPROVAL_MS = 14 * 24 * 60 * 60_000;
-
-function toApprovalEnd(now: number): string {
-  return new Date(now + APPROVAL_MS).toISOString();
-}
 
 /** Who registers a version, what the CI job is that does, and until when an owner may approve it. */
 interface Registrant extends Pick<VersionRow, 'provenance' | 'approve_by' | 'node_update'> {

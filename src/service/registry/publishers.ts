@@ -1,6 +1,14 @@
 import { checkValue } from '../../contract/schema/check.js';
 import { PublisherId } from '../../contract/schema/identifiers.js';
-import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
+import {
+  type Database,
+  deleteRows,
+  findRow,
+  findRows,
+  insertRow,
+  type Tx,
+  updateRows,
+} from '../database/database.js';
 import type { PublisherRow } from '../database/schema.js';
 import type { Handlers, Read, Write } from '../operation/call.js';
 import { requirePublisherQuota } from '../operation/quota.js';
@@ -64,12 +72,7 @@ const listPublishers: Read<'publisher.list'> = async (call, database) => {
   const access = await openAccess(call, database);
   const { publishers } = access.viewer;
   if (publishers.size === 0) return [];
-  const rows = await database
-    .selectFrom('publishers')
-    .selectAll()
-    .where('id', 'in', [...publishers])
-    .orderBy('id')
-    .execute();
+  const rows = await findRows(database, 'publishers', { id: [...publishers] }, ['id']);
   return [...(await viewPublishers(access, rows)).values()];
 };
 

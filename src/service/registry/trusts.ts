@@ -79,19 +79,9 @@ async function isEachKnown(tx: Tx, nodes: readonly string[]): Promise<boolean> {
 }
 
 const listTrusts: Read<'publisher.trust.list'> = async ({ params }, database) => {
-  const rows = await findTrusts(database, params.publisherId);
-  return viewTrusts(database, rows);
+  const own = { publisher_id: params.publisherId };
+  return viewTrusts(database, await findRows(database, 'trusts', own, ['created_at', 'id']));
 };
-
-function findTrusts(database: Database, publisherId: string): Promise<TrustRow[]> {
-  return database
-    .selectFrom('trusts')
-    .selectAll()
-    .where('publisher_id', '=', publisherId)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-}
 
 const removeTrust: Write<'publisher.trust.remove'> = async (call, tx) => {
   const { publisherId, trustId } = call.params;

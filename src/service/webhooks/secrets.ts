@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { WEBHOOK_SECRET_PREFIX } from '../../contract/events.js';
+import { toIsoTime } from '../database/clock.js';
 import { insertRow, type Tx, updateRows } from '../database/database.js';
 import type { Handlers, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
@@ -75,10 +76,6 @@ async function insertSecret(tx: Tx, { userId, now }: SecretOwner): Promise<strin
 
 function getOverlapStart(now: Context['now']): string {
   return toIsoTime(now() - OVERLAP_MS);
-}
-
-function toIsoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }
 
 export const webhookSecretHandlers = {

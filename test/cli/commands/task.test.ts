@@ -3,26 +3,15 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { homeForTest, type Ran, regen, type Surroundings } from '../../support/cli.js';
+import { homeForTest, regen } from '../../support/cli.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
-import { generationDeskForTest } from '../../support/generation-desk.js';
-import { type DoubleOptions, generationDoubleForTest, png } from '../../support/generation-double.js';
+import { startedTaskForTest } from '../../support/generation-desk.js';
+import { generationDoubleForTest, png } from '../../support/generation-double.js';
 import { listenOn } from '../../support/listen.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 
-/** A task that was started with --no-wait, and everything around it. */
-async function createStartedTask(options: DoubleOptions = {}, argv = ['image', 'relight', 'photo.png']) {
-  const { double, home, cwd, env } = await generationDeskForTest(options, { 'photo.png': png });
-  const run = (words: readonly string[], more: Surroundings = {}): Promise<Ran> =>
-    regen(words, { home, cwd, env, ...more });
-  const begun = await run([...argv, '--no-wait']);
-  expect(begun.exit, begun.stderr).toBe(0);
-  const [id = ''] = double.tasks.keys();
-  return { double, home, cwd, run, id };
-}
-
 test('task list and task show work offline, by local and remote id', async () => {
-  const { run, id, double } = await createStartedTask();
+  const { run, id, double } = await startedTaskForTest();
   await run(['image', 'upscaler', 'photo.png']);
   await double.close();
   const list = JSON.parse((await run(['task', 'list', '--json'], { env: {} })).stdout);
@@ -46,7 +35,7 @@ test('task list and task show work offline, by local and remote id', async () =>
 });
 
 test('task list asks services about tasks that were last seen queued or running', async () => {
-  const { run, double, id } = await createStartedTask();
+  const { run, double, id } = await startedTaskForTest();
   double.endAll();
   const list = await run(['task', 'list', '--state', 'done', '--json']);
   expect(JSON.parse(list.stdout)).toMatchObject([{ task_id: id, state: 'COMPLETED' }]);
@@ -57,7 +46,7 @@ test('task list asks services about tasks that were last seen queued or running'
 });
 
 test('a task is found by a file that it saved, from the folder of the file', async () => {
-  const { run, id } = await createStartedTask();
+  const { run, id } = await startedTaskForTest();
   await run(['task', 'wait', '@last', '-o', 'lit.png']);
   expect(JSON.parse((await run(['task', 'show', 'lit.png', '--json'])).stdout)).toMatchObject({
     task_id: id,
@@ -65,7 +54,7 @@ test('a task is found by a file that it saved, from the folder of the file', asy
 });
 
 test('an ambiguous beginning of an id is refused, and the matching ids are named', async () => {
-  const { run, double } = await createStartedTask();
+  const { run, double } = await startedTaskForTest();
   await run(['image', 'upscaler', 'photo.png']);
   const ids = [...double.tasks.keys()];
   // Local ids begin with their time, so those of one test share their first characters.
@@ -76,7 +65,7 @@ test('an ambiguous beginning of an id is refused, and the matching ids are named
 });
 
 test('image status finds the kind of a task in the ledger, from the command, or by trying each', async () => {
-  const { run, id, home } = await createStartedTask();
+  const { run, id, home } = await startedTaskForTest();
   expect(JSON.parse((await run(['image', 'status', id, '--json'])).stdout)).toMatchObject({
     data: { task_id: id, status: 'IN_PROGRESS' },
   });
@@ -91,7 +80,7 @@ test('image status finds the kind of a task in the ledger, from the command, or 
 });
 
 test('task wait takes several ids, also of other users, and --all takes all unfinished tasks', async () => {
-  const { double, run, id } = await createStartedTask();
+  const { double, run, id } = await startedTaskForTest();
   await run(['image', 'upscaler', 'photo.png', '--no-wait']);
   const [, second = ''] = double.tasks.keys();
   const both = await run(['task', 'wait', second, id]);
@@ -110,7 +99,7 @@ test('task wait takes several ids, also of other users, and --all takes all unfi
 });
 
 test('task wait exits with the common result of several tasks, and 9 if their results differ', async () => {
-  const { double, run, id } = await createStartedTask({ stuck: (_, count) => count > 1 });
+  const { double, run, id } = await startedTaskForTest({ stuck: (_, count) => count > 1 });
   await run(['image', 'upscaler', 'photo.png', '--no-wait']);
   await run(['image', 'upscaler', 'photo.png', '--no-wait', '--again']);
   const [, second = '', third = ''] = double.tasks.keys();
@@ -122,7 +111,7 @@ test('task wait exits with the common result of several tasks, and 9 if their re
 });
 
 test('with --json, a task that is not found is an error on stderr, or an entry in the list of several tasks', async () => {
-  const { run } = await createStartedTask();
+  const { run } = await startedTaskForTest();
   const one = await run(['task', 'wait', 'nope', '--json']);
   expect(one).toMatchObject({ exit: 3, stdout: '' });
   expect(JSON.parse(one.stderr.trim().split('\n').at(-1) as string)).toMatchObject({
@@ -134,7 +123,7 @@ test('with --json, a task that is not found is an error on stderr, or an entry i
 });
 
 test('a task is read from the service that started it, whose token is not sent elsewhere', async () => {
-  const { double, run, id } = await createStartedTask();
+  const { double, run, id } = await startedTaskForTest();
   const other = await generationDoubleForTest();
   const env = { REGEN_BASE_URL: other.url, REGEN_TOKEN: 'of-the-other' };
   const { exit, stdout } = await run(['task', 'wait', id], { env });
@@ -147,7 +136,7 @@ test('a task is read from the service that started it, whose token is not sent e
 });
 
 test('task download saves the results of a task after reading it again', async () => {
-  const { double, cwd, run, id } = await createStartedTask();
+  const { double, cwd, run, id } = await startedTaskForTest();
   expect((await run(['task', 'download', id])).exit).toBe(8);
   const { exit, stdout } = await run(['task', 'download', id, '--receipt']);
   const path = join(cwd, `photo-${id}.png`);
@@ -161,7 +150,7 @@ test('task download saves the results of a task after reading it again', async (
 });
 
 test('task rerun of an answered task starts and names a new one, and refuses a changed image', async () => {
-  const { double, cwd, run, id } = await createStartedTask({}, [
+  const { double, cwd, run, id } = await startedTaskForTest({}, [
     'image',
     'relight',
     'photo.png',
@@ -197,7 +186,7 @@ test('task rerun of an unanswered request repeats it with its key', async () => 
 
 test('task wait --all skips tasks that their service no longer has, and saves the others', async () => {
   const gone = await generationDoubleForTest({ states: ['CREATED', 'IN_PROGRESS'] });
-  const { double, home, cwd, run, id } = await createStartedTask();
+  const { double, home, cwd, run, id } = await startedTaskForTest();
   await regen(['image', 'upscaler', 'photo.png', '--no-wait'], {
     home,
     cwd,
@@ -217,7 +206,7 @@ test('task wait --all skips tasks that their service no longer has, and saves th
 });
 
 test('task list filters by state, kind, age and service, and counts what is listed', async () => {
-  const { run, double } = await createStartedTask();
+  const { run, double } = await startedTaskForTest();
   await run(['image', 'upscaler', 'photo.png']);
   await double.close();
   const list = async (...flags: string[]) =>
@@ -243,7 +232,7 @@ test('task list filters by state, kind, age and service, and counts what is list
 });
 
 test('task forget removes ended tasks from the list, and others only with --force', async () => {
-  const { run, id } = await createStartedTask();
+  const { run, id } = await startedTaskForTest();
   const refused = await run(['task', 'forget', id.slice(0, 8)]);
   expect(refused).toMatchObject({ exit: 2, stdout: '' });
   expect(refused.stderr).toContain(`A task has not ended: ${id}.`);

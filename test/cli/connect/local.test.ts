@@ -3,7 +3,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { drainLocal, ensureLocal, findLocal, type LocalService } from '../../../src/cli/connect/local.js';
+import { drainLocal, findLocal, type LocalService } from '../../../src/cli/connect/local.js';
+import { ensureLocal } from '../../../src/cli/connect/start-local.js';
 import { createSystem } from '../../../src/cli/terminal/system.js';
 import { createClient } from '../../../src/client/client.js';
 

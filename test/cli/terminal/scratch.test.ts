@@ -15,7 +15,7 @@ import { withScratch } from '../../../src/cli/terminal/scratch.js';
 import { createPartPath } from '../../../src/disk/part-file.js';
 import { folderForTest } from '../../support/service.js';
 
-const NOBODY = 65_534;
+const OTHER_USER = 65_534;
 
 test.skipIf(userInfo().uid !== 0)(
   'old scratch folders are removed, except the folders of other users',
@@ -30,7 +30,7 @@ test.skipIf(userInfo().uid !== 0)(
       mkdirSync(path);
       utimesSync(path, 0, 0);
     }
-    chownSync(foreign, NOBODY, NOBODY);
+    chownSync(foreign, OTHER_USER, OTHER_USER);
     symlinkSync(kept, join(temporary, 'regen-run-link'));
     const folder = await withScratch(Date.now(), async (path) => path);
     expect([own, foreign, kept, folder].map((path) => existsSync(path))).toEqual([false, true, true, false]);

@@ -17,9 +17,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { takeLock } from '../../../src/disk/lock.js';
 import { getOwnIdentity } from '../../../src/disk/process-identity.js';
 import { Ledger } from '../../../src/flows/tasks/ledger.js';
-import { type Ran, regen, type Surroundings } from '../../support/cli.js';
-import { generationDeskForTest } from '../../support/generation-desk.js';
-import { type DoubleOptions, png } from '../../support/generation-double.js';
+import { generationDeskForTest, startedTaskForTest } from '../../support/generation-desk.js';
+import { png } from '../../support/generation-double.js';
 
 function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'regen-ledger-'));
@@ -191,19 +190,8 @@ describe('the ledger', () => {
   });
 });
 
-/** A task that was started with --no-wait, and everything around it. */
-async function createStartedTask(options: DoubleOptions = {}, argv = ['image', 'relight', 'photo.png']) {
-  const { double, home, cwd, env } = await generationDeskForTest(options);
-  const run = (words: readonly string[], more: Surroundings = {}): Promise<Ran> =>
-    regen(words, { home, cwd, env, ...more });
-  const begun = await run([...argv, '--no-wait']);
-  expect(begun.exit, begun.stderr).toBe(0);
-  const [id = ''] = double.tasks.keys();
-  return { double, home, cwd, run, id };
-}
-
 it('entries older than 90 days are removed when a task is started', async () => {
-  const { run, home } = await createStartedTask();
+  const { run, home } = await startedTaskForTest();
   const folder = join(home, '.local/state/regen/tasks');
   const aged = (days: number) => `${(Date.now() - days * 86_400_000).toString(36)}-abc-def.json`;
   for (const days of [89, 91]) writeFileSync(join(folder, aged(days)), '{}');
@@ -215,7 +203,7 @@ it('entries older than 90 days are removed when a task is started', async () => 
 });
 
 it('a file in the ledger that is not an entry is ignored', async () => {
-  const { run, home } = await createStartedTask();
+  const { run, home } = await startedTaskForTest();
   const folder = join(home, '.local/state/regen/tasks');
   writeFileSync(join(folder, '1-a-b.json'), '{ torn');
   writeFileSync(join(folder, '2-a-b.json'), 'null');

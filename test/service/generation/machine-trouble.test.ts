@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { Agent, createServer, type RequestListener, request } from 'node:http';
@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { UnfitFileError } from '../../../src/disk/folder-file.js';
 import { isMachineTrouble } from '../../../src/disk/machine-trouble.js';
 import { readPicture, readSize } from '../../../src/preview/image/picture.js';
 import { getInputKey } from '../../../src/service/generation/task-files.js';
@@ -33,6 +34,7 @@ import {
   serviceForTest,
   uploadArchive,
 } from '../../support/service.js';
+import { serviceProcessForTest } from '../../support/service-in-process.js';
 import { videoPaths } from '../../support/videos.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -45,22 +47,6 @@ async function listenForTest(answer: RequestListener): Promise<string> {
     server.closeAllConnections();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** A service in a process of its own, started by a shell script with the folder for its data as $1. */
-async function serviceProcess(settings: object, [program, ...argv]: string[], data: string) {
-  const configuration = JSON.stringify({ data, ...settings });
-  const script = ['dist/test/service-process.js', configuration];
-  const child = spawn(program as string, [...argv, process.execPath, ...script], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  });
-  const [{ url, ownerToken: token }] = (await once(child, 'message')) as [Answered];
-  return { child, url: url as string, token: token as string };
 }
 
 /** The arguments that run a program with a file system of so many MB at a folder. */
@@ -82,7 +68,10 @@ test.skipIf(!canMount)(
       response.writeHead(200, { 'content-type': 'image/png' }).end(large),
     );
     const folder = folderForTest();
-    const { url, token } = await serviceProcess({}, onSmallDisk(folder), join(folder, 'data'));
+    const { url, token } = await serviceProcessForTest(
+      { data: join(folder, 'data') },
+      { within: onSmallDisk(folder) },
+    );
     const path = url + startPaths['image.relight'];
     const refused = await ask(path, { method: 'POST', token, json: { image: `${origin}/large.png` } });
     expect([refused.status, refused.body.error]).toEqual([503, 'unavailable']);
@@ -95,7 +84,10 @@ test.skipIf(!canMount)('uploads and inputs that one user holds open leave the di
   const [unshare, ...mount] = onSmallDisk(folderForTest(), 64) as [string, ...string[]];
   const folder = mount.at(-1) as string;
   const settings = { minFreeDiskBytes: 16 * MB, quotas: { tasksInFlight: 20 } };
-  const { child, url } = await serviceProcess(settings, [unshare, ...mount], join(folder, 'data'));
+  const { child, url } = await serviceProcessForTest(
+    { ...settings, data: join(folder, 'data') },
+    { within: [unshare, ...mount] },
+  );
   const enter = async (sub: string) => {
     child.send({ sub, email: `${sub}@example.org` });
     const [{ token }] = await once(child, 'message');
@@ -150,7 +142,7 @@ test('a service that was paused for longer than fetching may take fetches on', a
     child?.kill('SIGCONT');
   });
   const limits = { videoSeconds: seconds };
-  const service = await serviceProcess({ limits }, ['env'], folderForTest());
+  const service = await serviceProcessForTest({ limits });
   child = service.child;
   const json = { video_creation_id: 'unknown', video_url: `${origin}/a.mp4` };
   const started = await ask(service.url + videoPaths['video.extend'], {
@@ -181,8 +173,9 @@ test.skipIf(process.platform !== 'linux')(
   async () => {
     const handles = 128;
     const program = ['sh', '-c', `ulimit -n ${handles}; exec "$@" 2> /dev/null`, 'sh'];
-    const { child, url, token } = await serviceProcess({ rateLimit: 1e6 }, program, folderForTest());
-    const publisher = await publisherForTest({ url, ownerToken: token });
+    const { child, url, ownerToken } = await serviceProcessForTest({ rateLimit: 1e6 }, { within: program });
+    const token = ownerToken;
+    const publisher = await publisherForTest({ url, ownerToken });
     const archive = await createZip({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
     const numbers = Array.from({ length: 10 }, (_, at) => `1.0.${at}`);
     const uploads: string[] = [];
@@ -297,6 +290,8 @@ describe('time limits of what waits for others', () => {
 test.each([
   [Object.assign(new Error('open'), { code: 'EMFILE' }), true],
   [Object.assign(new Error('write'), { code: 'ENOSPC' }), true],
+  [Object.assign(new Error('write'), { code: 'EFBIG' }), true],
+  [new UnfitFileError('big.png', 'EFBIG', 'is larger than 1 MiB'), false],
   [Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' }), true],
   [new Error('The image cannot be decoded.', { cause: new Error('timeout: 40% complete') }), true],
   [new RangeError('Array buffer allocation failed'), true],

@@ -4,6 +4,7 @@ import { errorCodes } from '../../../src/contract/error-codes.js';
 import { contract } from '../../../src/contract/index.js';
 import { listOperations } from '../../../src/contract/operation.js';
 import { checkAnswer } from '../../support/check-answer.js';
+import { ODD_QUERIES, ODD_SEGMENTS, ODD_TYPES } from '../../support/odd-requests.js';
 import { registryForFile, type Who } from '../../support/registry.js';
 
 const registry = registryForFile();
@@ -20,44 +21,9 @@ function createNumbers(seed: number): () => number {
 const next = createNumbers(20_260_131);
 const pickOne = <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)] as Item;
 
-const texts = [
-  '',
-  'acme',
-  'pack',
-  '1.0.0',
-  'v2',
-  '..',
-  '%00',
-  '%2e%2e%2f',
-  '%F0%9F%98%80',
-  '%',
-  '%c0',
-  'a'.repeat(1500),
-  '-1',
-];
-const queries = [
-  '',
-  '?',
-  '?page=0',
-  '?page=9007199254740993',
-  '?limit=%00',
-  '?page[]=1',
-  '?statuses=x',
-  '?%',
-  '?search=%25_\\',
-  '?=',
-  '?&&&',
-  '?__proto__=1',
-  `?search=${'x'.repeat(3000)}`,
-];
-const types = [
-  'application/json',
-  'application/json;charset=x',
-  'text/plain',
-  'x',
-  '',
-  'multipart/form-data; boundary=x',
-];
+const texts = [...ODD_SEGMENTS, 'pack', 'v2'];
+const queries = ['', ...ODD_QUERIES];
+const types = ['application/json', ...ODD_TYPES];
 
 function createValue(depth: number): unknown {
   const kind = next();

@@ -18,7 +18,7 @@ const HOSTILE = [
   'x'.repeat(900),
 ];
 
-/** Reads a page as a browser does that nobody is signed in to. */
+/** Reads a page as a browser without a session does. */
 async function readPage(path: string, headers: Record<string, string> = {}) {
   const answer = await fetch(registry().url + path, { headers });
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
