@@ -78,6 +78,7 @@ export const order: Readonly<Record<string, readonly string[]>> = {
   task: 'list, show, wait, download, verify, cancel, forget, rerun'.split(', '),
   key: [],
   usage: [],
+  exec: [],
   batch: [],
   webhook: 'listen, verify, trigger, secret'.split(', '),
   admin: 'generate-token, exec, review'.split(', '),
