@@ -230,7 +230,7 @@ export const Configuration = z.strictObject({
       trusts: positiveInt(200, 'CI jobs that a publisher trusts'),
       keys: positiveInt(
         100,
-        'API keys of a user; one that was revoked counts for another day, and an expired one until it is revoked',
+        'API keys of a user; one that was revoked or expired counts for another day',
       ),
     })
     .prefault({})
