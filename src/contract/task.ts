@@ -25,6 +25,7 @@ const ListedTask = TaskAccount.extend({
 export const task = {
   list: operation('GET /users/tasks', {
     summary: 'List your tasks, newest first',
+    tool: true,
     who: 'bearer',
     query: Paging.extend({
       key_id: z.string().max(64).optional().describe('Only tasks that this API key started'),
@@ -55,6 +56,7 @@ export const task = {
   }),
   cancel: operation('POST /users/tasks/{task_id}/cancel', {
     summary: 'Cancel a task that has not ended; its credits are refunded if it was not started',
+    tool: true,
     // Decided: who started a task may cancel it, with the credential that started it.
     who: 'bearer',
     response: TaskAccount,
