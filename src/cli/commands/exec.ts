@@ -32,7 +32,7 @@ export const view = (): View => ({
       description:
         'The only operations that it may start, separated by commas, such as image.relight,video.*; default: all that generate',
       repeat: true,
-      choices: ['image.*', 'video.*', ...listTaskOperations()],
+      choices: listTaskOperations(),
     },
     '--for <duration>': 'How long it can spend, such as 2h (default: until it ends)',
   },
