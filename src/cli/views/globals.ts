@@ -80,6 +80,7 @@ export const order: Readonly<Record<string, readonly string[]>> = {
   task: 'list, show, wait, download, verify, cancel, forget, rerun'.split(', '),
   key: [],
   usage: [],
+  exec: [],
   batch: [],
   mcp: [],
   webhook: 'listen, verify, trigger, secret'.split(', '),
