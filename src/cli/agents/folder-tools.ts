@@ -191,7 +191,9 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
       if (name === 'dir') for (const dir of texts[at] as string[]) resolveInside(folder, dir);
     });
     const own = (tool?.flags ?? []).flatMap((name) => writeFlag(name, input[name]));
-    const global = ['base-url', 'profile', 'token-file'].flatMap((name) => writeFlag(name, flags[name]));
+    const isLimited = flags['max-credits'] !== undefined;
+    const target = isLimited ? [] : ['base-url', 'profile', 'token-file'];
+    const global = target.flatMap((name) => writeFlag(name, flags[name]));
     const argv = [...words, ...own, ...global, '--json', '--no-input', '--', ...(texts.flat() as string[])];
     const [stdout, stderr] = [new Capture(), new Capture(report)];
     const listen = (handler: (name: NodeJS.Signals) => void) => {
