@@ -13,11 +13,17 @@ const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': {},
 };
-const ask = (id: unknown, method: string, params?: object) => ({ jsonrpc: '2.0', id, method, params });
-const call = (id: unknown, name: string, more: object = {}) => ask(id, 'tools/call', { name, ...more });
+const createRequest = (id: unknown, method: string, params?: object) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+});
+const createCall = (id: unknown, name: string, more: object = {}) =>
+  createRequest(id, 'tools/call', { name, ...more });
 
 /** Sends lines to a server with the tools `echo` and `hold`, and returns what it answers by the end. */
-async function exchange(
+async function sendLines(
   lines: readonly (string | object)[],
   callTool = async ({ name, input }: ToolCall): Promise<ToolResult | undefined> =>
     name === 'echo' ? { content: [], structuredContent: input } : undefined,
@@ -49,20 +55,20 @@ describe('a server on a stream', () => {
     ['2026-07-28', '2025-11-25'],
     ['constructor', '2025-11-25'],
   ])('answers initialize for %s with %s', async (protocolVersion, expected) => {
-    const [{ result }] = await exchange([{ ...initialize, params: { protocolVersion } }]);
+    const [{ result }] = await sendLines([{ ...initialize, params: { protocolVersion } }]);
     expect(result).toMatchObject({ protocolVersion: expected, capabilities: { tools: {} } });
   });
 
   it('answers requests of the current revision without a handshake, and names what it speaks', async () => {
     const other = { ...META, 'io.modelcontextprotocol/protocolVersion': '1900-01-01' };
     const { 'io.modelcontextprotocol/clientCapabilities': _, ...bare } = META;
-    const answers = await exchange([
-      ask(1, 'server/discover', { _meta: META }),
-      ask(2, 'tools/list', { _meta: META }),
-      ask(3, 'tools/list', { _meta: other }),
-      ask(4, 'tools/list', { _meta: bare }),
-      ask(5, 'ping', { _meta: META }),
-      ask(6, 'initialize', { _meta: META }),
+    const answers = await sendLines([
+      createRequest(1, 'server/discover', { _meta: META }),
+      createRequest(2, 'tools/list', { _meta: META }),
+      createRequest(3, 'tools/list', { _meta: other }),
+      createRequest(4, 'tools/list', { _meta: bare }),
+      createRequest(5, 'ping', { _meta: META }),
+      createRequest(6, 'initialize', { _meta: META }),
     ]);
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
     expect(byId.get(1).result).toMatchObject({
@@ -78,21 +84,21 @@ describe('a server on a stream', () => {
     const wrong = ['{', '[]', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', 'null', '1', '"a"', '{}'];
     const more = [
       { jsonrpc: '1.0', id: 1, method: 'ping' },
-      ask(null, 'ping'),
-      ask({ toString: 1 }, 'ping'),
-      ask(1.5, 'ping'),
-      ask('x'.repeat(2000), 'ping'),
+      createRequest(null, 'ping'),
+      createRequest({ toString: 1 }, 'ping'),
+      createRequest(1.5, 'ping'),
+      createRequest('x'.repeat(2000), 'ping'),
       { jsonrpc: '2.0', id: 1, method: 7 },
       { jsonrpc: '2.0', id: 1, method: 'ping', params: [] },
     ];
-    const answers = await exchange([
+    const answers = await sendLines([
       ...wrong.map((line) => `${line}\n`),
       ...more,
       '\n \n\r\n',
       { jsonrpc: '2.0', id: 9, result: {} },
       { jsonrpc: '2.0', method: 'notifications/unknown' },
       { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: '__proto__' } },
-      ask('last', 'ping'),
+      createRequest('last', 'ping'),
     ]);
     expect(answers.slice(0, -1).map(({ error }) => error.code)).toEqual([
       -32700,
@@ -102,14 +108,14 @@ describe('a server on a stream', () => {
   });
 
   it('refuses calls before initialize, and of names and arguments that no tool has', async () => {
-    expect(findCode(await exchange([call(1, 'echo'), initialize]), 1)).toBe(-32600);
+    expect(findCode(await sendLines([createCall(1, 'echo'), initialize]), 1)).toBe(-32600);
     const names = ['__proto__', 'constructor', 'toString', '', 'x'.repeat(10_000)];
-    const answers = await exchange([
+    const answers = await sendLines([
       initialize,
-      ...names.map((name, at) => call(at, name)),
-      call('list', 'echo', { arguments: [] }),
-      ask('none', 'tools/call'),
-      ask('method', 'hasOwnProperty'),
+      ...names.map((name, at) => createCall(at, name)),
+      createCall('list', 'echo', { arguments: [] }),
+      createRequest('none', 'tools/call'),
+      createRequest('method', 'hasOwnProperty'),
       `{"jsonrpc":"2.0","id":"own","method":"tools/call","params":{"name":"echo","arguments":{"__proto__":{"a":1}}}}\n`,
     ]);
     expect(names.map((_, at) => findCode(answers, at))).toEqual(names.map(() => -32602));
@@ -120,7 +126,11 @@ describe('a server on a stream', () => {
 
   it('does not keep a message that is too long', async () => {
     const part = 'x'.repeat(1024 ** 2);
-    const [refusal, pong] = await exchange([...Array.from({ length: 65 }, () => part), '\n', ask(1, 'ping')]);
+    const [refusal, pong] = await sendLines([
+      ...Array.from({ length: 65 }, () => part),
+      '\n',
+      createRequest(1, 'ping'),
+    ]);
     expect(refusal.error).toMatchObject({ code: -32600, message: expect.stringContaining('bytes') });
     expect(pong.result).toEqual({});
   });
@@ -130,8 +140,8 @@ describe('a server on a stream', () => {
       await new Promise((done) => signal.addEventListener('abort', done, { once: true }));
       return { content: [] };
     };
-    const calls = Array.from({ length: 66 }, (_, at) => call(at, 'hold'));
-    const answers = await exchange([initialize, call(0, 'hold'), ...calls], ended);
+    const calls = Array.from({ length: 66 }, (_, at) => createCall(at, 'hold'));
+    const answers = await sendLines([initialize, createCall(0, 'hold'), ...calls], ended);
     expect(answers.filter(({ error }) => error?.code === -32000).length).toBeGreaterThan(0);
     expect(answers.filter(({ error }) => error?.code === -32600)).toHaveLength(1);
     // The end of the stream ended the rest.
@@ -148,7 +158,10 @@ describe('a server on a stream', () => {
         });
       });
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
-    const answers = await exchange([initialize, call(7, 'hold'), cancel, ask(8, 'ping')], hold);
+    const answers = await sendLines(
+      [initialize, createCall(7, 'hold'), cancel, createRequest(8, 'ping')],
+      hold,
+    );
     expect(answers.map(({ id }) => id)).toEqual(['start', 8]);
     expect(isAborted).toBe(true);
   });
@@ -157,7 +170,7 @@ describe('a server on a stream', () => {
     const fail = async () => {
       throw new Error('/home/user/secret');
     };
-    const answers = await exchange([initialize, call(1, 'echo')], fail);
+    const answers = await sendLines([initialize, createCall(1, 'echo')], fail);
     expect(answers.find(({ id }) => id === 1).error).toEqual({ code: -32603, message: 'Internal error.' });
   });
 
@@ -167,8 +180,8 @@ describe('a server on a stream', () => {
       report('two');
       return { content: [] };
     };
-    const answers = await exchange(
-      [initialize, call(1, 'echo', { _meta: { progressToken: 't' } }), call(2, 'echo')],
+    const answers = await sendLines(
+      [initialize, createCall(1, 'echo', { _meta: { progressToken: 't' } }), createCall(2, 'echo')],
       tell,
     );
     const told = answers.filter(({ method }) => method === 'notifications/progress');
