@@ -1,9 +1,10 @@
 import { PassThrough, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { z } from 'zod';
+import { NetworkError } from '../../client/errors.js';
 import type { OperationName } from '../../contract/index.js';
 import { parseJson } from '../../contract/json.js';
-import type { Operation } from '../../contract/operation.js';
+import { isRead, type Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
 import { removeLimits } from '../../contract/schema/json-schema.js';
 import { render } from '../../contract/schema/message.js';
@@ -106,9 +107,18 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
     { input, signal }: ToolCall,
   ): Promise<ToolResult> {
     const { params, query, body } = readToolInput(operation, input);
-    const { client } = await this.#context.reached.reach();
     const given = { ...params, ...query, ...(operation.body && { body: body ?? {} }) };
-    return toResult((await client.requestNamed(name, given, { signal })).data);
+    const { reached } = this.#context;
+    const send = async () => (await reached.reach()).client.requestNamed(name, given, { signal });
+    try {
+      return toResult((await send()).data);
+    } catch (error) {
+      if (!(error instanceof NetworkError)) throw error;
+      // The embedded service ends when it has nothing to do for a while.
+      reached.forgetEmbedded();
+      if (!isRead(operation)) throw error;
+      return toResult((await send()).data);
+    }
   }
 
   // Decided: a start goes on when the client cancels it or ends, because a task that was paid for must be found again.
