@@ -144,6 +144,16 @@ describe('POST /mcp', () => {
     );
   });
 
+  it('refuses arguments that are nested too deeply', async () => {
+    const service = await serviceForTest();
+    const nested = `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`;
+    for (const name of ['image_relight', 'node_search', 'node_get']) {
+      const text = JSON.stringify(createCall(name, { nodeId: 'HERE' })).replace('"HERE"', nested);
+      const { status, body } = await sendMessage(service, text);
+      expect([name, status < 500, body.error ?? body.result.isError]).toEqual([name, true, expect.anything()]);
+    }
+  });
+
   it('reaches no other path or operation by its arguments', async () => {
     const service = await serviceForTest();
     for (const nodeId of [
