@@ -150,7 +150,11 @@ describe('POST /mcp', () => {
     for (const name of ['image_relight', 'node_search', 'node_get']) {
       const text = JSON.stringify(createCall(name, { nodeId: 'HERE' })).replace('"HERE"', nested);
       const { status, body } = await sendMessage(service, text);
-      expect([name, status < 500, body.error ?? body.result.isError]).toEqual([name, true, expect.anything()]);
+      expect([name, status < 500, body.error ?? body.result.isError]).toEqual([
+        name,
+        true,
+        expect.anything(),
+      ]);
     }
   });
 
