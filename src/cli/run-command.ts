@@ -230,6 +230,7 @@ function readRequestTimeout(env: System['env'], flags: ParsedCommand['flags']): 
 /** Where a token comes from that signing in does not replace. */
 const TOKEN_SOURCES = [
   ...['--token-file', 'REGEN_TOKEN', 'REGEN_ADMIN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE', 'REGEN_PUBLISH_TOKEN'],
+  'REGEN_KEY_FILE',
 ];
 
 async function describeFailure(

@@ -66,7 +66,7 @@ async function showStatus(context: Context): Promise<void> {
     ...me,
     publish_tokens: Object.keys(publish_tokens),
   });
-  const warning = describeExpiry(me.credential ?? {}, system.now());
+  const warning = describeExpiry(me.credential ?? {}, credential.source, system.now());
   if (warning) await output.warn(warning);
 }
 

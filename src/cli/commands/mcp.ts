@@ -86,13 +86,12 @@ async function openTools(context: CommandContext, { folder, patterns, credits }:
   const { openSpendingKey } = await import('../../flows/keys/spending-key.js');
   const { client: own, url, local } = await services.reach();
   const key = await openSpendingKey({
-    ...{ client: own, name: 'regen mcp', credits, signal, now: system.now, sleep: system.sleep },
+    ...{ client: own, limits: { name: 'regen mcp', credits }, signal, now: system.now, sleep: system.sleep },
     onFailure: (error, expiresAt) =>
       output.warn(`Could not extend the API key, which ends at ${expiresAt}: ${String(error)}`),
   });
   const client = await connect(url, key.token, { ...target, socketPath: local?.socket });
-  // Commands get the key in place of everything else that the environment has.
-  const kept = Object.entries(system.env).filter(([name]) => !/^REGEN_\w*TOKEN/.test(name));
-  const env = { ...Object.fromEntries(kept), REGEN_BASE_URL: url, REGEN_TOKEN: key.token };
+  const { withoutCredentials } = await import('../terminal/child-program.js');
+  const env = { ...withoutCredentials(system.env), REGEN_BASE_URL: url, REGEN_TOKEN: key.token };
   return { tools: create(async () => ({ client }), env), key };
 }

@@ -83,8 +83,12 @@ export class CredentialStore {
     return this.#store.path;
   }
 
-  /** Reads the credentials. If the keychain fails, warns and leaves out the secrets. */
-  read(): Promise<Credentials> {
+  /**
+   * Reads the credentials. If the keychain fails, warns and leaves out the secrets.
+   * @returns none for a program that was given a key, which is to use nothing else
+   */
+  async read(): Promise<Credentials> {
+    if (this.system.env.REGEN_KEY_FILE) return {};
     return this.#readIfPossible(checkCredentials(this.#store.read()));
   }
 
@@ -251,8 +255,9 @@ interface CredentialSources {
 }
 
 /**
- * `--token-file` > REGEN_TOKEN > REGEN_ADMIN_TOKEN_FILE > REGEN_ADMIN_TOKEN > the store > the embedded owner's > REGEN_PUBLISH_TOKEN. The
- * variables are for the service that the user named.
+ * `--token-file` > REGEN_KEY_FILE > REGEN_TOKEN > REGEN_ADMIN_TOKEN_FILE > REGEN_ADMIN_TOKEN > the store > the embedded owner's > REGEN_PUBLISH_TOKEN. The
+ * variables are for the service that the user named. Only REGEN_KEY_FILE, which `regen exec` sets, is in place of all others
+ * for any service, so that what it runs does not spend as its user.
  */
 export async function chooseCredential(
   system: System,
@@ -260,13 +265,16 @@ export async function chooseCredential(
 ): Promise<Credential | undefined> {
   if (tokenFile)
     return fixedCredential(await readTokenFile(system, tokenFile, '--token-file'), '--token-file');
+  // Read for each request, because `regen admin exec` replaces the token before it expires.
+  const follow = (file: string, source: string) => ({
+    ...{ source, token: () => readTokenFile(system, file, source) },
+  });
+  const { REGEN_KEY_FILE } = system.env;
+  if (REGEN_KEY_FILE) return follow(REGEN_KEY_FILE, 'REGEN_KEY_FILE');
   const env: System['env'] = isNamed(target) ? system.env : {};
   const token = env.REGEN_TOKEN?.trim();
   if (token) return fixedCredential(token, 'REGEN_TOKEN');
-  const file = env.REGEN_ADMIN_TOKEN_FILE;
-  const source = 'REGEN_ADMIN_TOKEN_FILE';
-  // Read for each request, because `regen admin exec` replaces the token before it expires.
-  if (file) return { source, token: () => readTokenFile(system, file, source) };
+  if (env.REGEN_ADMIN_TOKEN_FILE) return follow(env.REGEN_ADMIN_TOKEN_FILE, 'REGEN_ADMIN_TOKEN_FILE');
   const adminToken = env.REGEN_ADMIN_TOKEN?.trim();
   if (adminToken) return fixedCredential(adminToken, 'REGEN_ADMIN_TOKEN');
   const kept = await store.read();

@@ -181,7 +181,13 @@ export class ServiceConnector {
     const { env } = this.#context.system;
     if (isNamedByFolder(target)) this.#refuseFolder(target);
     // CI sets a secret that the job may not read to an empty value.
-    const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_BASE_URL'];
+    const names = [
+      'REGEN_KEY_FILE',
+      'REGEN_TOKEN',
+      'REGEN_PUBLISH_TOKEN',
+      'REGEN_ID_TOKEN',
+      'REGEN_BASE_URL',
+    ];
     const given = names.find((name) => env[name] !== undefined);
     if (!given || isNamed(target) || !this.isChanging) return;
     throw usage(
@@ -195,7 +201,7 @@ export class ServiceConnector {
     const { flags, system } = this.#context;
     const names = [
       ...['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_ADMIN_TOKEN'],
-      'REGEN_ADMIN_TOKEN_FILE',
+      ...['REGEN_ADMIN_TOKEN_FILE', 'REGEN_KEY_FILE'],
     ];
     const given = readText(flags, 'token-file') ? '--token-file' : names.find((one) => system.env[one]);
     if (!given) return;

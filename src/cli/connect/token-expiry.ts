@@ -11,7 +11,13 @@ const NEW_TOKEN = {
 } as const;
 
 /** Warns of a token that ends soon; sign-ins renew themselves. @returns undefined if there is nothing to warn of */
-export function describeExpiry({ kind, expires_at }: Partial<MeCredential>, now: number): Text | undefined {
+export function describeExpiry(
+  { kind, expires_at }: Partial<MeCredential>,
+  source: string,
+  now: number,
+): Text | undefined {
+  // `regen exec` extends it.
+  if (source === 'REGEN_KEY_FILE') return undefined;
   if ((kind !== 'personal_access_token' && kind !== 'api_key') || expires_at === undefined) return undefined;
   const left = Date.parse(expires_at) - now;
   if (left > WARNED_MS) return undefined;

@@ -134,7 +134,7 @@ async function checkCredential(
     const me = await client.user.me({}, { retries: 0, timeoutMs: REQUEST_TIMEOUT_MS, signal });
     const ends = me.credential.expires_at ? `, until ${me.credential.expires_at}` : '';
     const detail = `${me.email ?? me.name ?? me.id}, ${from}${ends}`;
-    const warning = describeExpiry(me.credential, system.now());
+    const warning = describeExpiry(me.credential, credential.source, system.now());
     return warning ? warn('credential', detail, warning) : ok('credential', detail);
   } catch (error) {
     if (error instanceof ServiceError && error.status === 404) {

@@ -3,7 +3,7 @@ interface Renewal {
   readonly firstAt: number;
   /** @returns when to renew it again */
   renew(signal: AbortSignal): Promise<number>;
-  /** Called for each attempt that fails; it is repeated soon. */
+  /** Called when it fails, unless for the same reason as before; it is tried again soon. */
   onFailure(error: unknown): Promise<void>;
   readonly now: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -18,13 +18,17 @@ export function keepRenewed({ firstAt, renew, onFailure, now, sleep }: Renewal):
   const { signal } = ending;
   const watching = (async () => {
     let dueAt = firstAt;
+    let lastReason = '';
     while (!signal.aborted) {
       await sleep(CHECK_INTERVAL_MS, signal);
       if (signal.aborted || now() < dueAt) continue;
       try {
         dueAt = await renew(signal);
       } catch (error) {
-        if (!signal.aborted) await onFailure(error);
+        if (signal.aborted) return;
+        const reason = String(error);
+        if (reason !== lastReason) await onFailure(error);
+        lastReason = reason;
       }
     }
   })();

@@ -4,9 +4,8 @@ import { listTaskOperations, type TaskOperation } from '../../contract/index.js'
 import { FlowError } from '../flow-error.js';
 import { keepRenewed } from './keep-renewed.js';
 
-interface SpendingKeyOptions {
-  /** Calls with the credential of a person. */
-  readonly client: Client;
+export interface KeyLimits {
+  /** What the key is called in usage. */
   readonly name: string;
   /** What its tasks may cost in all. */
   readonly credits: number;
@@ -14,6 +13,12 @@ interface SpendingKeyOptions {
   readonly operations?: readonly string[] | undefined;
   /** When it ends even if it is not revoked, counted from now; absent: it is extended until then. */
   readonly lifetimeMs?: number | undefined;
+}
+
+interface SpendingKeyOptions {
+  /** Calls with the credential of a person. */
+  readonly client: Client;
+  readonly limits: KeyLimits;
   /** Called when it cannot be extended; that is tried again until it ends. */
   onFailure(error: unknown, expiresAt: string): Promise<void>;
   readonly now: () => number;
@@ -59,14 +64,13 @@ const EXTENSION_INTERVAL_MS = 8 * 60_000;
  * @throws FlowError usage for operations that do not exist; not_limited
  */
 export async function openSpendingKey(options: SpendingKeyOptions): Promise<SpendingKey> {
-  const { client, name, credits, now, signal } = options;
-  const operations = options.operations && selectOperations(options.operations);
-  const endsAt = options.lifetimeMs === undefined ? Number.POSITIVE_INFINITY : now() + options.lifetimeMs;
-  const chooseSeconds = () => Math.max(Math.min(VALID_SECONDS, Math.ceil((endsAt - now()) / 1000)), 1);
+  const { client, limits, now, signal } = options;
+  const { credits, lifetimeMs = Number.POSITIVE_INFINITY } = limits;
+  const endsAt = now() + lifetimeMs;
   // Once it ends when it should, there is nothing to extend.
   const chooseNext = (seconds: number) =>
     seconds < VALID_SECONDS ? Number.POSITIVE_INFINITY : now() + EXTENSION_INTERVAL_MS;
-  const body = { name, credits, expires_in: chooseSeconds(), ...(operations && { operations }) };
+  const body = toKeyRequest(limits);
   const key = await client.key.create({ body }, { signal });
   const { id: keyId, token, created_at } = key;
   let { expires_at: expiresAt } = key;
@@ -83,7 +87,7 @@ export async function openSpendingKey(options: SpendingKeyOptions): Promise<Spen
     firstAt: chooseNext(body.expires_in),
     renew: async (signal) => {
       if (endsAt <= now()) return Number.POSITIVE_INFINITY;
-      const expires_in = chooseSeconds();
+      const expires_in = chooseSeconds(endsAt - now());
       ({ expires_at: expiresAt } = await client.key.update({ keyId, body: { expires_in } }, { signal }));
       return chooseNext(expires_in);
     },
@@ -102,6 +106,17 @@ export async function openSpendingKey(options: SpendingKeyOptions): Promise<Spen
     },
     readBill: () => readBill(client, keyId, created_at),
   };
+}
+
+/** The request that creates a key. @throws FlowError usage for operations that do not exist */
+export function toKeyRequest({ name, credits, operations, lifetimeMs }: KeyLimits) {
+  const expires_in = chooseSeconds(lifetimeMs);
+  return { name, credits, expires_in, ...(operations && { operations: selectOperations(operations) }) };
+}
+
+/** How long a key is valid from now on, if it ends for good after `leftMs`. */
+function chooseSeconds(leftMs = Number.POSITIVE_INFINITY): number {
+  return Math.max(Math.min(VALID_SECONDS, Math.ceil(leftMs / 1000)), 1);
 }
 
 /** @throws FlowError usage */

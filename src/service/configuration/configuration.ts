@@ -228,10 +228,7 @@ export const Configuration = z.strictObject({
       invitationsPerDay: positiveInt(200, 'Invitations that a user sends within a day'),
       tokens: positiveInt(200, 'Personal access tokens of a publisher'),
       trusts: positiveInt(200, 'CI jobs that a publisher trusts'),
-      keys: positiveInt(
-        100,
-        'API keys of a user; one that was revoked counts for another day, and an expired one until it is revoked',
-      ),
+      keys: positiveInt(100, 'API keys of a user; one that was revoked or expired counts for another day'),
     })
     .prefault({})
     .describe('What one user or publisher may use; the embedded owner has no quotas'),

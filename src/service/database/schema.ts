@@ -210,6 +210,8 @@ export interface EventTable {
   action: Fixed<string>;
   status: Fixed<string | null>;
   reason: Fixed<string | null>;
+  /** Its place in the feed of public changes; null until the feed is read, and if it is not public. */
+  place: Generated<number | null>;
 }
 
 export interface JobTable {

@@ -26,7 +26,7 @@ import { createFullVersions } from './full-versions.js';
 import { handlers } from './handlers.js';
 import { RunningKeys } from './idempotency.js';
 import { createOwnership } from './ownership.js';
-import { drawPage, listPageRoutes, routePageFiles } from './page-routes.js';
+import { createPageDrawer, type DrawPage, listPageRoutes, routePageFiles } from './page-routes.js';
 import { createPublicCache, getAnswerHeaders } from './public-answers.js';
 import type { RateLimit } from './rate-limit.js';
 import { listRoutes, type RouteNames } from './route-names.js';
@@ -95,6 +95,7 @@ export function routeOperations(app: FastifyInstance, options: RouteOptions): vo
   const takeMemory = createBodyBudget(Math.max(generationBody, jsonBody, anonymousBody));
   const concerns = listConcerns(options, takeMemory);
   const running = new RunningKeys(context);
+  const answering = { context, running, concerns, drawPage: createPageDrawer(context, concerns) };
   for (const [name, operation] of listOperations(contract)) {
     const bodyLimit = operation.task ? generationBody : operation.who === 'anyone' ? anonymousBody : jsonBody;
     // The types of a request and its handler match by name only; here the name is not known until run time.
@@ -105,11 +106,10 @@ export function routeOperations(app: FastifyInstance, options: RouteOptions): vo
       operation,
     )) {
       const route = { name: name as OperationName, operation: adapted, handler, path, names, bodyLimit };
-      routeOperation(app, { context, running, concerns }, method, route);
+      routeOperation(app, answering, method, route);
     }
   }
-  for (const route of listPageRoutes(context))
-    routeOperation(app, { context, running, concerns }, 'GET', route);
+  for (const route of listPageRoutes(context)) routeOperation(app, answering, 'GET', route);
   routePageFiles(app, context);
   routeAgents(app, options, takeMemory);
 }
@@ -118,11 +118,12 @@ interface Answering {
   readonly context: Context;
   readonly running: RunningKeys;
   readonly concerns: readonly Concern[];
+  readonly drawPage: DrawPage;
 }
 
 function routeOperation(
   app: FastifyInstance,
-  { context, running, concerns: all }: Answering,
+  { context, running, concerns: all, drawPage }: Answering,
   method: string,
   route: Route,
 ): void {
@@ -149,9 +150,7 @@ function routeOperation(
         const written = serialize(reply, response, answer);
         return names ? names.writeAnswer(written) : written;
       };
-      const text = route.page
-        ? await drawPage(answer, route.page, { call, exchange, concerns: all })
-        : write();
+      const text = route.page ? await drawPage(answer, route.page.name, call, exchange) : write();
       return exchange.send?.(text) ?? reply.headers(getAnswerHeaders(route)).send(text);
     },
   });

@@ -130,11 +130,13 @@ export async function requireKeyQuota(
     database
       .selectFrom('api_keys')
       .where('user_id', '=', userId)
+      // One that a killed program left expires, and is not extended after a day.
+      .where('expires_at', '>', yesterday)
       .where((where) => where.or([where('revoked_at', 'is', null), where('revoked_at', '>', yesterday)])),
   );
   if (count < quotas.keys) return;
   throw quotaExceeded(
-    `You have ${count} API keys, those revoked within a day included, and the limit is ${quotas.keys} per user; revoke some, and create others a day later.`,
+    `You have ${count} API keys, those that ended within a day included, and the limit is ${quotas.keys} per user; revoke some, and create others a day later.`,
   );
 }
 

@@ -102,7 +102,13 @@ const updateVersion: Write<'version.update'> = async (call, tx) => {
     await updateRows(tx, 'versions', { id: version.id }, { details });
     await refreshLatest(tx, node.id);
     const event = { kind: 'version', id: version.id, publisherId: node.publisher_id } as const;
-    await recordAction(call, tx, { ...event, action: 'version.update' });
+    const isSame = (before.deprecated === true) === (merged.deprecated === true);
+    const deprecation = merged.deprecated ? 'version.deprecate' : 'version.undeprecate';
+    await recordAction(call, tx, {
+      ...event,
+      action: 'version.update',
+      ...(!isSame && { action: deprecation }),
+    });
   }
   return viewVersion(await openAccess(call, tx), { ...version, details }, node.publisher_id);
 };

@@ -1,0 +1,153 @@
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { getOutline } from '../../client/outlines.js';
+import { regen, type Text as Sentence, say } from '../../contract/schema/message.js';
+import { writePrivateFile } from '../../disk/private-file.js';
+import type { Bill, KeyLimits, SpendingKey } from '../../flows/keys/spending-key.js';
+import { readNumber, readText } from '../command/command.js';
+import { printDryRun } from '../command/dry-run.js';
+import { toFailure } from '../command/to-failure.js';
+import type { Needs } from '../connect/context.js';
+import { runChildProgram } from '../terminal/child-program.js';
+import { durationMs } from '../terminal/duration.js';
+import { usage } from '../terminal/failure.js';
+import { withScratch } from '../terminal/scratch.js';
+import { formatCount } from '../terminal/text.js';
+import { Count, Row, Text } from '../views/answers.js';
+import type { View } from '../views/view.js';
+
+type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'services'>;
+
+export const view = (): View => ({
+  usage: 'exec [command...]',
+  changes: true,
+  summary: 'Run a script or an agent that can spend a number of credits, and no more',
+  explain: {
+    command: 'The command to run and its arguments, after --. The file REGEN_KEY_FILE has its API key',
+  },
+  flags: {
+    '--credits <number>': 'Credits that all its tasks together may cost (required)',
+    '--operations <names>': {
+      description:
+        'The only operations that it may start, separated by commas, such as image.relight,video.*; default: all that generate',
+      repeat: true,
+    },
+    '--for <duration>': 'How long it can spend, such as 2h (default: until it ends)',
+  },
+  notes: [
+    'The service refuses what exceeds the credits, so no other client can, either. The key can start and cancel tasks, and sees only its own. It is revoked when the command ends; if regen is killed, it ends within an hour.',
+    'The command does not get the tokens and secrets of your environment that regen knows, and regen uses no stored ones in it. It can still read your files: run what you do not trust as another user.',
+    'Tasks that run at the end go on, and their cost is in the bill. With --json, stdout is the bill, and what the command prints goes to stderr.',
+  ],
+  examples: [
+    'regen exec --credits 50 -- ./night.sh',
+    'regen exec --credits 50 --operations image.relight,video.* --for 2h -- ./night.sh',
+  ],
+  answer: z.object({
+    key_id: Text,
+    key_name: Text,
+    limit: Count.describe('Credits that it could spend'),
+    tasks: Count,
+    charged: z.number(),
+    refunded: z.number(),
+    credits: z.number().describe('Credits charged and not refunded'),
+    unfinished: Row({ task_id: Text, operation: Text, status: Text, credits: z.number() }),
+    exit_code: Count.describe('Exit code of the command, which is also that of regen'),
+  }),
+});
+
+export async function run(context: Context): Promise<number | undefined> {
+  const { args, flags, output, system, interruption, services, signal } = context;
+  const command = (args.command as readonly string[] | undefined) ?? [];
+  const [program] = command;
+  const credits = readNumber(flags, 'credits', { max: 1_000_000_000 });
+  if (program === undefined || credits === undefined) {
+    throw usage(
+      program === undefined ? 'No command given.' : '--credits is required.',
+      say`Write the credits and the command, such as: ${regen('exec', '--credits 50 -- ./night.sh')}`,
+    );
+  }
+  const limits = { name: `regen exec ${basename(program)}`.slice(0, 100), credits, ...readLimits(flags) };
+  // Loaded here, because it needs the contract.
+  const { openSpendingKey, toKeyRequest } = await import('../../flows/keys/spending-key.js');
+  const body = toKeyRequest(limits);
+  if (flags['dry-run']) {
+    await printDryRun(context, getOutline('key.create'), { body });
+    return undefined;
+  }
+  const { name, url, client } = await services.reach();
+  return withScratch(system.now(), async (folder) => {
+    const key = await openSpendingKey({
+      ...{ client, limits, signal, now: system.now, sleep: system.sleep },
+      onFailure: (error, expiresAt) =>
+        output.warn(`Could not extend the API key, which ends at ${expiresAt}: ${toFailure(error).message}`),
+    });
+    await output.note(`The command gets an API key of ${name} that can spend ${credits} credits.`);
+    const prepare = () => {
+      const path = join(folder, 'api-key');
+      writePrivateFile(path, key.token);
+      return { REGEN_BASE_URL: url, REGEN_KEY_FILE: path };
+    };
+    const keepsStdout = output.isForProgram;
+    let bill: Bill | undefined;
+    const exit_code = await runChildProgram(
+      { system, interruption, command, prepare, keepsStdout },
+      async () => {
+        bill = await endKey(context, key, credits);
+      },
+    );
+    if (bill && keepsStdout)
+      await output.answer({ key_id: key.id, key_name: limits.name, limit: credits, ...bill, exit_code });
+    return exit_code;
+  });
+}
+
+function readLimits(flags: Context['flags']): Pick<KeyLimits, 'operations' | 'lifetimeMs'> {
+  const given = readText(flags, 'for');
+  const lifetimeMs = given === undefined ? undefined : durationMs(given, '--for');
+  if (lifetimeMs !== undefined && lifetimeMs < 1000) throw usage('--for must be at least 1s.');
+  const operations = (flags.operations as readonly string[] | undefined)
+    ?.flatMap((names) => names.split(','))
+    .map((name) => name.trim());
+  return { ...(lifetimeMs !== undefined && { lifetimeMs }), ...(operations && { operations }) };
+}
+
+/** Revokes the key and prints what its tasks cost. Problems are warnings: the exit code is that of the command. */
+async function endKey(
+  { output }: Needs<'output'>,
+  key: SpendingKey,
+  limit: number,
+): Promise<Bill | undefined> {
+  try {
+    await key.revoke();
+  } catch (error) {
+    await output.warn(
+      say`Could not revoke the API key, which ends at ${key.expiresAt}: ${toFailure(error).message} Revoke it with: ${regen('key revoke', key.id)}`,
+    );
+  }
+  try {
+    const bill = await key.readBill();
+    await output.note(describeBill(bill, limit), ...describeUnfinished(bill));
+    return bill;
+  } catch (error) {
+    await output.warn(
+      say`Could not read what the tasks cost: ${toFailure(error).message} See it with: ${regen('usage', '--by key')}`,
+    );
+    return undefined;
+  }
+}
+
+function describeBill({ tasks, credits, refunded }: Bill, limit: number): string {
+  if (tasks === 0) return `No task was started; none of the ${limit} credits was spent.`;
+  const given = refunded > 0 ? `; ${refunded} were refunded` : '';
+  return `${formatCount(tasks, 'task')} cost ${credits} of ${limit} credits${given}.`;
+}
+
+function describeUnfinished({ unfinished }: Bill): Sentence[] {
+  if (unfinished.length === 0) return [];
+  const ids = unfinished.slice(0, 10).map(({ task_id }) => task_id);
+  const verb = unfinished.length === 1 ? 'is' : 'are';
+  return [
+    say`${formatCount(unfinished.length, 'task')} ${verb} still running. See: ${regen('task wait', ids.join(' '))}`,
+  ];
+}
