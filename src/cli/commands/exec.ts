@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { getOutline } from '../../client/outlines.js';
+import { listTaskOperations } from '../../contract/index.js';
 import { regen, type Text as Sentence, say } from '../../contract/schema/message.js';
 import { writePrivateFile } from '../../disk/private-file.js';
 import type { Bill, KeyLimits, SpendingKey } from '../../flows/keys/spending-key.js';
@@ -31,6 +32,7 @@ export const view = (): View => ({
       description:
         'The only operations that it may start, separated by commas, such as image.relight,video.*; default: all that generate',
       repeat: true,
+      choices: ['image.*', 'video.*', ...listTaskOperations()],
     },
     '--for <duration>': 'How long it can spend, such as 2h (default: until it ends)',
   },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRandomToken, maskToken, parseTokenLimit, toExpiry } from '../auth/random-tokens.js';
-import { type Database, getRow, insertRow, type Row, updateRows } from '../database/database.js';
+import { type Database, findRow, insertRow, type Row, updateRows } from '../database/database.js';
 import type { Handlers, OperationAnswer, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { requireKeyQuota } from '../operation/quota.js';
@@ -46,15 +46,22 @@ const listKeys: Read<'key.list'> = async ({ caller, context }, database) => {
   return Promise.all(rows.map((row) => viewKey(database, context, row)));
 };
 
-// Decided: an expired key can be extended, so that one outlasts the sleep of the machine that renews it.
+// Decided: a key can be extended for a day after it expired, so that one outlasts the sleep of the machine that extends it.
+// Until then it counts for the quota.
+const EXTENDED_MS = 24 * 60 * 60_000;
+
 const updateKey: Write<'key.update'> = async (call, tx) => {
   const { params, body, caller, context } = call;
   const own = { id: params.keyId, revoked_at: null, user_id: caller.userId as string };
+  const before = await findRow(tx, 'api_keys', own);
+  if (!before) throw keyNotFound(params.keyId);
+  if (Date.parse(before.expires_at) <= context.now() - EXTENDED_MS)
+    throw new Refused('forbidden', 'This API key expired more than a day ago; create another one.');
   const expires_at = toExpiry(body.expires_at, context.now(), body.expires_in);
-  if ((await updateRows(tx, 'api_keys', own, { expires_at })) === 0) throw keyNotFound(params.keyId);
+  await updateRows(tx, 'api_keys', own, { expires_at });
   const reason = `until ${expires_at}`;
   await recordAction(call, tx, { kind: 'api_key', id: params.keyId, action: 'api_key.update', reason });
-  return viewKey(tx, context, await getRow(tx, 'api_keys', { id: params.keyId }));
+  return viewKey(tx, context, { ...before, expires_at });
 };
 
 function keyNotFound(id: string): Refused {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { expect, it, test } from 'vitest';
 import { entry, homeForTest, regen, type Surroundings, startRegen } from '../../support/cli.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
@@ -299,18 +300,21 @@ test('if regen is killed, the key goes on for an hour at most', async () => {
   const script = `
     require('node:fs').writeFileSync(${JSON.stringify(path)}, key());
     console.log('ready');
-    process.on('SIGTERM', () => process.exit());
     process.stdin.resume().on('end', () => process.exit());`;
-  const { child, ended } = runWithKey(script, { env: place.env, stdin: 'x' }, '--credits', '9');
-  await waitFor(() => expect(existsSync(path)).toBe(true));
+  const stdin = new PassThrough();
+  const { child, ended } = runWithKey(script, { env: place.env, stdin }, '--credits', '9');
+  await new Promise((done) => child.stdout?.once('data', done));
   child.kill('SIGKILL');
-  expect((await ended).exit).toBe(137);
+  // The command still runs.
+  await once(child, 'exit');
   const token = readFileSync(path, 'utf8');
   await startTask({ url: place.url, token });
   now += 60 * 60_000;
   const json = createSmallestBody('image.relight');
   const late = await ask(place.url + startPaths['image.relight'], { method: 'POST', token, json });
   expect(late.status).toBe(401);
+  stdin.end();
+  expect((await ended).exit).toBe(137);
 });
 
 /** Runs a command that asks who it is again and again; with each answer 5 minutes pass, for 3 hours. */

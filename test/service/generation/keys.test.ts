@@ -161,6 +161,14 @@ describe('an API key', () => {
     expect((await startWithToken(token)).status).toBe(200);
     const own = await ask(registry().url + path, { method: 'PUT', token, json: { expires_in: 60 } });
     expect([own.status, own.body.error]).toEqual([403, 'forbidden']);
+    await change((tx) =>
+      sql`update api_keys set expires_at = '2020-01-01T00:00:00.000Z' where id = ${id}`.execute(tx),
+    );
+    const late = await as('eve', 'PUT', path, { expires_in: 60 });
+    expect([late.status, late.body.message]).toEqual([
+      403,
+      'This API key expired more than a day ago; create another one.',
+    ]);
     await ok('eve', 'DELETE', path);
     expect((await as('eve', 'PUT', path, { expires_in: 60 })).status).toBe(404);
   });
