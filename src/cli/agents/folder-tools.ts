@@ -49,6 +49,7 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
   constructor(context: ToolContext, patterns: readonly string[]) {
     this.#context = context;
     const { commands } = new BuiltTree().readWhole();
+    const isLimited = context.flags['max-credits'] !== undefined;
     const all = new Map<string, RunnableTool & { readonly isDefault: boolean }>();
     for (const [name, [operation, declared]] of toolOperations) {
       const command = declared.task && commands.find((one) => one.operation === operation);
@@ -57,7 +58,9 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
           ? this.#start(command, declared, call)
           : this.#request(operation as OperationName, declared, call);
       const describe = () => this.#describeOperation(name, declared);
-      all.set(name, { isDefault: declared.tool === true, describe, run });
+      // A key with a limit can start tasks, but do nothing else that takes a person.
+      const isClosed = isLimited && declared.who === 'person' && !declared.task;
+      if (!isClosed) all.set(name, { isDefault: declared.tool === true, describe, run });
     }
     for (const command of commands.filter(({ tool }) => tool)) {
       const name = command.words.join('_').replaceAll('-', '_');

@@ -84,6 +84,7 @@ describe('an agent', () => {
     const starts = await Promise.all(
       ['a', 'b', 'c', 'd'].map((prompt) => callTool('image_relight', { image: 'photo.png', prompt })),
     );
+    expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain('user_usage');
     const refused = starts.filter(({ isError }) => isError);
     expect(refused.map(({ answer }) => answer.error.code)).toEqual(['quota_exceeded', 'quota_exceeded']);
     await client.close();
