@@ -73,6 +73,8 @@ export function findMedian(numbers: readonly number[]): number {
 interface CommandOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** Default: none. */
+  readonly input?: string;
 }
 
 /**
@@ -81,15 +83,16 @@ interface CommandOptions {
  */
 export function measureCommand(
   command: readonly string[],
-  { env = process.env, cwd }: CommandOptions = {},
+  { env = process.env, cwd, input = '' }: CommandOptions = {},
 ): Sample {
   const script = 'TIMEFORMAT="%R %U %S"; time "$@" >/dev/null 2>&3';
   const { NODE_EXTRA_CA_CERTS: _, ...environment } = env;
   const { status, stderr, output } = spawnSync('bash', ['-c', script, 'bash', ...command], {
     env: { ...environment, LC_ALL: 'C' },
     cwd,
+    input,
     encoding: 'utf8',
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     timeout: 5 * 60_000,
   });
   if (status !== 0) throw new Error(`${command.join(' ')} ended with ${status}: ${output[3]?.slice(-500)}`);

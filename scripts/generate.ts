@@ -8,6 +8,7 @@ import { formatConfigurationPage } from './configuration-page.js';
 import { formatErrorsPage } from './errors-page.js';
 import { formatApiPage } from './library-api.js';
 import { formatReference } from './reference.js';
+import { formatSkill } from './skill.js';
 import { readIfPresent } from './write-if-changed.js';
 
 /** Every file in the repository that is generated from the contract and the views. */
@@ -18,6 +19,7 @@ const files: Record<string, () => string> = {
   'docs/errors.md': formatErrorsPage,
   'docs/how-packs-are-checked.md': formatChecksPage,
   'docs/reference.md': () => formatReference(commandTree()),
+  'skills/regen/SKILL.md': () => formatSkill(commandTree()),
   'docs/openapi.json': () =>
     `${JSON.stringify(createOpenApiDocument(contract, { version: readPackageVersion(), serverUrl: LOCAL }), null, 1)}\n`,
 };

@@ -148,6 +148,7 @@ describe.each([
       ['views', 'sign-in'],
       ['generation'],
       ['api', 'batch', 'completion', 'doctor', 'publish', 'webhooks', 'workflow'],
+      ['agents'],
       ['commands'],
       ['complete-commands.ts'],
       ['run-command.ts'],

@@ -66,12 +66,34 @@ const autostart: Case = {
   },
 };
 
+/** The answer to the first message of an agent. */
+const firstAnswer: Case = {
+  name: '`regen mcp`, until it has answered `initialize`',
+  peer: '`node -e 0`',
+  bars: { wallMs: 6 },
+  rounds: 25,
+  async prepare(scratch): Promise<Prepared> {
+    const env = { ...process.env, HOME: scratch };
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'bench', version: '1' },
+    };
+    const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`;
+    return {
+      runSubject: async () => measureCommand([...REGEN, 'mcp', scratch], { env, input }),
+      runPeer: async () => measureCommand(emptyNode, { env }),
+    };
+  },
+};
+
 export const commandCases: readonly Case[] = [
   compareWithNode('`regen --version`', 1.25, ['--version']),
   compareWithNode('`regen --help`', 1.7, ['--help']),
   compareWithNode('`regen image relight --help`', 1.9, ['image', 'relight', '--help']),
   compareRead('`regen node get hello --json`, warm service', 4.5, ['node', 'get', 'hello', '--json']),
   autostart,
+  firstAnswer,
   compareWithNode('a completion of words', 2, ['__complete', '--current=', '--', 'node']),
   compareRead('a completion of live ids, warm service', 4, ['__complete', '--current=', '--', 'node', 'get']),
 ];

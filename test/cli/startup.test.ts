@@ -73,6 +73,17 @@ test('a publish loads neither schemas nor what reads archives or publishes sever
   expect(bytes).toBeLessThan(560_900);
 });
 
+test('an agent gets its first answer without the contract and the network', async () => {
+  const request = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } };
+  const { exit, stdout, files, bytes } = await runAndList(['mcp'], { stdin: `${JSON.stringify(request)}\n` });
+  expect(exit).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { protocolVersion: '2025-11-25' } });
+  expect(files).toContain('dist/chunks/mcp.cjs');
+  for (const chunk of ['contract', 'schemas', 'folder-tools', 'http', 'spending-key'])
+    expect(files).not.toContain(`dist/chunks/${chunk}.cjs`);
+  expect(bytes).toBeLessThan(282_000);
+});
+
 test('a completion of words loads four small files and no network', async () => {
   const request = ['__complete', '--current=--pub', '--', 'version', 'publish'];
   const { exit, stdout, files, bytes, parts } = await runAndList(request);

@@ -81,7 +81,7 @@ test('the guide and the help name the same environment variables', async () => {
 
 function listPages(): string[] {
   const guides = readdirSync('docs').filter((name) => name.endsWith('.md') && name !== 'reference.md');
-  return ['README.md', 'CONTRIBUTING.md', ...guides.map((name) => `docs/${name}`)];
+  return ['README.md', 'CONTRIBUTING.md', 'skills/regen/SKILL.md', ...guides.map((name) => `docs/${name}`)];
 }
 
 /** What follows `regen` in blocks of commands and in inline code. */

@@ -1,38 +1,27 @@
-import { PassThrough, Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { z } from 'zod';
+import { NetworkError } from '../../client/errors.js';
 import type { OperationName } from '../../contract/index.js';
-import { parseJson } from '../../contract/json.js';
-import type { Operation } from '../../contract/operation.js';
+import { isRead, type Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
-import { removeLimits } from '../../contract/schema/json-schema.js';
 import { render } from '../../contract/schema/message.js';
-import { UNTRUSTED_TEXT } from '../../contract/tool-texts.js';
 import { chooseTools, describeTool, readToolInput, type Tool, toolOperations } from '../../contract/tools.js';
 import { detectFileType } from '../../disk/file-type.js';
 import { Destination } from '../../flows/tasks/destination.js';
 import { Ledger } from '../../flows/tasks/ledger.js';
 import { startTask } from '../../flows/tasks/start-task.js';
-import { findTask, type TaskContext, type TaskServices } from '../../flows/tasks/task.js';
+import { findTask, type TaskContext } from '../../flows/tasks/task.js';
 import { readTaskState } from '../../flows/tasks/task-state.js';
 import { type ToolCall, type ToolResult, type ToolServer, toErrorResult, toResult } from '../../wire/mcp.js';
 import { parseJob, planLine } from '../batch/written-job.js';
 import type { Command } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
-import type { Needs } from '../connect/context.js';
 import { finishTask } from '../generation/finish-task.js';
 import { usage } from '../terminal/failure.js';
 import { BuiltTree } from '../views/tree.js';
+import { describeCommand, requireKnown, runCommandTool, type ToolContext } from './command-tool.js';
 import { resolveInside } from './inside.js';
-
-export type ToolContext = Needs<'system' | 'output' | 'flags' | 'folders' | 'services' | 'runCommand'> & {
-  /** The real path of the folder whose files may be read and written. */
-  readonly folder: string;
-  /** The one service that is used. */
-  readonly reached: TaskServices;
-  /** The environment of the commands that are run. */
-  readonly env: Needs<'system'>['system']['env'];
-};
 
 interface RunnableTool {
   describe(): Tool;
@@ -48,6 +37,7 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
   constructor(context: ToolContext, patterns: readonly string[]) {
     this.#context = context;
     const { commands } = new BuiltTree().readWhole();
+    const isLimited = context.flags['max-credits'] !== undefined;
     const all = new Map<string, RunnableTool & { readonly isDefault: boolean }>();
     for (const [name, [operation, declared]] of toolOperations) {
       const command = declared.task && commands.find((one) => one.operation === operation);
@@ -56,12 +46,14 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
           ? this.#start(command, declared, call)
           : this.#request(operation as OperationName, declared, call);
       const describe = () => this.#describeOperation(name, declared);
-      all.set(name, { isDefault: declared.tool === true, describe, run });
+      // A key with a limit can start tasks, but do nothing else that takes a person.
+      const isClosed = isLimited && declared.who === 'person' && !declared.task;
+      if (!isClosed) all.set(name, { isDefault: declared.tool === true, describe, run });
     }
     for (const command of commands.filter(({ tool }) => tool)) {
       const name = command.words.join('_').replaceAll('-', '_');
       const describe = () => describeCommand(name, command);
-      const run = (call: ToolCall) => this.#runCommand(command, call);
+      const run = (call: ToolCall) => runCommandTool(context, command, call);
       all.set(name, { isDefault: command.tool?.asked !== true, describe, run });
     }
     all.set(WAIT_TOOL.name, { isDefault: true, describe: () => WAIT_TOOL, run: (call) => this.#wait(call) });
@@ -106,9 +98,18 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
     { input, signal }: ToolCall,
   ): Promise<ToolResult> {
     const { params, query, body } = readToolInput(operation, input);
-    const { client } = await this.#context.reached.reach();
     const given = { ...params, ...query, ...(operation.body && { body: body ?? {} }) };
-    return toResult((await client.requestNamed(name, given, { signal })).data);
+    const { reached } = this.#context;
+    const send = async () => (await reached.reach()).client.requestNamed(name, given, { signal });
+    try {
+      return toResult((await send()).data);
+    } catch (error) {
+      if (!(error instanceof NetworkError)) throw error;
+      // The embedded service ends when it has nothing to do for a while.
+      reached.forgetEmbedded();
+      if (!isRead(operation)) throw error;
+      return toResult((await send()).data);
+    }
   }
 
   // Decided: a start goes on when the client cancels it or ends, because a task that was paid for must be found again.
@@ -176,40 +177,6 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
     return pictures;
   }
 
-  /** Runs a command as a person would in the folder, without prompts. What it says on stderr is progress. */
-  async #runCommand({ words, arguments: positionals, tool }: Command, { input, signal, report }: ToolCall) {
-    const { folder, system, env, flags, runCommand } = this.#context;
-    const names = [...positionals.map(({ name }) => name), ...(tool?.flags ?? [])];
-    requireKnown(input, names);
-    const texts = positionals.map(({ name }) => [input[name] ?? []].flat());
-    if (!texts.flat().every((text) => typeof text === 'string')) throw usage('The arguments must be texts.');
-    const isGap = texts.some(
-      (one, at) => one.length > 0 && texts.slice(0, at).some(({ length }) => length === 0),
-    );
-    if (isGap) throw usage('An argument is missing before another one.');
-    positionals.forEach(({ name }, at) => {
-      if (name === 'dir') for (const dir of texts[at] as string[]) resolveInside(folder, dir);
-    });
-    const own = (tool?.flags ?? []).flatMap((name) => writeFlag(name, input[name]));
-    const global = ['base-url', 'profile', 'token-file'].flatMap((name) => writeFlag(name, flags[name]));
-    const argv = [...words, ...own, ...global, '--json', '--no-input', '--', ...(texts.flat() as string[])];
-    const [stdout, stderr] = [new Capture(), new Capture(report)];
-    const listen = (handler: (name: NodeJS.Signals) => void) => {
-      const end = () => handler('SIGINT');
-      signal.addEventListener('abort', end, { once: true });
-      return () => signal.removeEventListener('abort', end);
-    };
-    const stdin = new PassThrough().end();
-    const own_ = { stdin, stdout, stderr, env, cwd: folder, onSignal: listen };
-    const parts = Object.entries(own_).map(([name, value]) => [name, { value }]);
-    const exit = await runCommand(argv, Object.create(system, Object.fromEntries(parts)));
-    const answer = parseJson(stdout.text);
-    const last = parseJson(stderr.text.trimEnd().split('\n').at(-1) ?? '') as { error?: object } | undefined;
-    if (answer === undefined && exit !== 0)
-      return toErrorResult(last?.error ?? { code: 'failed', message: stderr.text });
-    return toResult(answer, last?.error ? [{ type: 'text', text: JSON.stringify(last) }] : []);
-  }
-
   #openTasks(signal: AbortSignal): TaskContext & { readonly ledger: Ledger } {
     const { system, folders, folder, reached } = this.#context;
     // Each call reads the ledger as it is then.
@@ -238,65 +205,10 @@ const WAIT_TOOL: Tool = {
   annotations: { readOnlyHint: false, destructiveHint: false },
 };
 
-function requireKnown(given: object, names: readonly string[]): void {
-  const unknown = Object.keys(given).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw usage(`Unknown argument ${unknown.slice(0, 100)}.`);
-}
-
 /** What is neither a URL nor data is the path of a file. */
 function requireImageInside(folder: string, text: unknown): void {
   if (typeof text !== 'string' || /^(?:https?|data|base64):/i.test(text)) return;
   if (/^[@-]/.test(text))
     throw usage('An image must be a path in the folder, a URL, or data:<type>;base64,<data>.');
   resolveInside(folder, text);
-}
-
-function describeCommand(
-  name: string,
-  { words, summary, arguments: positionals, flags, changes, tool }: Command,
-): Tool {
-  const describe = (description = '', isList = false) =>
-    isList ? { type: 'array', items: { type: 'string' }, description } : { type: 'string', description };
-  const fields = [
-    ...positionals.map((one) => [one.name, describe(one.description, one.variadic)] as const),
-    ...flags
-      .filter((flag) => tool?.flags?.includes(flag.name))
-      .map(
-        ({ name, description, value }) =>
-          [name, value ? describe(description) : { type: 'boolean', description }] as const,
-      ),
-  ];
-  const required = positionals.filter((one) => one.required).map((one) => one.name);
-  const answer = new BuiltTree().readAnswers()[words.join(' ')];
-  const output = answer && removeLimits(answer);
-  return {
-    name,
-    description: `${summary}. ${UNTRUSTED_TEXT}`,
-    inputSchema: { type: 'object', properties: Object.fromEntries(fields), required },
-    ...(output?.type === 'object' && { outputSchema: output }),
-    annotations: { readOnlyHint: changes !== true, ...(changes && { destructiveHint: true }) },
-  };
-}
-
-function writeFlag(name: string, value: unknown): string[] {
-  if (value === undefined || value === false) return [];
-  if (value === true) return [`--${name}`];
-  if (typeof value !== 'string') throw usage(`${name} must be text.`);
-  return [`--${name}=${value}`];
-}
-
-/** Collects what a command prints, and reports each line. */
-class Capture extends Writable {
-  text = '';
-
-  constructor(readonly onLine?: (line: string) => void) {
-    super();
-  }
-
-  override _write(chunk: Buffer, _: string, done: () => void): void {
-    const text = chunk.toString();
-    this.text += text;
-    for (const line of text.split('\n').filter(Boolean)) this.onLine?.(line);
-    done();
-  }
 }

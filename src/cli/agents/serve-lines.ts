@@ -12,6 +12,7 @@ import {
 /** Images may be in the arguments. */
 const MAX_LINE_BYTES = 64 * 1024 ** 2;
 const MAX_RUNNING = 64;
+const CANCELED = 'canceled';
 
 /**
  * Answers the messages on a stream, one a line, until it ends. What runs then is no longer waited for, except requests
@@ -23,6 +24,8 @@ export async function serveLines(input: Readable, output: Writable, server: Tool
     { readonly abort: AbortController; readonly done: Promise<void> }
   >();
   const session = { isOpen: false };
+  // A client that has gone must not end this process while it starts what is paid for.
+  output.removeAllListeners('error').on('error', () => {});
   const write = (message: object) =>
     new Promise<void>((done) => void output.write(`${JSON.stringify(message)}\n`, () => done()));
 
@@ -33,7 +36,7 @@ export async function serveLines(input: Readable, output: Writable, server: Tool
       (error) => formatError(error, id),
     );
     // A client that has canceled a request expects no answer.
-    if (!signal.aborted) await write(written);
+    if (signal.reason !== CANCELED) await write(written);
     running.delete(id);
   };
 
@@ -44,7 +47,7 @@ export async function serveLines(input: Readable, output: Writable, server: Tool
       const request = parseMessage(line.toString());
       id = request?.id;
       if (request?.method === 'notifications/cancelled')
-        running.get(request.params.requestId as string)?.abort.abort();
+        running.get(request.params.requestId as string)?.abort.abort(CANCELED);
       if (!request || id === undefined) return;
       if (running.has(id)) throw new RpcError(-32600, 'A request with the same id is running.');
       if (running.size >= MAX_RUNNING) throw new RpcError(-32000, `${MAX_RUNNING} requests are running.`);

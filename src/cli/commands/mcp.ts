@@ -1,14 +1,18 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { TOOL_INSTRUCTIONS } from '../../contract/tool-texts.js';
+import type { SpendingKey } from '../../flows/keys/spending-key.js';
 import { isFolder } from '../../flows/save-file.js';
+import type { TaskServices } from '../../flows/tasks/task.js';
 import type { ToolCall } from '../../wire/mcp.js';
 import type { FolderTools } from '../agents/folder-tools.js';
 import { serveLines } from '../agents/serve-lines.js';
-import { readText } from '../command/command.js';
+import { readNumber, readText } from '../command/command.js';
 import { version } from '../command/version.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
+import type { System } from '../terminal/system.js';
+import { formatCount } from '../terminal/text.js';
 import type { View } from '../views/view.js';
 
 export const view = (): View => ({
@@ -18,39 +22,76 @@ export const view = (): View => ({
   flags: {
     '--tools <names>':
       'More tools than the default ones, separated by commas, such as version_publish or publisher_*',
+    '--max-credits <number>':
+      'Credits that all tasks of the agent may cost together, which the service enforces; default: what you may spend',
   },
   notes: ['An agent ends what it waits for by ending this command; tasks that were started go on.'],
   examples: ['regen mcp ~/pictures', 'regen mcp . --tools version_publish,version_list'],
 });
 
 export async function run(context: CommandContext): Promise<void> {
-  const { args, flags, system, services, signal } = context;
+  const { args, flags, system, output, signal } = context;
   const dir = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
   if (!isFolder(dir)) throw usage(`${dir} is not a folder.`);
   const folder = realpathSync(dir);
   const patterns = (readText(flags, 'tools') ?? '').split(',').flatMap((name) => name.trim() || []);
-  const reached = {
-    target: services.target,
-    isTargetGiven: true,
-    reach: () => services.reach(),
-    forgetEmbedded: () => services.forgetEmbedded(),
-  };
-  let opened: Promise<FolderTools> | undefined;
-  // Loads the contract, which the first answer does not need.
+  const credits = readNumber(flags, 'max-credits', { max: 1_000_000_000 });
+  let opened: Promise<{ readonly tools: FolderTools; readonly key?: SpendingKey }> | undefined;
+  // Loads the contract and reaches the service, which the first answer does not need.
   const open = () => {
-    opened ??= import('../agents/folder-tools.js').then(
-      ({ FolderTools }) => new FolderTools({ ...context, folder, reached, env: system.env }, patterns),
-    );
+    opened ??= openTools(context, { folder, patterns, credits });
+    opened.catch(() => {
+      opened = undefined;
+    });
     return opened;
   };
   if (patterns.length > 0) await open();
   const server = {
     ...{ version, instructions: TOOL_INSTRUCTIONS },
-    listTools: async () => (await open()).listTools(),
-    callTool: async (call: ToolCall) => (await open()).callTool(call),
+    listTools: async () => (await open()).tools.listTools(),
+    callTool: async (call: ToolCall) => (await open()).tools.callTool(call),
   };
-  await serveLines(system.stdin, system.stdout, server).catch((error) => {
-    // An interruption ends standard input.
-    if (!signal.aborted) throw error;
+  try {
+    await serveLines(system.stdin, system.stdout, server).catch((error) => {
+      // An interruption ends standard input.
+      if (!signal.aborted) throw error;
+    });
+  } finally {
+    const { key } = (await opened?.catch(() => undefined)) ?? {};
+    await key?.revoke();
+    const bill = await key?.readBill();
+    if (bill)
+      await output.note(`${formatCount(bill.tasks, 'task')} cost ${bill.credits} of ${credits} credits.`);
+  }
+}
+
+interface ToolChoice {
+  readonly folder: string;
+  readonly patterns: readonly string[];
+  /** What the agent may spend; absent: what its user may. */
+  readonly credits: number | undefined;
+}
+
+async function openTools(context: CommandContext, { folder, patterns, credits }: ToolChoice) {
+  const { services, system, output, signal, connect } = context;
+  const { FolderTools } = await import('../agents/folder-tools.js');
+  const { target } = services;
+  services.isChanging = true;
+  const forgetEmbedded = () => services.forgetEmbedded();
+  const create = (reach: TaskServices['reach'], env: System['env']) => {
+    const reached = { target, isTargetGiven: true, reach, forgetEmbedded };
+    return new FolderTools({ ...context, folder, reached, env }, patterns);
+  };
+  if (credits === undefined) return { tools: create(() => services.reach(), system.env) };
+  const { openSpendingKey } = await import('../../flows/keys/spending-key.js');
+  const { client: own, url, local } = await services.reach();
+  const key = await openSpendingKey({
+    ...{ client: own, limits: { name: 'regen mcp', credits }, signal, now: system.now, sleep: system.sleep },
+    onFailure: (error, expiresAt) =>
+      output.warn(`Could not extend the API key, which ends at ${expiresAt}: ${String(error)}`),
   });
+  const client = await connect(url, key.token, { ...target, socketPath: local?.socket });
+  const { withoutCredentials } = await import('../terminal/child-program.js');
+  const env = { ...withoutCredentials(system.env), REGEN_BASE_URL: url, REGEN_TOKEN: key.token };
+  return { tools: create(async () => ({ client }), env), key };
 }

@@ -63,7 +63,7 @@ export async function runChildProgram(
 // regen, nor settings of a service, nor the identity of a CI job, which is exchanged for a token.
 const CREDENTIALS = /^(REGEN_(SERVE_|\w*(TOKEN|SECRET|KEY|PASSWORD))|ACTIONS_ID_TOKEN_)/i;
 
-function withoutCredentials(env: System['env']): Record<string, string | undefined> {
+export function withoutCredentials(env: System['env']): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !CREDENTIALS.test(name)));
 }
 

@@ -5,7 +5,7 @@ import { formatFlag, listSubcommands, type Topic } from '../command/help.js';
 import { failureCodes } from '../terminal/failure-codes.js';
 import { globals } from './globals.js';
 
-const EXIT_CODES = [
+export const EXIT_CODES = [
   ['0', 'Done'],
   ['1', 'Unexpected failure (a bug: please report it)'],
   ['2', 'Wrong usage or invalid input: nothing was sent, or the service answered 400'],

@@ -39,7 +39,7 @@ export interface View {
   /** What a command without an operation destroys. Others have it from their operation. */
   readonly destroys?: CommandDestruction;
   readonly local?: true;
-  /** Agents can run it in their folder: see agents/folder-tools.ts. */
+  /** Agents can run it in their folder: see agents/command-tool.ts. */
   readonly tool?: CommandTool;
   /** Sentences shown below the flags, after the rules of the operation. */
   readonly notes?: readonly string[];
