@@ -129,7 +129,7 @@ interface Verification {
 }
 
 function toRows({ key, verdict, provenance, source, ...digests }: Verification, registry: string) {
-  const signer = key === null ? 'nobody' : `${registry}, key ${key}`;
+  const signer = key === null ? 'no one' : `${registry}, key ${key}`;
   return [
     { what: 'archive', by: signer, detail: `SHA-256 ${digests.archive_sha256}` },
     { what: 'files', by: signer, detail: `SHA-256 ${digests.tree_sha256}` },

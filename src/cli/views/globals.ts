@@ -81,6 +81,7 @@ export const order: Readonly<Record<string, readonly string[]>> = {
   key: [],
   usage: [],
   batch: [],
+  mcp: [],
   webhook: 'listen, verify, trigger, secret'.split(', '),
   admin: 'generate-token, exec, review'.split(', '),
   api: [],

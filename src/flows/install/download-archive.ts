@@ -141,7 +141,7 @@ export async function downloadArchive(
   return { size: bytes, sha256, isVerified: digest !== undefined || signed !== undefined, signed };
 }
 
-/** Others than Active versions are downloaded only by those who allow it, and nobody vouches for them. */
+/** Others than Active versions are downloaded only by those who allow it, and no one vouches for them. */
 function isSigned({ status }: NodeVersion): boolean {
   return status === undefined || status === 'NodeVersionStatusActive';
 }

@@ -165,6 +165,8 @@ export const migrations: readonly Migration[] = [
       '{prefixIndex}',
     ],
   },
+  // What API keys may spend in all. A service of an earlier release would not hold them to it.
+  { number: 22, statements: ['alter table api_keys add column credits bigint'] },
   // The feed of public changes: the place of each in its order, as `registry/changes.ts` gives it.
   {
     number: 23,
@@ -177,6 +179,8 @@ export const migrations: readonly Migration[] = [
       "insert into totals (name, value) select 'changes.place', coalesce(max(place), 0) from events",
     ],
   },
+  // What a staged version says of its node, which holds once it is approved.
+  { number: 25, rolling: true, statements: ['alter table versions add column node_update text'] },
 ];
 
 /** Puts a space for each separator of words. */

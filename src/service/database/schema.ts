@@ -164,6 +164,8 @@ export interface VersionTable {
   provenance: Json | null;
   /** Until when an owner may approve it; null if it needs no approval. */
   approve_by: Time | null;
+  /** What it says of its node, which holds once it is approved; null if it needs no approval. */
+  node_update: Json | null;
 }
 
 export interface HostNodeTable {
