@@ -178,6 +178,12 @@ export interface HostNodeTable {
   listed: Generated<0 | 1>;
 }
 
+/** What the README of an archive says. */
+export interface ReadmeTable {
+  version_id: Fixed<string>;
+  text: string;
+}
+
 /** Versions of the registry behind this one whose archives were served, as they were then. */
 export interface UplinkVersionTable {
   node_id: Fixed<string>;
@@ -317,6 +323,7 @@ export interface Schema {
   nodes: NodeTable;
   versions: VersionTable;
   host_nodes: HostNodeTable;
+  readmes: ReadmeTable;
   uplink_versions: UplinkVersionTable;
   totals: TotalTable;
   tasks: TaskTable;
