@@ -134,10 +134,10 @@ export async function downloadArchive(
     onProgress,
   });
   const sha256 = await computeSha256(path);
-  if (digest !== undefined) checkSha256(digest, sha256);
-  checkDigest(headers['repr-digest'], sha256);
   const signed = await (early ?? readStatement());
   if (signed) requireVouched(signed, sha256, `${node_id} ${name.version}`);
+  if (digest !== undefined) checkSha256(digest, sha256);
+  checkDigest(headers['repr-digest'], sha256);
   return { size: bytes, sha256, isVerified: digest !== undefined || signed !== undefined, signed };
 }
 

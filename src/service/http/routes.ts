@@ -8,10 +8,11 @@ import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createQueryReader, requireCleanText, requireValid } from '../operation/validation.js';
+import { routeAgents } from './agent-route.js';
 import { type AnswerBudget, limitLists } from './answer-budget.js';
 import { createAuthentication } from './authenticate.js';
 import { createAuthorization } from './authorize.js';
-import { createBodyBudget } from './bodies.js';
+import { type BodyBudget, createBodyBudget } from './bodies.js';
 import { canonicalId } from './canonical-id.js';
 import {
   type AnyCall,
@@ -65,9 +66,10 @@ const pathParameters: Concern = {
 };
 
 /** What is done at each request beside answering it: in this order before its body is read, then from the outside in. */
-function listConcerns({ context, takeRequest, budget }: RouteOptions): readonly Concern[] {
-  const { generationBody, jsonBody, anonymousBody } = context.configuration.limits;
-  const takeMemory = createBodyBudget(Math.max(generationBody, jsonBody, anonymousBody));
+function listConcerns(
+  { context, takeRequest, budget }: RouteOptions,
+  takeMemory: BodyBudget,
+): readonly Concern[] {
   return [
     routeNames,
     createAuthentication(context, takeRequest),
@@ -90,7 +92,8 @@ export function routeOperations(app: FastifyInstance, options: RouteOptions): vo
   app.decorateRequest('names');
   const { context } = options;
   const { generationBody, jsonBody, anonymousBody } = context.configuration.limits;
-  const concerns = listConcerns(options);
+  const takeMemory = createBodyBudget(Math.max(generationBody, jsonBody, anonymousBody));
+  const concerns = listConcerns(options, takeMemory);
   const running = new RunningKeys(context);
   const answering = { context, running, concerns, drawPage: createPageDrawer(context, concerns) };
   for (const [name, operation] of listOperations(contract)) {
@@ -108,6 +111,7 @@ export function routeOperations(app: FastifyInstance, options: RouteOptions): vo
   }
   for (const route of listPageRoutes(context)) routeOperation(app, answering, 'GET', route);
   routePageFiles(app, context);
+  routeAgents(app, options, takeMemory);
 }
 
 interface Answering {
