@@ -165,6 +165,39 @@ function compareSizes({ name, path }: (typeof READS)[number]): Case {
   };
 }
 
+/** Pages, each with another URL, because answers are kept by it. */
+const PAGES: typeof READS = [
+  { name: 'front pages', path: (number) => pageOf('/', number) },
+  {
+    name: 'page of a node',
+    path: (number) => `/web/nodes/node-${(number % 1000) + 1}?include_translations=${number >= 1000}`,
+  },
+  { name: 'feed of a node', path: (number) => `/web/nodes/node-${(number % 1000) + 1}/changes.atom` },
+];
+
+/** The page of a node beside the answer that it draws. */
+const pageCase: Case = {
+  name: 'page of a node beside its GET',
+  peer: 'GET of the node',
+  bars: { cpuMs: 3 },
+  rounds: 5,
+  slow: true,
+  async prepare() {
+    const service = await startBuiltService(await prepareRegistry(SMALL));
+    let [page, answer] = [0, 0];
+    const listOwnPaths = (folder: string, round: number) =>
+      Array.from({ length: REQUESTS }, (_, at) => {
+        const number = round * REQUESTS + at;
+        return `${folder}/nodes/node-${(number % SMALL) + 1}?include_translations=${number >= SMALL}`;
+      });
+    return {
+      runSubject: () => measureCpu(service, listOwnPaths('/web', page++)),
+      runPeer: () => measureCpu(service, listOwnPaths('', answer++)),
+      stop: () => service.stop(),
+    };
+  },
+};
+
 const bulkCase: Case = {
   name: 'bulk read of 1,000 versions',
   peer: '1,000 reads of a version on one connection',
@@ -271,6 +304,8 @@ export const serviceCases: readonly Case[] = [
   compareReads('GET of any of 5,000 nodes', 0.35, anyNode, 'raw'),
   compareReads('GET of any of 5,000 nodes', 7, anyNode, 'verdaccio'),
   ...READS.map(compareSizes),
+  ...PAGES.map(compareSizes),
+  pageCase,
   bulkCase,
   idleCase,
   claimCase,

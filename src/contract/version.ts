@@ -103,6 +103,14 @@ export const version = {
     response: Envelope,
     extension: 'vouches for the archive, its files, the verdict and the provenance',
   }),
+  readme: operation('GET /nodes/{nodeId}/versions/{version}/readme', {
+    summary: 'Show the README of the archive of a version',
+    who: 'anyone',
+    response: defineObject('Readme', {
+      text: z.string().describe('Markdown, as it is in the archive; at most 32 KiB of it'),
+    }),
+    extension: 'shows people what a pack does',
+  }),
   list: operation('GET /nodes/{nodeId}/versions', {
     summary: "List a node's versions, newest first",
     who: 'anyone',

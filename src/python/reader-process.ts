@@ -15,7 +15,12 @@ import { createUnreadFinding } from './scan/finding.js';
 
 /** What an archive and its code say. Without its files: the names of 50,000 would fill the memory of a service. */
 export type PackInspection =
-  | { readonly ok: true; readonly tree: string; readonly code?: CodeReport }
+  | {
+      readonly ok: true;
+      readonly tree: string;
+      readonly readme?: string | undefined;
+      readonly code?: CodeReport;
+    }
   | Extract<Inspection, { ok: false }>;
 
 export interface PackReaderOptions {

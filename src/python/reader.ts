@@ -1,4 +1,5 @@
 import { answerTasks, sendMessage } from '../disk/child-program.js';
+import { ReadmeReader } from '../pack/readme.js';
 import type { CodeReport } from './code-report.js';
 import { createCodeReader, readCode } from './read-code.js';
 import type { ReaderMessage, ReaderTask } from './reader-child.js';
@@ -27,7 +28,8 @@ async function runTask(task: ReaderTask): Promise<CodeReport | PackInspection> {
   if (task.kind === 'code') return readCode(task.files, { ...task.reading, onStep });
   const { inspectArchive } = await import('../pack/read-archive.js');
   const reader = task.reading && (await createCodeReader({ ...task.reading, onStep }));
-  const inspection = await inspectArchive(task.path, task.limits, reader);
+  const readme = new ReadmeReader(reader);
+  const inspection = await inspectArchive(task.path, task.limits, readme);
   if (!inspection.ok) return inspection;
-  return { ok: true, tree: inspection.tree, ...(reader && { code: reader.finish() }) };
+  return { ok: true, tree: inspection.tree, readme: readme.text, ...(reader && { code: reader.finish() }) };
 }

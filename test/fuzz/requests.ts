@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { contract } from '../../src/contract/index.js';
 import { listOperations, type Operation } from '../../src/contract/operation.js';
+import { PAGES } from '../../src/service/pages/page-list.js';
 import { checkAnswer } from '../support/check-answer.js';
 import { createCopyingEngine } from '../support/copying-engine.js';
 import { createZip } from '../support/create-zip.js';
@@ -141,9 +142,41 @@ function createSteps([name, operation]: [string, Operation]): fc.Arbitrary<Step>
   return fc.oneof(sound, odd).map((one): Step => ({ operation: name, method, ...one }));
 }
 
+/** Requests to the pages, of nodes and versions that are there and of any others. */
+const pageSteps = fc
+  .record({
+    page: fc.constantFrom(...Object.values(PAGES)),
+    segments: fc.array(chooseWeighted([4, undefined], [1, fc.constantFrom(...ODD_SEGMENTS)])),
+    query: chooseWeighted(
+      [4, ''],
+      [1, fc.constantFrom(...ODD_QUERIES)],
+      [2, fc.constantFrom('?since=«version»', '?page=1', '?page=2')],
+    ),
+    who: fc.constantFrom(...WHO),
+    pick: fc.nat(20),
+  })
+  .map(({ page, segments, query, who, pick }): Step => {
+    let at = 0;
+    const path = page.path.replace(/\{(\w+)\}/g, (_, name) => segments[at++] ?? `«${name}»`);
+    return { method: 'GET', path: path + query, who, pick };
+  });
+
+/** @throws Error if something of a page could run, or is not what the service wrote */
+function checkPage(text: string, shown: string): void {
+  const tags = (text.match(/<[a-z][^>]*>/gi) ?? []).map((tag) => tag.replace(/"[^"]*"/g, '""'));
+  const wrong = tags.find((tag) => /^<(?:script|iframe|object|embed|base)|\son[a-z]+\s*=|'/i.test(tag));
+  const isWhole = /<\/(?:html|svg|feed)>\s*$/.test(text);
+  if (wrong || !isWhole) throw new Error(`${wrong ?? 'It has no end.'} in ${shown}`);
+}
+
 const archives = await Promise.all([
   createZip({ '__init__.py': 'class A: pass\nNODE_CLASS_MAPPINGS = {"A": A}\n' }),
   createZip({ '__init__.py': 'import os\nos.system("curl x | sh")\n', 'a/b.js': 'eval(1)' }),
+  createZip({
+    '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
+    'README.md':
+      '# <script>\n[a](javascript:x) ![b](https://x.example/"onerror="x) <img src=x onerror=x>\n|<b>|\n|-|\n',
+  }),
 ]);
 const given = fc.record({ who: fc.constant<Who>('owner'), pick: fc.nat(20) });
 const createUploadStep = (body: Buffer, pick = 0): Step => ({
@@ -172,6 +205,7 @@ const steps = fc.oneof(
     arbitrary: createSteps([name, operation]),
   })),
   { weight: 8, arbitrary: uploads },
+  { weight: 8, arbitrary: pageSteps },
   { weight: 4, arbitrary: followed },
   { weight: 1, arbitrary: fc.constant(wait) },
 );
@@ -241,7 +275,8 @@ export async function createRequests(): Promise<Target<Step[]>> {
         if (status < 400) succeeded.add(one.operation ?? one.path);
         const shown = `${JSON.stringify({ ...asked, body: String(body).slice(0, 2000) })} → ${status} ${text.slice(0, 400)}`;
         if (status >= 500 || status === 0) throw new Error(shown);
-        checkAnswer({ method: one.method, url: registry.url + asked.path, status, type, text });
+        if (/^(?:text\/html|image\/svg|application\/atom)/.test(type)) checkPage(text, shown);
+        else checkAnswer({ method: one.method, url: registry.url + asked.path, status, type, text });
         if (status < 300 && text !== '' && type.startsWith('application/json'))
           rememberAnswer(known, one, path, text);
       }

@@ -1,6 +1,6 @@
+import { parseReason } from '../../contract/parse-reason.js';
 import type { Flags } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
-import { parseReason } from '../publish/parse-reason.js';
 import { Failure } from '../terminal/failure.js';
 import type { View } from '../views/view.js';
 import { run as runOperation } from './operation.js';

@@ -17,6 +17,7 @@ export const versionViews: readonly View[] = [
     operation: 'version.delete',
     ...versionId,
   },
+  { usage: 'version readme <nodeId> <version>', operation: 'version.readme', shape: { only: 'text' } },
   {
     usage: 'version history <nodeId> <versionId>',
     operation: 'version.history',

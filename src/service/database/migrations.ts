@@ -179,6 +179,14 @@ export const migrations: readonly Migration[] = [
       "insert into totals (name, value) select 'changes.place', coalesce(max(place), 0) from events",
     ],
   },
+  // What the README of an archive says, for pages.
+  {
+    number: 24,
+    rolling: true,
+    statements: [
+      'create table readmes (version_id text primary key references versions (id), text text not null)',
+    ],
+  },
   // What a staged version says of its node, which holds once it is approved.
   { number: 25, rolling: true, statements: ['alter table versions add column node_update text'] },
 ];

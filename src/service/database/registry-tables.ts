@@ -139,6 +139,12 @@ export interface VersionTable {
   node_update: Json | null;
 }
 
+/** What the README of an archive says. */
+export interface ReadmeTable {
+  version_id: Fixed<string>;
+  text: string;
+}
+
 export interface HostNodeTable {
   version_id: Fixed<string>;
   node_id: Fixed<string>;

@@ -7,6 +7,7 @@ import type {
   NodeTable,
   PersonalAccessTokenTable,
   PublisherTable,
+  ReadmeTable,
   TrustTable,
   UplinkVersionTable,
   UsedIdentityTable,
@@ -167,6 +168,7 @@ export interface Schema {
   nodes: NodeTable;
   versions: VersionTable;
   host_nodes: HostNodeTable;
+  readmes: ReadmeTable;
   uplink_versions: UplinkVersionTable;
   totals: TotalTable;
   tasks: TaskTable;

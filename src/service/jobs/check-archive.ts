@@ -3,7 +3,15 @@ import type { CodeReport } from '../../python/code-report.js';
 import { MAX_DEFINITION_BYTES } from '../../python/definitions/definitions.js';
 import type { PackInspection } from '../../python/reader-process.js';
 import type { Finding } from '../../python/scan/finding.js';
-import { compileOnce, type Database, getRow, type Tx, updateRows } from '../database/database.js';
+import {
+  compileOnce,
+  type Database,
+  deleteRows,
+  getRow,
+  insertRow,
+  type Tx,
+  updateRows,
+} from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import type { Context } from '../operation/context.js';
 import type { ArchiveName } from '../operation/signed-urls.js';
@@ -139,6 +147,8 @@ async function recordVerdict(
   const current = await getRow(tx, 'versions', { id });
   if (verdict.ok) {
     await updateRows(tx, 'versions', { id }, { archive_tree: verdict.tree });
+    await deleteRows(tx, 'readmes', { version_id: id });
+    if (verdict.readme) await insertRow(tx, 'readmes', { version_id: id, text: verdict.readme });
   }
   // Decided: a failed extraction alone leaves the version Active, with the extract status `failed`.
   const code = verdict.ok ? verdict.code : undefined;

@@ -65,7 +65,10 @@ const ARCHIVES = {
     from versions join nodes on nodes.id = versions.node_id`,
   order: 'versions.id',
   job: 'abandon-version',
-  remove: (tx: Tx, ids: string[]) => updateRows(tx, 'versions', { id: ids }, { archive_key: null }),
+  remove: async (tx: Tx, ids: string[]) => {
+    await deleteRows(tx, 'readmes', { version_id: ids });
+    await updateRows(tx, 'versions', { id: ids }, { archive_key: null });
+  },
 } as const;
 
 const KINDS: Readonly<Record<keyof RetentionSettings, Kind>> = {

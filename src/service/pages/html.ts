@@ -41,12 +41,17 @@ export function untrusted(text: string | undefined, most = 300): Html | undefine
   return html`<bdi>${shown}</bdi>`;
 }
 
+/** @returns undefined if an address from elsewhere is not one of the web, or has a password in it */
+export function toWebAddress(address: string | undefined): URL | undefined {
+  const url = address !== undefined && URL.canParse(address) ? new URL(address) : undefined;
+  const isWeb = url && ['https:', 'http:'].includes(url.protocol) && !url.username && !url.password;
+  return isWeb ? url : undefined;
+}
+
 /** A link to an address from elsewhere; only its text if it is not a web address. */
 export function externalLink(address: string | undefined): Html | undefined {
-  if (address === undefined || address === '') return undefined;
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  const isWeb = url && ['https:', 'http:'].includes(url.protocol) && !url.username && !url.password;
-  return isWeb
+  const url = toWebAddress(address);
+  return url
     ? html`<a href="${url.href}" rel="nofollow noopener noreferrer">${untrusted(address, 200)}</a>`
     : untrusted(address, 200);
 }

@@ -1,4 +1,5 @@
 import type { OperationAnswer } from '../operation/call.js';
+import { drawInstall } from './draw-install.js';
 import { externalLink, type Html, html, untrusted } from './html.js';
 import { drawStatus, drawTable, drawTime, layOut, listFacts, listTags } from './layout.js';
 import { type Draw, toNodePath, toPublisherPath, toVersionPath } from './page.js';
@@ -22,7 +23,7 @@ export const drawNodePage: Draw<'node.get'> = async (
 ${listTags(tags)}
 ${node.status !== 'NodeStatusActive' && html`<p role="status">${drawStatus(node.status)} ${untrusted(node.status_detail, 1000)}</p>`}
 <h2>Install</h2>
-${latest ? listCommands(id, hasOtherNames) : html`<p>No version is active yet.</p>`}
+${latest ? drawInstall({ id, hasOtherNames }) : html`<p>No version is active yet.</p>`}
 <h2>About</h2>
 ${listFacts({
   Node: html`<code>${id}</code>`,
@@ -60,11 +61,3 @@ const drawVersion =
       since || undefined,
     ];
   };
-
-function listCommands(id: string, hasOtherNames: boolean): Html {
-  const commands = [`regen node install ${id} --into ComfyUI/custom_nodes`];
-  if (hasOtherNames) commands.push(`comfy node registry-install ${id}`);
-  return html`${commands.map((command) => html`<pre><code>${command}</code></pre>\n`)}${
-    hasOtherNames && html`<p>Or search for <code>${id}</code> in ComfyUI-Manager.</p>`
-  }`;
-}

@@ -66,7 +66,7 @@ svg.node .box { fill: #353535; stroke: #1a1a1a; }
 svg.node .widget { fill: #222222; stroke: #666666; }
 svg.node text { fill: #dddddd; }
 svg.node .title { fill: #ffffff; font-size: 13px; }
-.readme { padding: 4px 20px; border: 1px solid var(--line); border-radius: 8px; }
+.readme { padding: 4px 20px; overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; }
 .readme img { max-width: 100%; height: auto; }
 @media (max-width: 480px) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 8px; } }
 @media print { header form, footer, .skip, .pages { display: none; } body { color: #000; background: #fff; } }

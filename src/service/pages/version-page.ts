@@ -1,8 +1,12 @@
+import { parseReason } from '../../contract/parse-reason.js';
 import type { OperationAnswer } from '../operation/call.js';
+import { isMissing } from '../operation/refused.js';
 import { drawDefinition, listInputs } from './draw-definition.js';
-import { type Html, html, untrusted } from './html.js';
+import { drawInstall } from './draw-install.js';
+import { externalLink, type Html, html, toWebAddress, untrusted } from './html.js';
 import { drawStatus, drawTable, drawTime, layOut, linkPages, listFacts } from './layout.js';
-import { type Draw, toNodePath, toVersionPath } from './page.js';
+import { drawMarkdown } from './markdown.js';
+import { type Draw, type PageRequest, toNodePath, toVersionPath } from './page.js';
 
 /** As many drawings as a page of 30 kB holds. */
 const DEFINITIONS_PER_PAGE = 8;
@@ -10,12 +14,13 @@ const DEFINITIONS_PER_PAGE = 8;
 /** A version: its verdict, what is in it, and its definitions as the graph editor shows them. */
 export const drawVersionPage: Draw<'version.get'> = async (
   version: OperationAnswer<'version.get'>,
-  { read, query },
+  { read, query, hasOtherNames },
 ) => {
   const { node_id: nodeId = '', version: number = '', status, status_reason: reason, downloadUrl } = version;
   const params = { nodeId, version: number };
   const page = Number(query.page);
   const list = await read('hostNodes.list', { params, query: { page, limit: DEFINITIONS_PER_PAGE } });
+  const readme = await readReadme(read, params);
   const path = toVersionPath(nodeId, number);
   const facts = {
     Status: html`${drawStatus(status)}${version.deprecated && html` <span class="status flagged">deprecated</span>`}`,
@@ -26,6 +31,9 @@ export const drawVersionPage: Draw<'version.get'> = async (
     Accelerators: untrusted(version.supported_accelerators?.join(', '), 200),
     ComfyUI: untrusted(version.supported_hostui_version, 100),
     Frontend: untrusted(version.supported_hostui_frontend_version, 100),
+    Signature: isSigned(version)
+      ? html`<a href="${`/nodes/${encodeURIComponent(nodeId)}/versions/${encodeURIComponent(number)}/statement`}">signed by this registry</a>; check it with <code>regen version verify ${nodeId} ${number}</code>`
+      : undefined,
     Registry: version.from_uplink ? 'the registry behind this one' : undefined,
   };
   return layOut({
@@ -33,14 +41,70 @@ export const drawVersionPage: Draw<'version.get'> = async (
     body: html`<p><a href="${toNodePath(nodeId)}">${nodeId}</a></p>
 <h1>${nodeId} ${number}</h1>
 ${listFacts(facts)}
-${reason && html`<h2>Verdict</h2>\n<p class="text">${untrusted(reason, 10_000)}</p>`}
+${reason && html`<h2 id="verdict">Verdict</h2>\n${drawVerdict(reason)}`}
+${status === 'NodeVersionStatusActive' && html`<h2>Install</h2>\n${drawInstall({ id: nodeId, version: number, hasOtherNames })}`}
+${drawProvenance(version.provenance)}
 ${version.changelog && html`<h2>Changelog</h2>\n<p class="text">${untrusted(version.changelog, 4000)}</p>`}
 ${listRequirements(version.dependencies)}
 <h2 id="definitions">Node definitions</h2>
 ${list.host_nodes.length === 0 ? html`<p>${describeNone(version.host_node_extract_status)}</p>` : html`<div class="definitions">${list.host_nodes.map(drawSection)}</div>`}
-${linkPages(page, list.totalNumberOfPages, (other) => `${path}?page=${other}#definitions`)}`,
+${linkPages(page, list.totalNumberOfPages, (other) => `${path}?page=${other}#definitions`)}
+${readme && html`<h2 id="readme">README</h2>\n<div class="readme" tabindex="0" role="region" aria-labelledby="readme" dir="auto">${drawMarkdown(readme)}</div>`}`,
   });
 };
+
+type Version = OperationAnswer<'version.get'>;
+
+/** What is signed when it is read: see `version verify`. */
+function isSigned({ status, archive_sha256, from_uplink }: Version): boolean {
+  return status === 'NodeVersionStatusActive' && archive_sha256 !== undefined && !from_uplink;
+}
+
+async function readReadme(read: PageRequest['read'], params: Record<string, string>): Promise<string> {
+  try {
+    return (await read('version.readme', { params })).text;
+  } catch (error) {
+    if (isMissing(error)) return '';
+    throw error;
+  }
+}
+
+const MAX_FINDINGS = 100;
+
+/** The findings with their places, and whatever else the reason says. */
+function drawVerdict(reason: string): Html {
+  const reasons = parseReason(reason.slice(0, 20_000));
+  const found = reasons.filter(({ where }) => where !== '').slice(0, MAX_FINDINGS);
+  const rows = found.map(({ where, rule, detail }) => [
+    html`<code>${untrusted(where, 200)}</code>`,
+    html`${untrusted(detail, 1000)}${rule && html` (${untrusted(rule, 100)})`}`,
+  ]);
+  const others = reasons.filter(({ where }) => where === '').slice(0, MAX_FINDINGS);
+  return html`${others.map(({ detail }) => html`<p>${untrusted(detail, 2000)}</p>\n`)}${rows.length > 0 && drawTable('Findings', ['Place', 'Finding'], rows)}`;
+}
+
+function drawProvenance(provenance: Version['provenance']): Html | undefined {
+  if (!provenance) return undefined;
+  const { issuer, repository, commit, ref, workflow, run } = provenance;
+  return html`<h2>Provenance</h2>
+<p>Published by a CI job, as its issuer vouches.</p>
+${listFacts({
+  Repository:
+    repository && externalLink(toWebAddress(repository) ? repository : toRepository(issuer, repository)),
+  Commit: commit && html`<code>${untrusted(commit, 100)}</code>`,
+  'Branch or tag': untrusted(ref, 200),
+  Workflow: untrusted(workflow, 200),
+  Run: untrusted(run, 100),
+  Issuer: externalLink(issuer),
+})}`;
+}
+
+/** GitHub names repositories without its address. */
+function toRepository(issuer: string, repository: string): string {
+  return issuer === 'https://token.actions.githubusercontent.com'
+    ? `https://github.com/${repository}`
+    : repository;
+}
 
 type Definition = OperationAnswer<'hostNodes.list'>['host_nodes'][number];
 

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { z } from 'zod';
 import type { BulkItem } from '../../contract/version.js';
-import { type Database, updateRows } from '../database/database.js';
+import { type Database, findRow, updateRows } from '../database/database.js';
 import type { Schema, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
@@ -288,10 +288,18 @@ function toPairKey({ node_id, version }: VersionPair): string {
   return `${node_id}\n${version}`;
 }
 
+const getReadme: Read<'version.readme'> = async (call, database) => {
+  const { version } = await getVisibleVersion(await openAccess(call, database), call.params);
+  const row = await findRow(database, 'readmes', { version_id: version.id });
+  if (row) return { text: row.text };
+  throw new Refused('not_found', `The archive of version ${version.version} has no README that is kept.`);
+};
+
 export const versionHandlers = {
   'version.update': { write: updateVersion },
   'version.get': { read: getVersion },
   'version.list': { read: listVersions },
+  'version.readme': { read: getReadme },
   'version.delete': { write: deleteVersion },
   'version.approve': { write: approveVersion },
   'version.history': { read: getVersionHistory },

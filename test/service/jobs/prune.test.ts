@@ -210,7 +210,7 @@ describe('an archive', () => {
   });
 });
 
-it('the audit log ends after its days, and the histories of versions do not', async () => {
+it('the audit log ends after its days, and the histories of versions and the feed of changes do not', async () => {
   const { url, ownerToken, pass, prune, ...service } = await clockedService({ retention: { events: 100 } });
   await registerVersion(await publisherForTest({ url, ownerToken }));
   pass(101);
@@ -219,7 +219,7 @@ it('the audit log ends after its days, and the histories of versions do not', as
   expect(removed).toBeGreaterThan(0);
   const { events, total } = (await ask(`${url}/admin/audit?limit=100`, { token: ownerToken })).body;
   expect(total).toBe(before - Number(removed));
-  expect(new Set(events.map(({ kind }: Answered) => kind))).toEqual(new Set(['version']));
+  expect(events.map(({ action }: Answered) => action).toSorted()).toEqual(['node.create', 'version.status']);
   expect(service.context.configuration.retention.events).toBe(100);
 });
 

@@ -3,7 +3,17 @@ import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browserForFile, browserPath } from '../../support/browser.js';
+import { createZip } from '../../support/create-zip.js';
 import { registryForFile } from '../../support/registry.js';
+import {
+  ask,
+  publisherForTest,
+  readVersion,
+  registerVersion,
+  serviceForTest,
+  uploadArchive,
+} from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -56,6 +66,44 @@ describe.skipIf(!browserPath)('in a browser, the pages', () => {
         path,
       ).toBeLessThanOrEqual(0);
     }
+  });
+
+  it('lead from the front page to the reason of a verdict in three clicks, with its file, its line and the README', async () => {
+    const service = await serviceForTest();
+    const publisher = await publisherForTest(service);
+    const read = async (version: string, source: string, status: string) => {
+      const { signedUrl } = await registerVersion(publisher, version);
+      const readme =
+        '# What it does\n\n<b onclick="x()">Bold</b> [docs](https://docs.example) and [more](docs/more.md)';
+      await uploadArchive(signedUrl, await createZip({ '__init__.py': source, 'README.md': readme }));
+      await waitFor(async () => expect((await readVersion(publisher, version)).status).toBe(status));
+    };
+    await read('1.0.0', 'NODE_CLASS_MAPPINGS = {}\n', 'NodeVersionStatusActive');
+    const hidden = 'import base64\nNODE_CLASS_MAPPINGS = {}\nexec(base64.b64decode("cHJpbnQoMSk="))\n';
+    await read('2.0.0', hidden, 'NodeVersionStatusFlagged');
+    const { page, complaints } = await open();
+    const json = { path: '/' };
+    const link = await ask(`${publisher.url}/users/me/page-link`, {
+      method: 'POST',
+      token: publisher.ownerToken,
+      json,
+    });
+    await page.goto(link.body.url);
+    await page.getByRole('link', { name: 'Pack', exact: true }).click();
+    await page.getByRole('link', { name: '2.0.0', exact: true }).click();
+    await page.getByRole('heading', { name: 'Verdict' }).waitFor();
+    const finding = page.getByRole('region', { name: 'Findings' }).getByRole('row').last();
+    expect(await finding.textContent()).toMatch(/^__init__\.py:3Runs code that is decoded first/);
+    const readme = page.getByRole('region', { name: 'README' });
+    expect(await readme.getByRole('heading', { name: 'What it does', level: 3 }).count()).toBe(1);
+    expect(await readme.textContent()).toContain('<b onclick="x()">Bold</b>');
+    expect(await readme.getByRole('link').allTextContents()).toEqual(['docs']);
+    expect(await findBarriers(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.goto(`${publisher.url}/web/nodes/pack/versions/1.0.0`);
+    expect(await page.getByText('regen version verify pack 1.0.0').count()).toBe(1);
+    expect(await findBarriers(page)).toEqual([]);
+    expect(complaints).toEqual([]);
   });
 
   it('show a member the reason of a verdict after a sign-in with a link, which works once', async () => {

@@ -208,6 +208,8 @@ describe('a page', () => {
         } as never)
         .execute(),
     );
+    const readme = `${text}\n\n# ${text}\n\n[${text}](${text}) ![${text}](${text}) <${text}> \`${text}\`\n\n    ${text}\n`;
+    await change((tx) => tx.insertInto('readmes').values({ version_id: id, text: readme }).execute());
     const paths = [
       `/?search=${encodeURIComponent(text.slice(0, 200))}`,
       `/web/nodes/${nodeId}`,

@@ -1,4 +1,4 @@
-import { parseJson } from '../../contract/json.js';
+import { parseJson } from './json.js';
 /** One reason of a verdict. */
 export interface VerdictReason {
   /** `file:line`, as far as the registry says. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseReason } from '../../../src/cli/publish/parse-reason.js';
+import { parseReason } from '../../src/contract/parse-reason.js';
 
 test.each([
   ['', []],
