@@ -217,7 +217,9 @@ function readPack(properties: Fields): RecordedPack | undefined {
   const node_id = toText(properties.cnr_id);
   if (node_id === undefined || node_id.length > MAX_NAME) return undefined;
   const version = completeVersion(toText(properties.ver) ?? '');
-  return { node_id, version: isSemanticVersion(version) ? version : undefined };
+  // A commit may have digits only.
+  const isNumber = version === properties.ver || String(properties.ver).includes('.');
+  return { node_id, version: isNumber && isSemanticVersion(version) ? version : undefined };
 }
 
 function readRepository({ aux_id }: Fields): string | undefined {
