@@ -8,7 +8,7 @@ import { walkFiles } from '../../pack/walk.js';
 import { FlowError } from '../flow-error.js';
 import { readReason } from '../publish/next-step.js';
 import type { NodeVersion } from '../publish/published.js';
-import { readArchivedFiles } from '../trust/source-match.js';
+import { compareFiles, type FileDifference, readArchivedFiles } from '../trust/compare-files.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { sortVersions } from './choose-version.js';
 import { DOUBTFUL_STATES, downloadArchive } from './download-archive.js';
@@ -17,7 +17,7 @@ import {
   type InstalledPack,
   isTracking,
   listPacks,
-  readFileState,
+  readFileStates,
 } from './installed-packs.js';
 import { runAll } from './run-all.js';
 
@@ -90,7 +90,7 @@ async function auditPack(context: AuditContext, pack: InstalledPack): Promise<Fo
   }
   if (!published.downloadUrl) return about;
   try {
-    return [...about, ...(await compareFiles(context, pack, published, published.downloadUrl))];
+    return [...about, ...(await auditFiles(context, pack, published, published.downloadUrl))];
   } catch (error) {
     if (!(error instanceof FlowError)) throw error;
     return [...about, { finding: 'unknown', detail: `its files could not be compared: ${error.message}` }];
@@ -143,7 +143,7 @@ async function findNewer(
 }
 
 /** Compares by tree digest; the archive is downloaded only if the trees differ, or the registry publishes none. */
-async function compareFiles(
+async function auditFiles(
   { client, signer, scratch, signal }: AuditContext,
   pack: InstalledPack,
   published: NodeVersion,
@@ -155,19 +155,24 @@ async function compareFiles(
   if (tree !== undefined && computeInstalledTree(pack.path, own) === tree) return findAdded(pack, own, own);
   const path = join(scratch, `${pack.folder}.zip`);
   await downloadArchive(client, published, { path, signer, signal });
-  const { entries } = await readArchivedFiles(path);
-  rmSync(path);
-  const archived = entries.filter((entry) => !isTracking(entry.path));
-  const differing = archived.flatMap(({ path: file, sha256 }): (Found & { file: string })[] => {
-    const state = readFileState(join(pack.path, file));
-    if (state?.sha256 === sha256) return [];
-    return [{ file, finding: state ? 'changed' : 'missing', detail: '' }];
-  });
-  const all = new Set(archived.map((entry) => entry.path));
+  const { files } = await readArchivedFiles(path, `${pack.id} ${pack.version}`).finally(() => rmSync(path));
+  const archived = new Map([...files].filter(([name]) => !isTracking(name)));
+  const all = new Set(archived.keys());
+  const differing = compareFiles(readFileStates(pack.path, all), archived).flatMap(
+    ({ path: file, difference }) => {
+      const finding = FINDINGS[difference];
+      return finding ? [{ file, finding, detail: '' }] : [];
+    },
+  );
   const unequal = new Set(differing.map(({ file }) => file));
   const trusted = new Set([...all].filter((file) => !unequal.has(file)));
   return [...differing, ...(await findAdded(pack, all, trusted))];
 }
+
+const FINDINGS: { readonly [Difference in FileDifference['difference']]?: Found['finding'] } = {
+  'only in the archive': 'missing',
+  'other content': 'changed',
+};
 
 // Decided: what programs write beside a pack, and models by their endings, are no findings.
 const NO_FINDING = /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini)$/;
