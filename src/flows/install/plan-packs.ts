@@ -62,7 +62,6 @@ export interface PackOutcome {
 
 /** What is to be done for a node. */
 export interface Plan {
-  readonly wanted: PackToInstall;
   readonly nodeId: string;
   /** Absent if the pack is in place already. */
   readonly version?: NodeVersion;
@@ -102,7 +101,7 @@ async function planPack(
       });
     const refusal = version && before && findFolderRefusal(context, before);
     if (refusal && !context.force) throw new FlowError('folder_refused', refusal, { subject: before.folder });
-    const plan = { wanted, nodeId: id, before, keepsOld: refusal !== undefined, outcome };
+    const plan = { nodeId: id, before, keepsOld: refusal !== undefined, outcome };
     return version ? { ...plan, version } : plan;
   };
   if (pinned && isInPlace(before, pinned)) return toPlan(pinned.id, pinned.version, pinned);
