@@ -46,14 +46,14 @@ writeFileSync(
   )}\n`,
 );
 
-/** Short lines, because a program with one long line would fill a terminal above the trace of an error. */
-function toLines(names: readonly string[]): string[] {
+/** In lists of one short line, because a program with one long line would fill a terminal above the trace of an error. */
+function toLines(names: readonly string[]): string[][] {
   const lines: string[] = [];
   for (const name of [...new Set(names)].sort()) {
     if (name.includes('|')) throw new Error(`${name} has the separator in it.`);
     const line = lines.at(-1);
-    if (line !== undefined && line.length + name.length < 110) lines[lines.length - 1] = `${line}|${name}`;
+    if (line !== undefined && line.length + name.length < 95) lines[lines.length - 1] = `${line}|${name}`;
     else lines.push(name);
   }
-  return lines;
+  return lines.map((line) => [line]);
 }

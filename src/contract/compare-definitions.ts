@@ -193,9 +193,9 @@ type Bound = number | typeof COMPUTED;
 /** What is computed at run time: the type of an input, a bound, an output. */
 export const COMPUTED = 'computed';
 /** The key of what stands for it in a definition; beside other keys, it means that there are more. */
-const COMPUTED_KEY = '$computed';
+export const COMPUTED_KEY = '$computed';
 
-function isComputed(value: unknown): boolean {
+export function isComputed(value: unknown): boolean {
   return isRecord(value) && COMPUTED_KEY in value;
 }
 

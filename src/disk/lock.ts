@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { backoffMs } from '../wire/backoff.js';
 import { Database } from './libsql.js';
-import { makePrivateDatabase } from './private-file.js';
+import { makeDatabase, makePrivateDatabase } from './private-file.js';
 
 /** The lock was not released in time. */
 export class LockTimeout extends Error {
@@ -19,11 +19,13 @@ export interface Lock {
  * Takes the lock at `path`, across processes. It is a file lock of SQLite, which the operating system
  * releases however the process ends, so there are no stale locks.
  * @param waitMs how long to wait for another process; the thread is blocked, so keep it short in a server
+ * @param mode of the file, if users share the lock
  * @throws LockTimeout if another process still holds the lock
  */
-export function takeLock(path: string, waitMs: number): Lock {
+export function takeLock(path: string, waitMs: number, mode?: number): Lock {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  makePrivateDatabase(path);
+  if (mode === undefined) makePrivateDatabase(path);
+  else makeDatabase(path, mode);
   const database = new Database(path, { timeout: waitMs });
   try {
     database.exec('begin exclusive');
@@ -34,7 +36,7 @@ export function takeLock(path: string, waitMs: number): Lock {
     if (code !== 'SQLITE_NOTADB') throw error;
     // Something else was written to the file, and its content is not needed.
     rmSync(path);
-    return takeLock(path, waitMs);
+    return takeLock(path, waitMs, mode);
   }
   return { release: () => database.open && database.close() };
 }
@@ -51,8 +53,9 @@ export async function withLock<Result>(
   path: string,
   waitMs: number,
   action: () => Result | Promise<Result>,
+  mode?: number,
 ): Promise<Result> {
-  const lock = await waitForLock(path, waitMs);
+  const lock = await waitForLock(path, waitMs, mode);
   try {
     return await action();
   } finally {
@@ -60,11 +63,11 @@ export async function withLock<Result>(
   }
 }
 
-async function waitForLock(path: string, waitMs: number): Promise<Lock> {
+async function waitForLock(path: string, waitMs: number, mode: number | undefined): Promise<Lock> {
   const deadline = performance.now() + waitMs;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return takeLock(path, 0);
+      return takeLock(path, 0, mode);
     } catch (error) {
       if (!(error instanceof LockTimeout) || performance.now() > deadline) throw error;
     }

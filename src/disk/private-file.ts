@@ -109,11 +109,22 @@ export function readPrivateFile(path: string, onModeFixed?: (path: string) => vo
  * mode. An existing file is not opened: closing it would release the locks that this process has on it.
  */
 export function makePrivateDatabase(path: string): void {
+  if (!makeDatabase(path, PRIVATE_MODE))
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) fixModeIfPresent(file);
+}
+
+/**
+ * Makes a database file with a mode, whatever the umask is.
+ * @returns false if it exists
+ */
+export function makeDatabase(path: string, mode: number): boolean {
   try {
-    writeFileSync(path, '', { flag: 'wx', mode: PRIVATE_MODE });
+    writeFileSync(path, '', { flag: 'wx', mode });
+    chmodSync(path, mode);
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    for (const file of [path, `${path}-wal`, `${path}-shm`]) fixModeIfPresent(file);
+    return false;
   }
 }
 

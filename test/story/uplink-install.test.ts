@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { regen } from '../support/cli.js';
 import { listFiles } from '../support/list-files.js';
 import { hostForTest } from '../support/pack-registry.js';
-import { packForTest } from '../support/packs.js';
+import { filesForTest, packForTest } from '../support/packs.js';
 import { ask, publisherForTest, serviceForTest } from '../support/service.js';
 
 /** Folders of packs: real ones of REGEN_TEST_PACKS, if it is set. */
@@ -54,6 +54,20 @@ test.each(['regen', 'comfy'])(
       return [exit, ...rows.map(({ node_id, finding, file }) => [node_id, finding, file])];
     };
     expect(await audit()).toEqual([0]);
+
+    if (!process.env.REGEN_TEST_PACKS) {
+      const properties = { cnr_id: 'Pack-3', ver: '1.3.0', 'Node name for S&R': 'Greet' };
+      const nodes = [
+        { id: 1, type: 'Greet', properties, widgets_values: ['you'] },
+        { id: 2, type: 'Gone', properties, widgets_values: [] },
+      ];
+      const flow = filesForTest({ 'flow.json': JSON.stringify({ nodes, links: [] }) });
+      const checked = await run(['workflow', 'check', join(flow, 'flow.json'), '--json']);
+      expect(JSON.parse(checked.stdout)).toMatchObject({
+        packs: [{ node_id: 'Pack-3', version: '1.3.0' }],
+        findings: [{ node: '2', problem: 'node missing', detail: 'Pack-3 1.3.0 has no such node' }],
+      });
+    }
 
     const [flipped, added, banned] = [nodes[2], nodes[4], nodes[6]] as [string, string, string];
     const code = listFiles(join(customNodes, flipped)).find((path) => path.endsWith('.py')) as string;

@@ -7,6 +7,7 @@ import {
   listWanted,
   type NeededPack,
   type Replacements,
+  type WorkflowCheck,
   type WorkflowFinding,
 } from '../../flows/workflow/check-workflows.js';
 import { findUpgrades, type Upgrade } from '../../flows/workflow/find-upgrades.js';
@@ -139,13 +140,10 @@ function readReplacements(given: readonly string[]): Replacements {
   return new Map(pairs.map(({ pair }) => [pair?.node_id.toLowerCase() as string, pair?.version as string]));
 }
 
-interface Checked {
-  readonly packs: readonly NeededPack[];
-  readonly findings: readonly WorkflowFinding[];
-  readonly upgrades?: readonly Upgrade[];
-}
-
-function toRows(workflows: readonly Workflow[], { packs, findings, upgrades = [] }: Checked) {
+function toRows(
+  workflows: readonly Workflow[],
+  { packs, findings, upgrades = [] }: WorkflowCheck & { readonly upgrades?: readonly Upgrade[] },
+) {
   const isMany = workflows.length > 1;
   const toRow = (kind: string, { file, node, host_node_name, problem, detail }: WorkflowFinding) => ({
     kind,

@@ -8,12 +8,7 @@ import { walkFiles } from '../../pack/walk.js';
 import { FlowError } from '../flow-error.js';
 import { readReason } from '../publish/next-step.js';
 import type { NodeVersion } from '../publish/published.js';
-import {
-  type ComparedFiles,
-  compareFiles,
-  type FileDifference,
-  readArchivedFiles,
-} from '../trust/compare-files.js';
+import { compareFiles, type FileDifference, readArchivedFiles } from '../trust/compare-files.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { sortVersions } from './choose-version.js';
 import { DOUBTFUL_STATES, downloadArchive } from './download-archive.js';
@@ -55,86 +50,82 @@ export interface AuditContext {
   onProgress(done: number, total: number): void;
 }
 
-export interface Audit {
-  readonly packs: number;
-  readonly findings: readonly AuditFinding[];
-}
-
 /** Compares each pack of a folder of custom nodes with the registry. */
-export async function auditPacks(context: AuditContext, customNodes: string): Promise<Audit> {
+export async function auditPacks(
+  context: AuditContext,
+  customNodes: string,
+): Promise<{ readonly packs: number; readonly findings: readonly AuditFinding[] }> {
   const packs = await listPacks(customNodes);
   let done = 0;
-  const items = packs.map((pack) => ({ nodeId: pack.folder, pack }));
-  const found = await runAll(context, items, async ({ pack }) => {
+  const found = await runAll(context, packs.map(toItem), async ({ pack }) => {
+    const { folder, id: node_id = null, version = null } = pack;
     const findings = await auditPack(context, pack);
     context.onProgress(++done, packs.length);
-    return findings;
+    return findings.map((one) => ({ folder, node_id, version, file: null, newer: null, ...one }));
   });
   return { packs: packs.length, findings: found.flat() };
 }
 
-async function auditPack(context: AuditContext, pack: InstalledPack): Promise<AuditFinding[]> {
-  const { folder, id: node_id = null, version = null } = pack;
-  const toFinding = (finding: AuditFinding['finding'], detail: string, newer?: string, file?: string) => ({
-    ...{ folder, node_id, version, finding, detail, file: file ?? null, newer: newer ?? null },
-  });
-  if (pack.isForeign) return [toFinding('unknown', 'it is a git checkout or a link to another folder')];
-  if (node_id === null || version === null)
-    return [toFinding('unknown', 'it has no pyproject.toml with a name and a version')];
-  const read = await readPublished(context, node_id, version);
-  if ('problem' in read) return [toFinding(read.finding, read.problem, read.newer)];
-  const { published } = read;
-  const state = DOUBTFUL_STATES.find((one) => published.status?.toLowerCase().endsWith(one));
+const toItem = (pack: InstalledPack) => ({ nodeId: pack.folder, pack });
+
+/** What is found, without what is the same for all findings of a pack. */
+type Found = Pick<AuditFinding, 'finding' | 'detail'> & Partial<Pick<AuditFinding, 'file' | 'newer'>>;
+
+async function auditPack(context: AuditContext, pack: InstalledPack): Promise<Found[]> {
+  const { id, version, isForeign } = pack;
+  if (isForeign) return [{ finding: 'unknown', detail: 'it is a git checkout or a link to another folder' }];
+  if (id === undefined || version === undefined)
+    return [{ finding: 'unknown', detail: 'it has no pyproject.toml with a name and a version' }];
+  const published = await readPublished(context, id, version);
+  if ('finding' in published) return [published];
   const { client, signal } = context;
-  const { status_reason } = state
-    ? await readReason({ client, nodeId: node_id, signal }, published)
-    : published;
-  const reason = status_reason || 'the registry gives no reason';
-  const newer = async () => findNewer(context, node_id, version);
-  const about = state ? [toFinding(state, reason, await newer())] : [];
-  if (published.deprecated) about.push(toFinding('deprecated', '', await newer()));
+  const about: Found[] = [];
+  const state = DOUBTFUL_STATES.find((one) => published.status?.toLowerCase().endsWith(one));
+  if (state || published.deprecated) {
+    const { status_reason } = state ? await readReason({ client, nodeId: id, signal }, published) : published;
+    const newer = (await findNewer(context, id, version)) ?? null;
+    if (state) about.push({ finding: state, detail: status_reason || 'the registry gives no reason', newer });
+    if (published.deprecated)
+      about.push({ finding: 'deprecated', detail: published.deprecation_message ?? '', newer });
+  }
   if (!published.downloadUrl) return about;
   try {
-    const files = await auditFiles(context, pack, published);
-    return [...about, ...files.map(({ path, finding }) => toFinding(finding, '', undefined, path))];
+    return [...about, ...(await auditFiles(context, pack, published, published.downloadUrl))];
   } catch (error) {
     if (!(error instanceof FlowError)) throw error;
-    return [...about, toFinding('unknown', `its files could not be compared: ${error.message}`)];
+    return [...about, { finding: 'unknown', detail: `its files could not be compared: ${error.message}` }];
   }
 }
 
-type Published =
-  | { readonly published: NodeVersion }
-  | {
-      readonly finding: 'banned' | 'withdrawn' | 'unknown';
-      readonly problem: string;
-      readonly newer?: string | undefined;
-    };
+/** What it means that the registry refuses to show a node or a version. */
+const REFUSALS = { banned: 'banned', forbidden: 'withdrawn', not_found: 'unknown' } as const;
+
+/** @returns the answer, or a finding if the registry refuses */
+async function readOrRefusal<Answer extends object>(reading: Promise<Answer>): Promise<Answer | Found> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !Object.hasOwn(REFUSALS, error.code)) throw error;
+    return { finding: REFUSALS[error.code as keyof typeof REFUSALS], detail: error.message };
+  }
+}
 
 /** Reads a version as the registry shows it to this caller: strangers see only those that are Active. */
-async function readPublished(context: AuditContext, nodeId: string, version: string): Promise<Published> {
+async function readPublished(
+  context: AuditContext,
+  nodeId: string,
+  version: string,
+): Promise<NodeVersion | Found> {
   const { client, signal } = context;
-  try {
-    return { published: await client.version.get({ nodeId, version }, { signal }) };
-  } catch (error) {
-    if (isCode(error, 'banned')) return { finding: 'banned', problem: (error as Error).message };
-    if (!isCode(error, 'not_found')) throw error;
-  }
-  try {
-    const { status, status_detail = '' } = await client.node.get({ nodeId }, { signal });
-    if (status === 'NodeStatusBanned') return { finding: 'banned', problem: status_detail };
-  } catch (error) {
-    if (isCode(error, 'banned')) return { finding: 'banned', problem: (error as Error).message };
-    if (!isCode(error, 'not_found')) throw error;
-    return { finding: 'unknown', problem: 'the registry has no node with this id' };
-  }
-  const problem =
+  const read = await readOrRefusal(client.version.get({ nodeId, version }, { signal }));
+  if (!('finding' in read) || read.finding !== 'unknown') return read;
+  const node = await readOrRefusal(client.node.get({ nodeId }, { signal }));
+  if ('finding' in node)
+    return node.finding === 'unknown' ? { ...node, detail: 'the registry has no node with this id' } : node;
+  if (node.status === 'NodeStatusBanned') return { finding: 'banned', detail: node.status_detail ?? '' };
+  const detail =
     'the registry does not offer this version: it was flagged, banned or deleted, or never published';
-  return { finding: 'withdrawn', problem, newer: await findNewer(context, nodeId, version) };
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof ServiceError && error.code === code;
+  return { finding: 'withdrawn', detail, newer: (await findNewer(context, nodeId, version)) ?? null };
 }
 
 /** Finds the best later version of a node that can be installed. */
@@ -151,48 +142,37 @@ async function findNewer(
     .find((one) => gt(one, version) && (isStable(one) || !isStable(version)));
 }
 
-interface FileFinding {
-  readonly path: string;
-  readonly finding: 'changed' | 'missing' | 'added';
-}
-
 /** Compares by tree digest; the archive is downloaded only if the trees differ, or the registry publishes none. */
 async function auditFiles(
-  context: AuditContext,
+  { client, signer, scratch, signal }: AuditContext,
   pack: InstalledPack,
   published: NodeVersion,
-): Promise<FileFinding[]> {
-  const { client, signal } = context;
-  const { headers } = await client.inspect(published.downloadUrl as string, { signal });
+  url: string,
+): Promise<Found[]> {
+  const { headers } = await client.inspect(url, { signal });
   const tree = /^sha256=([0-9a-f]{64})$/.exec(headers['x-archive-tree'] ?? '')?.[1];
   const own = new Set(pack.files ?? (await walkFiles(pack.path)));
   if (tree !== undefined && computeInstalledTree(pack.path, own) === tree) return findAdded(pack, own, own);
-  const archived = await downloadFiles(context, pack, published);
-  const present = readFileStates(pack.path, archived.keys());
-  const differing = compareFiles(present, archived).flatMap(({ path, difference }) => {
-    const finding = FINDINGS[difference];
-    return finding ? [{ path, finding }] : [];
-  });
-  const unequal = new Set(differing.map(({ path }) => path));
-  const trusted = new Set([...archived.keys()].filter((path) => !unequal.has(path)));
-  return [...differing, ...(await findAdded(pack, new Set(archived.keys()), trusted))];
+  const path = join(scratch, `${pack.folder}.zip`);
+  await downloadArchive(client, published, { path, signer, signal });
+  const { files } = await readArchivedFiles(path, `${pack.id} ${pack.version}`).finally(() => rmSync(path));
+  const archived = new Map([...files].filter(([name]) => !isTracking(name)));
+  const all = new Set(archived.keys());
+  const differing = compareFiles(readFileStates(pack.path, all), archived).flatMap(
+    ({ path: file, difference }) => {
+      const finding = FINDINGS[difference];
+      return finding ? [{ file, finding, detail: '' }] : [];
+    },
+  );
+  const unequal = new Set(differing.map(({ file }) => file));
+  const trusted = new Set([...all].filter((file) => !unequal.has(file)));
+  return [...differing, ...(await findAdded(pack, all, trusted))];
 }
 
-const FINDINGS: { readonly [Difference in FileDifference['difference']]?: FileFinding['finding'] } = {
+const FINDINGS: { readonly [Difference in FileDifference['difference']]?: Found['finding'] } = {
   'only in the archive': 'missing',
   'other content': 'changed',
 };
-
-async function downloadFiles(
-  { client, signer, scratch, signal }: AuditContext,
-  { folder, id, version }: InstalledPack,
-  published: NodeVersion,
-): Promise<ComparedFiles> {
-  const path = join(scratch, `${folder}.zip`);
-  await downloadArchive(client, published, { path, signer, signal });
-  const { files } = await readArchivedFiles(path, `${id} ${version}`).finally(() => rmSync(path));
-  return new Map([...files].filter(([name]) => !isTracking(name)));
-}
 
 // Decided: what programs write beside a pack, and models by their endings, are no findings.
 const NO_FINDING = /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini)$/;
@@ -203,12 +183,12 @@ async function findAdded(
   { path: root }: InstalledPack,
   own: ReadonlySet<string>,
   trusted: ReadonlySet<string>,
-): Promise<FileFinding[]> {
+): Promise<Found[]> {
   const present = await walkFiles(root, { trusted });
   const added = present.filter(
     (path) => !own.has(path) && !isTracking(path) && !NO_FINDING.test(path) && !MODEL.test(path),
   );
-  return added.sort().map((path) => ({ path, finding: 'added' }));
+  return added.sort().map((file) => ({ file, finding: 'added', detail: '' }));
 }
 
 export interface OutdatedPack {
@@ -223,22 +203,18 @@ export async function listOutdated(
   context: Pick<AuditContext, 'client' | 'signal'>,
   customNodes: string,
 ): Promise<{ readonly outdated: readonly OutdatedPack[]; readonly unknown: readonly string[] }> {
-  const packs = await listPacks(customNodes);
-  const items = packs.map((pack) => ({ nodeId: pack.folder, pack }));
   const unknown: string[] = [];
-  const rows = await runAll(
-    context,
-    items,
-    async ({ pack: { folder, id, version } }): Promise<OutdatedPack[]> => {
-      try {
-        const latest = id && version && (await findNewer(context, id, version));
-        if (id && version) return latest ? [{ folder, node_id: id, version, latest }] : [];
-      } catch (error) {
-        if (!isCode(error, 'not_found') && !isCode(error, 'banned')) throw error;
-      }
-      unknown.push(folder);
-      return [];
-    },
-  );
+  const items = (await listPacks(customNodes)).map(toItem);
+  const rows = await runAll(context, items, async ({ pack }): Promise<OutdatedPack[]> => {
+    const { folder, id: node_id, version } = pack;
+    const found =
+      node_id !== undefined && version !== undefined
+        ? await readOrRefusal(findNewer(context, node_id, version).then((latest) => ({ latest })))
+        : undefined;
+    if (found && !('finding' in found) && node_id !== undefined && version !== undefined)
+      return found.latest ? [{ folder, node_id, version, latest: found.latest }] : [];
+    unknown.push(folder);
+    return [];
+  });
   return { outdated: rows.flat(), unknown };
 }

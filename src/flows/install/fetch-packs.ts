@@ -52,7 +52,7 @@ async function fetchPack(
   plan: Plan & { readonly version: NodeVersion },
   options: Omit<DownloadOptions, 'path'>,
 ): Promise<Plan> {
-  const { nodeId: id, version, outcome, wanted } = plan;
+  const { nodeId: id, version, outcome } = plan;
   const path = join(archives, `${id}.zip`);
   const { sha256, isVerified } = await downloadArchive(client, version, { path, ...options });
   const pinned = { sha256: outcome.sha256 ?? undefined, tree: outcome.tree ?? undefined };
@@ -67,7 +67,7 @@ async function fetchPack(
     );
   const files = unpacked.entries.filter((entry) => !isTracking(entry.path));
   const tree = computeTreeDigest(files);
-  if (wanted.pinned && pinned.tree !== undefined && pinned.tree !== tree)
+  if (pinned.tree !== undefined && pinned.tree !== tree)
     throw new FlowError(
       'lock_mismatch',
       `${id} ${outcome.version} has other files than the lock file pins.`,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, lstatSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, lstatSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSemanticVersion, suggestSemanticVersion } from '../../contract/schema/semantic-version.js';
 import { openFolderFile, readFolderFile, UnfitFileError } from '../../disk/folder-file.js';
@@ -32,8 +32,7 @@ export interface InstalledPack {
  * @throws FlowError if it is not a folder
  */
 export async function listPacks(customNodes: string): Promise<InstalledPack[]> {
-  const stats = lstatSync(join(customNodes, '.'), { throwIfNoEntry: false });
-  if (!stats?.isDirectory())
+  if (!statSync(customNodes, { throwIfNoEntry: false })?.isDirectory())
     throw new FlowError('usage', `The folder ${customNodes} does not exist; pass the host's custom_nodes.`);
   const entries = readdirSync(customNodes, { withFileTypes: true });
   const folders = entries.filter(({ name }) => !/^\.|^__pycache__$|\.disabled$/.test(name));

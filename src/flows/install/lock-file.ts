@@ -77,7 +77,7 @@ function toLockFile(path: string, document: Record<string, unknown>): LockFile {
   const problem =
     (format !== FORMAT && `has no format = ${FORMAT}`) ||
     (!isAddress(registry) && 'has no valid address of a registry') ||
-    (!isOneOf(NAMINGS, naming) && `has a naming that is none of ${NAMINGS.join(', ')}`) ||
+    (!NAMINGS.includes(naming as string) && `has a naming that is none of ${NAMINGS.join(', ')}`) ||
     (!Array.isArray(node) && 'has a key node that is not a list of tables') ||
     findUnknown(others);
   if (problem) throw toLockError(path, problem);
@@ -91,10 +91,6 @@ function toLockFile(path: string, document: Record<string, unknown>): LockFile {
 }
 
 const NAMINGS = ['regen', 'comfy', 'custom'];
-
-function isOneOf(choices: readonly string[], value: unknown): boolean {
-  return choices.includes(value as string);
-}
 
 function isAddress(value: unknown): boolean {
   if (value === 'local') return true;

@@ -62,7 +62,6 @@ export interface PackOutcome {
 
 /** What is to be done for a node. */
 export interface Plan {
-  readonly wanted: PackToInstall;
   readonly nodeId: string;
   /** Absent if the pack is in place already. */
   readonly version?: NodeVersion;
@@ -96,9 +95,13 @@ async function planPack(
       ...{ node_id: id, version: found, previous: before?.version ?? null, state, sha256, tree },
       ...{ folder: before?.folder ?? id, kept: null, verified: version === undefined },
     } satisfies PackOutcome;
+    if (!before && (exists(join(context.customNodes, id)) || id.toLowerCase().endsWith('.disabled')))
+      throw new FlowError('folder_refused', `The host does not load a pack from ${id}, or a file is there.`, {
+        subject: id,
+      });
     const refusal = version && before && findFolderRefusal(context, before);
     if (refusal && !context.force) throw new FlowError('folder_refused', refusal, { subject: before.folder });
-    const plan = { wanted, nodeId: id, before, keepsOld: refusal !== undefined, outcome };
+    const plan = { nodeId: id, before, keepsOld: refusal !== undefined, outcome };
     return version ? { ...plan, version } : plan;
   };
   if (pinned && isInPlace(before, pinned)) return toPlan(pinned.id, pinned.version, pinned);

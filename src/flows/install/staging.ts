@@ -1,13 +1,16 @@
 import {
   appendFileSync,
+  chmodSync,
   closeSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readlinkSync,
   readSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -54,8 +57,13 @@ export async function withStaging<Result>(
     outgoing: find('outgoing'),
     aside: find('aside'),
   };
-  mkdirSync(folder, { recursive: true });
-  return withLock(join(folder, 'lock'), WAIT_MS, async () => {
+  // Whoever may write to the folder may install into it.
+  const { mode } = statSync(customNodes);
+  if (mkdirSync(folder, { recursive: true })) chmodSync(folder, mode & 0o7777);
+  // Work in another folder would remove what is there.
+  if (lstatSync(folder).isSymbolicLink())
+    throw new FlowError('folder_refused', `${folder} is a link; remove it.`, { subject: STAGING_FOLDER });
+  const run = async () => {
     try {
       tidyUp(staging);
       for (const one of listPlaces(staging)) mkdirSync(one);
@@ -63,7 +71,8 @@ export async function withStaging<Result>(
     } finally {
       tidyUp(staging);
     }
-  }).catch((error: unknown) => {
+  };
+  return withLock(join(folder, 'lock'), WAIT_MS, run, mode & 0o666).catch((error: unknown) => {
     if (!(error instanceof LockTimeout)) throw error;
     throw new FlowError('busy', `Another process is installing into ${customNodes}.`);
   });

@@ -8,7 +8,7 @@ import {
   readList,
 } from '../../contract/compare-definitions.js';
 import { ANY_TYPES, HOST_TYPES } from '../../contract/link-types.js';
-import type { WorkflowNode } from './parse-workflow.js';
+import type { Link, WorkflowNode } from './parse-workflow.js';
 
 /** What is wrong with one node of a workflow. */
 export interface NodeProblem {
@@ -61,9 +61,9 @@ export function checkNode({ node, definition, before, find }: NodeCheck): NodePr
   const values = nameValues(node, before ?? definition);
   return [
     ...checkInputs(node, values, definition, before),
-    ...[...node.links].flatMap(([name, { from, slot, type }]) => {
-      const source = from === undefined ? undefined : find(from);
-      return checkLink(name, inputs.get(name), { source, slot, type });
+    ...[...node.links].flatMap(([name, link]) => {
+      const source = link.from === undefined ? undefined : find(link.from);
+      return checkLink(name, inputs.get(name), source?.outputs, link);
     }),
     ...(node.list ? checkPositions(node, definition, before) : []),
     ...[...(values ?? [])].flatMap(([name, value]) => {
@@ -101,18 +101,12 @@ function isSocket({ sockets }: WorkflowNode, name: string, { type, isWidget }: I
   return !isWidget && (sockets?.has(name) || HOST_TYPES.has(type));
 }
 
-interface LinkSource {
-  readonly source: ReadDefinition | undefined;
-  readonly slot: number;
-  readonly type: string | undefined;
-}
-
 function checkLink(
   name: string,
   input: Input | undefined,
-  { source, slot, type }: LinkSource,
+  outputs: readonly string[] | undefined,
+  { slot, type }: Link,
 ): NodeProblem[] {
-  const outputs = source?.outputs;
   const offered = outputs ? outputs[slot] : type;
   // A node whose last output is of any type often adds more in the editor.
   if (outputs && outputs.length > 0 && offered === undefined && outputs.at(-1) !== '*') {

@@ -1,7 +1,7 @@
 import lt from 'semver/functions/lt.js';
 import { checkNode, type NodeProblem, type ReadDefinition } from './check-node.js';
 import { HOST_PACK, type HostNodes } from './host-definitions.js';
-import type { RecordedPack, Workflow, WorkflowNode } from './parse-workflow.js';
+import type { Workflow, WorkflowNode } from './parse-workflow.js';
 import type { DefinitionCatalog, PackVersion } from './read-definitions.js';
 
 /** What is wrong with, or not known of, a node of a workflow. */
@@ -68,11 +68,8 @@ export function checkWorkflows(
 ): WorkflowCheck {
   const packs = new Map<string, NeededPack>();
   const findings = workflows.flatMap((workflow) => checkOne(workflow, knowledge, use, packs));
-  return { packs: [...packs.values()].sort(compareIds), findings };
-}
-
-function compareIds(one: PackVersion, other: PackVersion): number {
-  return one.node_id < other.node_id ? -1 : one.node_id > other.node_id ? 1 : 0;
+  const sorted = [...packs.values()].sort((one, other) => (one.node_id < other.node_id ? -1 : 1));
+  return { packs: sorted, findings };
 }
 
 /** A node, and what it is checked against. */
@@ -135,25 +132,19 @@ function chooseVersions(
   { catalog, host }: Knowledge,
   use: Replacements,
 ): Map<string, PackVersion> {
-  const chosen = new Map<string, PackVersion>(
-    [...use].map(([key, version]) => [key, { node_id: key, version }] as const),
-  );
-  for (const node of nodes) {
-    if (!node.pack || isOfHost(node, host)) continue;
-    const { node_id, version } = node.pack;
+  const chosen = new Map<string, PackVersion>();
+  for (const [key, version] of use) chosen.set(key, { node_id: key, version });
+  const recorded = nodes.flatMap((node) => (node.pack && !isOfHost(node, host) ? [node.pack] : []));
+  for (const { node_id, version } of recorded) {
     const key = node_id.toLowerCase();
-    const known = chosen.get(key)?.version;
-    const own = use.get(key) ?? version;
-    if (own !== undefined && (known === undefined || lt(known, own)))
-      chosen.set(key, { node_id, version: own });
+    const known = chosen.get(key);
+    if (version !== undefined && !use.has(key) && (!known || lt(known.version, version)))
+      chosen.set(key, { node_id, version });
   }
-  for (const { pack } of nodes) {
-    const latest = pack && catalog.getLatest(pack.node_id);
-    if (latest !== undefined && !chosen.has(pack?.node_id.toLowerCase() as string))
-      chosen.set((pack as RecordedPack).node_id.toLowerCase(), {
-        ...(pack as RecordedPack),
-        version: latest,
-      });
+  for (const { node_id } of recorded) {
+    const latest = catalog.getLatest(node_id);
+    const key = node_id.toLowerCase();
+    if (latest !== undefined && !chosen.has(key)) chosen.set(key, { node_id, version: latest });
   }
   return chosen;
 }
@@ -165,33 +156,26 @@ function assign(
 ): Assignment {
   const { catalog, host } = knowledge;
   const { name, pack } = node;
-  if (isOfHost(node, host)) return assignHost(name, host);
+  if (isOfHost(node, host)) {
+    if (host.names.has(name)) return { definition: host.definitions?.get(name) };
+    return note('node unknown', `recorded as a node of the host, and ${host.about} has no such node`);
+  }
   if (!pack) return assignByName(node, knowledge, chosen);
   const own = chosen.get(pack.node_id.toLowerCase());
   const definitions = own && catalog.getVersion(own);
-  if (!own || !definitions) {
-    const what = own ? `${own.node_id} ${own.version}` : pack.node_id;
-    const detail = `the registry has no ${what}`;
-    return { finding: { problem: 'version missing', detail, breaks: true } };
-  }
-  const definition = definitions.get(name);
+  const subject = own ? formatVersion(own) : pack.node_id;
+  if (!definitions)
+    return {
+      finding: { problem: 'version missing', detail: `the registry has no ${subject}`, breaks: true },
+    };
   const saved = pack.version === undefined ? undefined : { ...own, version: pack.version };
   const before = saved && saved.version !== own.version ? catalog.getVersion(saved)?.get(name) : undefined;
+  const definition = definitions.get(name);
   if (definition) return { pack: own, definition, before };
-  const subject = `${own.node_id} ${own.version}`;
-  if (definitions.size === 0) {
-    const detail = `the registry has no definitions of ${subject}`;
-    return { pack: own, finding: { problem: 'not checked', detail, breaks: false } };
-  }
-  const others = catalog.listOwners(name).map(({ node_id, version }) => `${node_id} ${version}`);
-  const elsewhere = others.length > 0 ? `; ${others.slice(0, 3).join(', ')} has it` : '';
-  return missing(node, `${subject} has no such node${elsewhere}`, own);
-}
-
-function assignHost(name: string, { names, definitions, about }: HostNodes): Assignment {
-  if (names.has(name)) return { definition: definitions?.get(name) };
-  const detail = `recorded as a node of the host, and ${about} has no such node`;
-  return { finding: { problem: 'node unknown', detail, breaks: false } };
+  if (definitions.size === 0)
+    return note('not checked', `the registry has no definitions of ${subject}`, own);
+  const others = catalog.listOwners(name).slice(0, 3).map(formatVersion).join(', ');
+  return missing(node, `${subject} has no such node${others && `; ${others} has it`}`, own);
 }
 
 function assignByName(
@@ -199,30 +183,36 @@ function assignByName(
   { catalog, host }: Knowledge,
   chosen: ReadonlyMap<string, PackVersion>,
 ): Assignment {
-  const { name } = node;
+  const { name, repository } = node;
+  const get = (pack: PackVersion) => ({ pack, definition: catalog.getVersion(pack)?.get(name) });
   // A pack that the workflow needs anyway.
-  for (const own of chosen.values()) {
-    const definition = catalog.getVersion(own)?.get(name);
-    if (definition) return { pack: own, definition };
-  }
+  const own = [...chosen.values()].map(get).find(({ definition }) => definition);
+  if (own) return own;
   const owners = catalog.listOwners(name);
-  const [first, ...others] = owners;
-  if (!first) {
-    const definition = host.definitions?.get(name);
-    return definition ? { definition } : missing(node, 'no pack of the registry has it');
-  }
-  if (others.length > 0) {
-    const detail = owners.map(({ node_id, version }) => `${node_id} ${version}`).join(', ');
-    return { finding: { problem: 'several packs', detail, breaks: false } };
-  }
-  return { pack: first, definition: catalog.getVersion(first)?.get(name) };
+  // Ids of packs are mostly the names of their repositories.
+  const id = repository?.split('/').at(-1)?.toLowerCase();
+  const owner = owners.length > 1 ? owners.find(({ node_id }) => node_id.toLowerCase() === id) : owners[0];
+  if (owner) return get(owner);
+  if (owners.length > 0) return note('several packs', owners.map(formatVersion).join(', '));
+  const definition = host.definitions?.get(name);
+  const source = repository === undefined ? '' : `; the file says that it is from github.com/${repository}`;
+  return definition ? { definition } : missing(node, `no pack of the registry has it${source}`);
+}
+
+function formatVersion({ node_id, version }: PackVersion): string {
+  return `${node_id} ${version}`;
+}
+
+/** What is not known breaks nothing. */
+function note(problem: WorkflowFinding['problem'], detail: string, pack?: PackVersion): Assignment {
+  return { pack, finding: { problem, detail, breaks: false } };
 }
 
 /** A node that only the editor has, made by the script of a pack, has no definition anywhere. */
 function missing({ isFromPack }: WorkflowNode, detail: string, pack?: PackVersion): Assignment {
   if (isFromPack) return { pack, finding: { problem: 'node missing', detail, breaks: true } };
   const known = `${detail}, and nothing in the file says that it is more than a node of the editor`;
-  return { pack, finding: { problem: 'node unknown', detail: known, breaks: false } };
+  return note('node unknown', known, pack);
 }
 
 function addPack(

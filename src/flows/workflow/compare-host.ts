@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { COMPUTED_KEY, isComputed } from '../../contract/compare-definitions.js';
 import type { HostNode } from '../../contract/host-nodes.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import type { HostDefinition } from './host-definitions.js';
@@ -29,64 +30,49 @@ const FLAGS = ['deprecated', 'experimental'] as const;
  * Compares the definitions of a version with those of a host that has it installed. What is computed at run time matches
  * anything. Nodes of the same Python module that only the host has are differences, too.
  */
-export function compareWithHost(
-  listed: readonly Definition[],
-  live: readonly HostDefinition[],
-): {
-  readonly differences: readonly HostDifference[];
-  readonly notLoaded: readonly string[];
-  readonly equal: number;
-} {
+export function compareWithHost(listed: readonly Definition[], live: readonly HostDefinition[]) {
   const ours = new Map(listed.map((one) => [one.host_node_name ?? '', one]));
   const theirs = new Map(live.map((one) => [one.host_node_name, one]));
-  const common = [...ours.keys()].filter((name) => theirs.has(name)).sort();
-  const different = common.map((name) =>
-    compareDefinition(name, ours.get(name) as Definition, theirs.get(name) as HostDefinition),
-  );
-  const modules = countModules(common.map((name) => theirs.get(name)?.module ?? ''));
-  const unlisted = live.filter(
-    ({ host_node_name, module }) => module === modules && !ours.has(host_node_name),
-  );
+  const common = [...ours].flatMap(([name, own]) => {
+    const host = theirs.get(name);
+    return host ? [{ own, host }] : [];
+  });
+  const different = common.map(({ own, host }) => compareDefinition(own, host));
+  const pack = findPackModule(common.map(({ host }) => host.module));
+  const unlisted = live.filter(({ host_node_name: name, module }) => module === pack && !ours.has(name));
+  const differences: HostDifference[] = [
+    ...different.flat(),
+    ...unlisted.map(({ host_node_name }) => ({ host_node_name, ...ONLY_LOADED })),
+  ];
   return {
-    differences: [
-      ...different.flat(),
-      ...unlisted.map(({ host_node_name }) => ({
-        host_node_name,
-        field: 'node',
-        registry: '',
-        host: 'loaded',
-      })),
-    ],
+    differences: differences.sort((one, other) => (one.host_node_name < other.host_node_name ? -1 : 1)),
     notLoaded: [...ours.keys()].filter((name) => !theirs.has(name)).sort(),
     equal: different.filter((one) => one.length === 0).length,
   };
 }
 
+const ONLY_LOADED = { field: 'node', registry: '', host: 'loaded' };
+
 /** The module that most nodes are from, if it is that of a pack. */
-function countModules(modules: readonly string[]): string | undefined {
+function findPackModule(modules: readonly string[]): string | undefined {
   const counts = new Map<string, number>();
   for (const module of modules)
     if (module.startsWith('custom_nodes.')) counts.set(module, (counts.get(module) ?? 0) + 1);
   return [...counts].sort((one, other) => other[1] - one[1])[0]?.[0];
 }
 
-function compareDefinition(name: string, ours: Definition, theirs: HostDefinition): HostDifference[] {
-  const toDifference = (field: string, registry: unknown, host: unknown) => ({
-    host_node_name: name,
-    field,
-    registry: describeValue(registry),
-    host: describeValue(host),
-  });
-  const fields = FIELDS.flatMap((field) => {
-    const [own, other] = [ours[field], theirs[field]].map((value) => parseField(field, value));
+function compareDefinition(own: Definition, host: HostDefinition): HostDifference[] {
+  const found = [...FIELDS, ...FLAGS].flatMap((field) => {
+    const [ours, theirs] = [own[field], host[field]].map((value) => parseField(field, value));
     // A field that is not listed is not known.
-    if (own === undefined || matches(own, other ?? '')) return [];
-    return [findDifference([field], own, other)].map(({ path, own, other }) =>
-      toDifference(path.join('.'), own, other),
-    );
+    return ours === undefined ? [] : (findDifference([field], ours, theirs ?? '') ?? []);
   });
-  const flags = FLAGS.filter((flag) => ours[flag] !== undefined && ours[flag] !== theirs[flag]);
-  return [...fields, ...flags.map((flag) => toDifference(flag, ours[flag], theirs[flag]))];
+  return found.map(({ path, own: registry, other }) => ({
+    host_node_name: host.host_node_name,
+    field: path.join('.'),
+    registry: describeValue(registry),
+    host: describeValue(other),
+  }));
 }
 
 /** Three of the fields are JSON text. */
@@ -94,45 +80,40 @@ function parseField(field: string, value: unknown): unknown {
   return typeof value === 'string' && /_(?:types|names)$/.test(field) ? parseJson(value) : value;
 }
 
+interface Difference {
+  readonly path: readonly string[];
+  readonly own: unknown;
+  readonly other: unknown;
+}
+
 /** Follows objects to the first part that differs, so that a long definition is not shown whole. */
-function findDifference(
-  path: readonly string[],
-  own: unknown,
-  other: unknown,
-): { path: readonly string[]; own: unknown; other: unknown } {
-  if (!isRecord(own) || !isRecord(other)) return { path, own, other };
-  const names = [...new Set([...Object.keys(own), ...Object.keys(other)])].filter(
-    (name) => name !== COMPUTED,
-  );
-  const isSame = (name: string) =>
-    Object.hasOwn(own, name)
-      ? Object.hasOwn(other, name) && matches(own[name], other[name])
-      : COMPUTED in own;
-  const name = names.find((one) => !isSame(one));
-  return name === undefined ? { path, own, other } : findDifference([...path, name], own[name], other[name]);
-}
-
-/** What stands for a value that is computed at run time; beside other keys, it means that there are more. */
-const COMPUTED = '$computed';
-
-function isComputed(value: unknown): boolean {
-  return isRecord(value) && COMPUTED in value;
-}
-
-function matches(own: unknown, other: unknown): boolean {
-  if (Array.isArray(own)) {
-    if (!Array.isArray(other)) return false;
-    // A computed item of a list may be any number of items.
-    if (own.some(isComputed) && own.length !== other.length)
-      return own.every((item) => isComputed(item) || other.some((one) => matches(item, one)));
-    return own.length === other.length && own.every((item, at) => matches(item, other[at]));
+function findDifference(path: readonly string[], own: unknown, other: unknown): Difference | undefined {
+  const here = { path, own, other };
+  if (Array.isArray(own)) return Array.isArray(other) && matchLists(own, other) ? undefined : here;
+  if (!isRecord(own)) return own === other ? undefined : here;
+  const isOpen = isComputed(own);
+  const names = Object.keys(own).filter((name) => name !== COMPUTED_KEY);
+  if (isOpen && names.length === 0) return undefined;
+  if (!isRecord(other)) return here;
+  const more = isOpen ? [] : Object.keys(other).filter((name) => !Object.hasOwn(own, name));
+  for (const name of [...names, ...more]) {
+    const [ours, theirs] = [own, other].map((one) => (Object.hasOwn(one, name) ? one[name] : undefined));
+    const next = [...path, name];
+    // What is computed matches any value, but not that there is none.
+    if (theirs === undefined) return { path: next, own: ours, other: theirs };
+    const found = findDifference(next, ours, theirs);
+    if (found) return found;
   }
-  if (!isRecord(own)) return own === other;
-  if (isComputed(own) && Object.keys(own).length === 1) return true;
-  if (!isRecord(other)) return false;
-  const names = Object.keys(own).filter((name) => name !== COMPUTED);
-  const isWhole = isComputed(own) || Object.keys(other).length === names.length;
-  return isWhole && names.every((name) => Object.hasOwn(other, name) && matches(own[name], other[name]));
+  return undefined;
+}
+
+function matchLists(own: readonly unknown[], other: readonly unknown[]): boolean {
+  const matches = (one: unknown, at: number) => findDifference([], one, other[at]) === undefined;
+  if (own.length === other.length) return own.every(matches);
+  // A computed item of a list may be any number of items.
+  return (
+    own.some(isComputed) && own.every((item) => isComputed(item) || other.some((_, at) => matches(item, at)))
+  );
 }
 
 function describeValue(value: unknown): string {

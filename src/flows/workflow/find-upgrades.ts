@@ -1,6 +1,8 @@
 import gt from 'semver/functions/gt.js';
 import prerelease from 'semver/functions/prerelease.js';
 import rcompare from 'semver/functions/rcompare.js';
+import valid from 'semver/functions/valid.js';
+import { completeVersion } from '../../contract/schema/semantic-version.js';
 import type { NodeVersion } from '../publish/published.js';
 import {
   checkWorkflows,
@@ -34,14 +36,28 @@ export async function findUpgrades(
   listVersions: (nodeId: string) => Promise<readonly NodeVersion[]>,
 ): Promise<Upgrade[]> {
   const upgrades: Upgrade[] = [];
-  const use = new Map<string, string>();
   const base = chooseHighest(packs);
-  for (const { node_id, version } of base) use.set(node_id.toLowerCase(), version);
-  for (const pack of base) {
-    const newer = listNewer(pack.version, await listVersions(pack.node_id));
-    const upgrade = await findUpgrade(workflows, knowledge, { pack, newer, use });
-    use.set(pack.node_id.toLowerCase(), upgrade.to);
-    upgrades.push(upgrade);
+  const use = new Map(base.map(({ node_id, version }) => [node_id.toLowerCase(), version]));
+  for (const { node_id, version: from, host_node_names } of base) {
+    const check = (version: string) =>
+      checkWorkflows(workflows, knowledge, new Map([...use, [node_id.toLowerCase(), version]])).findings;
+    const known = new Set(check(from).map(toKey));
+    const newer = listNewer(from, await listVersions(node_id));
+    let to = from;
+    let breaks: readonly WorkflowFinding[] = [];
+    for (const [at, version] of newer.entries()) {
+      const some = newer.slice(at, at + VERSIONS_PER_READ).map((one) => ({ node_id, version: one }));
+      if (at % VERSIONS_PER_READ === 0) await knowledge.catalog.read(host_node_names, some);
+      // A version whose definitions are not known is not known to keep anything whole.
+      const added = check(version).filter((one) => !known.has(toKey(one)));
+      if (added.length === 0) {
+        to = version;
+        break;
+      }
+      breaks = added;
+    }
+    use.set(node_id.toLowerCase(), to);
+    upgrades.push({ node_id, from, to, newest: newer[0] ?? from, breaks });
   }
   return upgrades;
 }
@@ -49,45 +65,13 @@ export async function findUpgrades(
 /** Newest first, without drafts and deprecated ones; pre-releases only of someone who uses them. */
 function listNewer(from: string, versions: readonly NodeVersion[]): string[] {
   return versions
-    .filter(({ status, deprecated }) => !deprecated && (status ?? ACTIVE) === ACTIVE)
-    .map(({ version = '' }) => version)
-    .filter((version) => gt(version, from) && (!prerelease(version) || prerelease(from) !== null))
+    .filter(({ status = ACTIVE, deprecated }) => !deprecated && status === ACTIVE)
+    .map(({ version = '' }) => completeVersion(version))
+    .filter((version) => valid(version) && gt(version, from) && (!prerelease(version) || prerelease(from)))
     .sort(rcompare);
 }
 
 const ACTIVE = 'NodeVersionStatusActive';
-
-interface UpgradeSearch {
-  readonly pack: NeededPack;
-  readonly newer: readonly string[];
-  readonly use: ReadonlyMap<string, string>;
-}
-
-async function findUpgrade(
-  workflows: readonly Workflow[],
-  knowledge: Knowledge,
-  { pack, newer, use }: UpgradeSearch,
-): Promise<Upgrade> {
-  const { node_id, version: from, host_node_names } = pack;
-  const check = (version: string) =>
-    checkWorkflows(workflows, knowledge, new Map([...use, [node_id.toLowerCase(), version]])).findings;
-  const known = new Set(check(from).map(toKey));
-  let breaks: readonly WorkflowFinding[] = [];
-  for (let at = 0; at < newer.length; at += VERSIONS_PER_READ) {
-    const some = newer.slice(at, at + VERSIONS_PER_READ);
-    await knowledge.catalog.read(
-      host_node_names,
-      some.map((version) => ({ node_id, version })),
-    );
-    for (const version of some) {
-      // A version whose definitions are not known is not known to keep anything whole.
-      const added = check(version).filter((one) => !known.has(toKey(one)));
-      if (added.length === 0) return { node_id, from, to: version, newest: newer[0] ?? from, breaks };
-      breaks = added;
-    }
-  }
-  return { node_id, from, to: from, newest: newer[0] ?? from, breaks };
-}
 
 /** A finding in any version: the input that its detail begins with, without what the version has for it. */
 function toKey({ file, node, problem, detail }: WorkflowFinding): string {

@@ -17,7 +17,7 @@ export interface HostNodes {
 
 /** The names of a table, without their definitions. */
 export function listHostNodes(): HostNodes {
-  const lines = [...hostNodes.answered, ...hostNodes.documented];
+  const lines = [...hostNodes.answered, ...hostNodes.documented].flat();
   return {
     names: new Set(lines.flatMap((line) => line.split('|'))),
     about: `the table of ${hostNodes.host}`,

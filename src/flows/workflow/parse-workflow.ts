@@ -1,5 +1,5 @@
 import { isRecord, parseJson } from '../../contract/json.js';
-import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
+import { completeVersion, isSemanticVersion } from '../../contract/schema/semantic-version.js';
 import { findJsonExcess } from '../../wire/json-limits.js';
 
 /** The pack that a workflow records for a node. */
@@ -25,6 +25,8 @@ export interface WorkflowNode {
   /** The name of its definition. */
   readonly name: string;
   readonly pack: RecordedPack | undefined;
+  /** On GitHub, as `owner/name`, of a pack that was installed by git. */
+  readonly repository?: string | undefined;
   /** False if it is muted or bypassed, so that its values do not matter. */
   readonly isActive: boolean;
   /** False if nothing says that it is more than a widget of the editor. */
@@ -199,9 +201,9 @@ function readNode(
     id: path + node.id,
     name: String(node.type),
     pack: readPack(properties),
+    repository: readRepository(properties),
     isActive: node.mode !== MUTED && node.mode !== BYPASSED,
-    isFromPack:
-      toText(properties['Node name for S&R']) !== undefined || toText(properties.cnr_id) !== undefined,
+    isFromPack: ['Node name for S&R', 'cnr_id', 'aux_id'].some((key) => toText(properties[key])),
     sockets: new Set(inputs.flatMap(({ name, widget }) => (isRecord(widget) ? [] : [String(name)]))),
     links,
     isUsed,
@@ -214,6 +216,13 @@ function readNode(
 function readPack(properties: Fields): RecordedPack | undefined {
   const node_id = toText(properties.cnr_id);
   if (node_id === undefined || node_id.length > MAX_NAME) return undefined;
-  const version = toText(properties.ver)?.replace(/^v/, '');
-  return { node_id, version: version !== undefined && isSemanticVersion(version) ? version : undefined };
+  const version = completeVersion(toText(properties.ver) ?? '');
+  // A commit may have digits only.
+  const isNumber = version === properties.ver || String(properties.ver).includes('.');
+  return { node_id, version: isNumber && isSemanticVersion(version) ? version : undefined };
+}
+
+function readRepository({ aux_id }: Fields): string | undefined {
+  const text = toText(aux_id);
+  return text !== undefined && text.length <= MAX_NAME && /^[\w.-]+\/[\w.-]+$/.test(text) ? text : undefined;
 }

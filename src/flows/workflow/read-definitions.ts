@@ -1,8 +1,8 @@
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
 import { items } from '../../client/pages.js';
-import type { ListedDefinition } from '../../contract/compare-definitions.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
+import { runInOrder } from '../../pack/run-in-order.js';
 import { type ReadDefinition, readDefinition } from './check-node.js';
 import type { RecordedPack } from './parse-workflow.js';
 
@@ -11,12 +11,6 @@ export interface PackVersion {
   readonly node_id: string;
   readonly version: string;
 }
-
-type Definitions = ReadonlyMap<string, ReadDefinition>;
-type Listed = ListedDefinition & {
-  readonly node_id?: string | undefined;
-  readonly node_version?: string | undefined;
-};
 
 /** What the registry has of the packs and names of some workflows. */
 export class DefinitionCatalog {
@@ -34,7 +28,7 @@ export class DefinitionCatalog {
   ) {}
 
   /** The definitions of a version that were read; undefined if the registry has no such version. */
-  getVersion({ node_id, version }: PackVersion): Definitions | undefined {
+  getVersion({ node_id, version }: PackVersion): ReadonlyMap<string, ReadDefinition> | undefined {
     return this.#versions.get(toKey(node_id, version));
   }
 
@@ -60,10 +54,10 @@ export class DefinitionCatalog {
     for (const some of listParts(names, DEFAULT_LIMITS.bulkPairs))
       for (const versions of listParts([...asked.values()], DEFAULT_LIMITS.bulkPairs))
         if (this.#isBulk) await this.#readBulk(some, versions);
-    await forEachOf([...asked.values()], (pack) => this.#readWhole(pack));
+    await runAll([...asked.values()], (pack) => this.#readWhole(pack));
     if (this.#isBulk) return;
     const known = new Set([...this.#versions.values()].flatMap((all) => [...all.keys()]));
-    await forEachOf(
+    await runAll(
       names.filter((name) => !known.has(name)),
       (name) => this.#findOwner(name),
     );
@@ -79,27 +73,20 @@ export class DefinitionCatalog {
       const body = { names: [...names], node_versions: [...packs] };
       const { host_nodes } = await this.client.hostNodes.bulk({ body }, { signal: this.signal });
       const asked = new Set(packs.map(({ node_id, version = '' }) => toKey(node_id, version)));
-      for (const one of host_nodes) this.#add(one, asked);
+      for (const listed of host_nodes) {
+        const { node_id, node_version: version, host_node_name: name } = listed;
+        if (node_id === undefined || version === undefined || name === undefined) continue;
+        const key = toKey(node_id, version);
+        const known = this.#versions.get(key) ?? new Map<string, ReadDefinition>();
+        this.#versions.set(key, known.set(name, readDefinition(listed)));
+        if (asked.has(key)) continue;
+        this.#latest.set(node_id.toLowerCase(), version);
+        this.#owners.set(name, [...this.listOwners(name), { node_id, version }]);
+      }
     } catch (error) {
-      if (!isUnknownRoute(error)) throw error;
+      requireStatus(error, [404, 405, 501]);
       this.#isBulk = false;
     }
-  }
-
-  #add(listed: Listed, asked: ReadonlySet<string>): void {
-    const { node_id, node_version: version, host_node_name: name } = listed;
-    if (node_id === undefined || version === undefined || name === undefined) return;
-    this.#open({ node_id, version }).set(name, readDefinition(listed));
-    if (asked.has(toKey(node_id, version))) return;
-    this.#latest.set(node_id.toLowerCase(), version);
-    this.#owners.set(name, [...(this.#owners.get(name) ?? []), { node_id, version }]);
-  }
-
-  #open({ node_id, version }: PackVersion): Map<string, ReadDefinition> {
-    const key = toKey(node_id, version);
-    const found = this.#versions.get(key) ?? new Map<string, ReadDefinition>();
-    this.#versions.set(key, found);
-    return found;
   }
 
   async #readWhole({ node_id, version }: RecordedPack): Promise<void> {
@@ -117,8 +104,7 @@ export class DefinitionCatalog {
         if (one.host_node_name !== undefined) found.set(one.host_node_name, readDefinition(one));
       this.#versions.set(toKey(node_id, wanted), found);
     } catch (error) {
-      // Banned packs answer 403.
-      if (!(error instanceof ServiceError) || ![403, 404].includes(error.status)) throw error;
+      requireStatus(error, ABSENT);
       this.#absent.add(toKey(node_id, version ?? ''));
     }
   }
@@ -133,33 +119,29 @@ export class DefinitionCatalog {
       const version = this.getLatest(node_id);
       if (version !== undefined) this.#owners.set(name, [{ node_id, version }]);
     } catch (error) {
-      if (!(error instanceof ServiceError) || ![403, 404].includes(error.status)) throw error;
+      requireStatus(error, ABSENT);
     }
   }
+}
+
+/** Banned packs answer 403. */
+const ABSENT = [403, 404];
+
+/** @throws the error, if it is not an answer with one of these statuses */
+function requireStatus(error: unknown, statuses: readonly number[]): void {
+  if (!(error instanceof ServiceError) || !statuses.includes(error.status)) throw error;
 }
 
 function toKey(nodeId: string, version: string): string {
   return `${nodeId.toLowerCase()}\n${version}`;
 }
 
-function isUnknownRoute(error: unknown): boolean {
-  return error instanceof ServiceError && [404, 405, 501].includes(error.status);
-}
-
 /** At least one part, which may be empty. */
 function listParts<Item>(all: readonly Item[], size: number): (readonly Item[])[] {
-  const parts = Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
-    all.slice(at * size, (at + 1) * size),
-  );
-  return parts.length > 0 ? parts : [[]];
+  const count = Math.max(1, Math.ceil(all.length / size));
+  return Array.from({ length: count }, (_, at) => all.slice(at * size, (at + 1) * size));
 }
 
-const PARALLEL = 8;
-
-async function forEachOf<Item>(all: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const rest = [...all];
-  const take = async (): Promise<void> => {
-    for (let next = rest.shift(); next !== undefined; next = rest.shift()) await work(next);
-  };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL, all.length) }, take));
+async function runAll<Item>(all: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  for await (const _ of runInOrder(all, 8, work));
 }

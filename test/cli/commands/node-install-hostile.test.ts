@@ -1,4 +1,15 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createRawZip, type RawEntry } from '../../pack/raw-zip.js';
@@ -157,4 +168,70 @@ test('the folder of a lock file decides over the profile, and never gets the tok
     2,
     expect.stringContaining('REGEN_TOKEN is set, but only'),
   ]);
+});
+
+describe('a folder of custom nodes', () => {
+  test('that several users share has a lock that they share', async () => {
+    const { anyone } = await packRegistryForTest([{}]);
+    const { change, customNodes } = hostForTest(anyone);
+    const readModes = () =>
+      ['.regen.disabled', '.regen.disabled/lock'].map(
+        (path) => lstatSync(join(customNodes, path)).mode & 0o777,
+      );
+    chmodSync(customNodes, 0o2775);
+    expect((await change('install', 'pack')).exit).toBe(0);
+    expect(readModes()).toEqual([0o775, 0o664]);
+    rmSync(join(customNodes, '.regen.disabled'), { recursive: true });
+    chmodSync(customNodes, 0o700);
+    expect((await change('remove', 'pack')).exit).toBe(0);
+    expect(readModes()).toEqual([0o700, 0o600]);
+  });
+
+  test('in which the place for new packs is a link is refused, and what the link leads to stays', async () => {
+    const { anyone } = await packRegistryForTest([{}]);
+    const { change, customNodes, cwd } = hostForTest(anyone);
+    mkdirSync(join(cwd, 'other', 'archives'), { recursive: true });
+    writeFileSync(join(cwd, 'other', 'archives', 'mine'), '');
+    symlinkSync(join(cwd, 'other'), join(customNodes, '.regen.disabled'));
+    const { exit, stderr } = await change('install', 'pack');
+    expect([exit, stderr]).toEqual([5, expect.stringContaining('.regen.disabled is a link')]);
+    expect(listFiles(join(cwd, 'other'))).toEqual(['archives/mine']);
+  });
+
+  test('keeps a file with the name of the pack, and gets no pack that the host would not load', async () => {
+    const { anyone } = await packRegistryForTest([{}, { name: 'pack.disabled' }]);
+    const { change, customNodes } = hostForTest(anyone);
+    writeFileSync(join(customNodes, 'pack'), 'mine');
+    for (const name of ['pack', 'pack.disabled']) {
+      const { exit, stderr } = await change('install', name);
+      expect([exit, stderr]).toEqual([5, expect.stringContaining(`does not load a pack from ${name}`)]);
+    }
+    expect(readFileSync(join(customNodes, 'pack'), 'utf8')).toBe('mine');
+  });
+
+  test('may be a link, and packs in it may have links to models', async () => {
+    const { anyone, publish } = await packRegistryForTest([{}]);
+    const { change, customNodes, cwd, run } = hostForTest(anyone);
+    symlinkSync('custom_nodes', join(cwd, 'linked'));
+    const linked = await run(['node', 'install', 'pack', '--into', 'linked']);
+    expect(linked.exit, linked.stderr).toBe(0);
+    symlinkSync('../../models', join(customNodes, 'pack', 'models'));
+    await publish({ version: '1.1.0' });
+    expect((await change('install', 'pack')).answer.packs).toMatchObject([{ state: 'updated' }]);
+    expect(readlinkSync(join(customNodes, 'pack', 'models'))).toBe('../../models');
+  });
+
+  test('in which a file of a pack became a link is not upgraded unasked, and the audit names the file', async () => {
+    const { anyone, publish } = await packRegistryForTest([{}]);
+    const { change, customNodes, cwd, run } = hostForTest(anyone);
+    await change('install', 'pack');
+    const code = join(customNodes, 'pack', '__init__.py');
+    writeFileSync(join(cwd, 'same.py'), readFileSync(code));
+    rmSync(code);
+    symlinkSync(join(cwd, 'same.py'), code);
+    await publish({ version: '1.1.0' });
+    expect((await change('install', 'pack')).exit).toBe(5);
+    const { stdout } = await run(['node', 'audit', 'custom_nodes', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ finding: 'missing', file: '__init__.py' }]);
+  });
 });

@@ -191,6 +191,23 @@ describe('workflow check', () => {
     expect(answer.packs[0].host_node_names).toEqual(['Sharpen', 'Glow']);
   });
 
+  it('takes the repository that a workflow records to tell packs with the same node apart', async () => {
+    const from = (aux_id: unknown) => ({ properties: { aux_id, ver: 'f'.repeat(40) } });
+    const more = [
+      { id: 4, type: 'Both', ...from('someone/Beta') },
+      { id: 5, type: 'Both', ...from('../../beta') },
+      { id: 6, type: 'Nowhere', ...from('someone/nowhere') },
+      { id: 7, type: 'Nowhere', ...from(['x']) },
+    ];
+    const { answer } = await check(createFlow({}, more));
+    expect(describeFindings(answer)).toEqual([
+      '5 several packs: alpha 1.0.0, beta 1.0.0',
+      '6 node missing: no pack of the registry has it; the file says that it is from github.com/someone/nowhere',
+      '7 node unknown: no pack of the registry has it, and nothing in the file says that it is more than a node of the editor',
+    ]);
+    expect(answer.packs.map(({ node_id }: { node_id: string }) => node_id)).toEqual(['beta', 'light']);
+  });
+
   it('reads subgraphs, also those that contain themselves, and the nodes in them once', async () => {
     const id = 'aaaaaaaa-0000-4000-8000-000000000000';
     const inner = {

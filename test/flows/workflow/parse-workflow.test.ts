@@ -34,12 +34,19 @@ it('reads prompts of the API whose nodes are linked in a circle, and those insid
     expect(parse(whole).nodes.map(({ name }) => name)).toEqual(['A', 'B']);
 });
 
-it('takes a commit as no version, and a version with a leading v', () => {
+it('takes a commit as no version, and completes versions', () => {
   const readPack = (ver?: string) =>
     parse({ nodes: [{ type: 'A', properties: { cnr_id: 'x', ver } }] }).nodes[0]?.pack;
-  expect([readPack('v1.2.0'), readPack('1.2.0'), readPack('04e89e1b'), readPack()]).toEqual([
+  expect([
+    readPack('v1.2.0'),
+    readPack('1.2'),
+    readPack('04e89e1b'),
+    readPack('1234567'),
+    readPack(),
+  ]).toEqual([
     { node_id: 'x', version: '1.2.0' },
     { node_id: 'x', version: '1.2.0' },
+    { node_id: 'x' },
     { node_id: 'x' },
     { node_id: 'x' },
   ]);

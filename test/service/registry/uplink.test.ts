@@ -412,6 +412,28 @@ test('a version keeps the bytes that were fetched first', async () => {
   expect((await readAnswer(`${url}/uplink/pack/3.0.0/node.zip`)).status).toBe(503);
 });
 
+test('a kept version that the other registry withdrew is deprecated, and a banned node is refused', async () => {
+  const far = await registryWith(['gone', 'banned']);
+  const { url } = (await registryWith([], { uplink: { url: far.service.url } })).service;
+  for (const name of ['gone', 'banned']) await digestAt(`${url}/uplink/${name}/1.0.0/node.zip`);
+  const change = (path: string, method: string, body?: object) =>
+    fetch(far.service.url + path, {
+      ...{
+        method,
+        headers: { authorization: `Bearer ${far.env.REGEN_TOKEN}`, 'content-type': 'application/json' },
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  expect((await change('/publishers/acme/nodes/gone/versions/1.0.0', 'DELETE')).status).toBe(204);
+  expect((await change('/admin/nodes/banned', 'PUT', { status: 'NodeStatusBanned' })).status).toBe(200);
+  const gone = await readAnswer(`${url}/nodes/gone/versions/1.0.0`);
+  const deprecation_message = 'The registry behind this one no longer offers this version.';
+  expect(gone).toMatchObject({ status: 200, body: { deprecated: true, deprecation_message } });
+  expect((await readAnswer(`${url}/nodes/gone/install?version=1.0.0`)).status).toBe(200);
+  for (const path of ['/nodes/banned', '/nodes/banned/versions', '/nodes/banned/versions/1.0.0'])
+    expect(await readAnswer(url + path)).toMatchObject({ status: 403, body: { error: 'banned' } });
+});
+
 test('an archive at a private address is not fetched', async () => {
   const registry = await comfyRegistryForTest();
   registry.nodes.set('inward', { id: 'inward', name: 'Inward' });
