@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '../../src/library/client.js';
 import { type Case, measureCommand, type Prepared } from '../measure.js';
-import { isolate, REGEN, runRegen, startBuiltService } from '../peers.js';
+import { isolate, REGEN, runRegen, startBuiltService, startProgram } from '../peers.js';
 
 const PACKS = 50;
 
@@ -29,7 +29,7 @@ function writePack(folder: string, index: number): void {
     'pyproject.toml',
     `[project]\nname = "pack-${index}"\nversion = "1.0.0"\n\n[tool.comfy]\nPublisherId = "bench"\n`,
   );
-  write('__init__.py', 'NODE_CLASS_MAPPINGS = {}\n');
+  write('__init__.py', `class One:\n    pass\n\nNODE_CLASS_MAPPINGS = {"Bench ${index}": One}\n`);
   for (let file = 0; file < 40; file++)
     write(
       `lib/part_${file % 6}/module_${file}.py`,
@@ -108,4 +108,50 @@ const installing: Case = {
   },
 };
 
-export const installCases: readonly Case[] = [installing];
+const MEGABYTES = 50;
+
+/** Passes requests on to a service, without its statements if it is silent. */
+const PROXY = `const http = require('node:http');
+const [target, silent] = process.argv.slice(1);
+const missing = '{"error":"not_found","message":"There is no statement."}';
+const server = http.createServer((asked, answer) => {
+  if (silent && asked.url.endsWith('/statement'))
+    return answer.writeHead(404, { 'content-type': 'application/json' }).end(missing);
+  const { method, headers } = asked;
+  const onward = http.request(target + asked.url, { method, headers }, (reply) => {
+    answer.writeHead(reply.statusCode, reply.headers);
+    reply.pipe(answer);
+  });
+  asked.pipe(onward);
+});
+server.listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));`;
+
+const verifying: Case = {
+  name: `version download of ${MEGABYTES} MB with its statement verified`,
+  peer: 'the same from a registry that signs nothing',
+  bars: { wallMs: 1.05 },
+  rounds: 15,
+  async prepare(scratch): Promise<Prepared> {
+    const service = await startBuiltService(join(scratch, 'data'));
+    const env = { ...isolate(scratch), REGEN_BASE_URL: service.url, REGEN_TOKEN: service.token };
+    const client = createClient({ baseUrl: service.url, token: service.token });
+    await client.publisher.create({ body: { id: 'bench', name: 'Bench' } });
+    const { token } = await client.publisher.token.create({ publisherId: 'bench', body: { name: 'bench' } });
+    const folder = join(scratch, 'pack');
+    writePack(folder, 0);
+    writeFileSync(join(folder, 'model.dat'), createNoise(MEGABYTES * 1_000_000));
+    runRegen(['version', 'publish', folder, '-q'], { ...env, REGEN_PUBLISH_TOKEN: token });
+    const signing = await startProgram(['-e', PROXY, service.url]);
+    const silent = await startProgram(['-e', PROXY, service.url, 'silent']);
+    const archive = join(scratch, 'pack.zip');
+    const command = [...REGEN, 'version', 'download', 'pack-0', '-q', '--force', '-o', archive];
+    const download = (url: string) => measureCommand(command, { env: { ...env, REGEN_BASE_URL: url } });
+    return {
+      runSubject: () => download(signing.url),
+      runPeer: () => download(silent.url),
+      stop: async () => void (await Promise.all([signing, silent, service].map((one) => one.stop()))),
+    };
+  },
+};
+
+export const installCases: readonly Case[] = [installing, verifying];

@@ -60,22 +60,35 @@ it('a running service goes on after a rolling step of a newer release; after ano
   await expect(startTestService({ data })).rejects.toThrow(/newer release \(schema 999; .*upgrade regen/);
 });
 
-it.skipIf(!testDatabase)(
-  'an upgrade that services of the earlier release cannot go on after waits until they are stopped',
-  async () => {
+it.skipIf(!testDatabase).each([
+  [14, ['drop table uplink_versions']],
+  // An earlier release would make what is staged Active.
+  [
+    21,
+    [
+      'trusts drop column stage',
+      'personal_access_tokens drop column stage',
+      'versions drop column approve_by',
+    ]
+      .map((change) => `alter table ${change}`)
+      .concat('drop index nodes_prefix'),
+  ],
+])(
+  'an upgrade that services of the earlier release cannot go on after waits until they are stopped (step %i)',
+  async (step, undo) => {
     const [data, storage] = [folderForTest(), folderForTest()];
     const service = await serviceForTest({ data, storage });
     const { database } = await databaseForFolder(data);
     // As it was before this step, which is not a rolling one.
     await service.context.database.transaction().execute(async (tx) => {
-      await sql`drop table uplink_versions`.execute(tx);
-      await sql`delete from migrations where number = 14`.execute(tx);
+      for (const statement of undo) await sql.raw(statement).execute(tx);
+      await sql`delete from migrations where number = ${step}`.execute(tx);
     });
     const upgrade = () => startTestService({ data: folderForTest(), database: database as string, storage });
     await expect(upgrade()).rejects.toThrow(
       /^Services of an earlier release use the database \(connected from [\w.:]+\) and could not go on after the upgrade; stop them first\.$/,
     );
-    const { rows } = await sql`select number from migrations where number = 14`.execute(
+    const { rows } = await sql`select number from migrations where number = ${step}`.execute(
       service.context.database,
     );
     expect(rows).toEqual([]);
