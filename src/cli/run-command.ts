@@ -203,6 +203,7 @@ function composeContext(
     ...{ command, args, flags, system, output, interruption, signal, folders, settings, connect, services },
     ledger: new Ledger(folders.state, system.now, system.identity, system.cwd),
     mayAsk: mayAsk(system, flags),
+    runCommand,
   };
   const close = async () => {
     // An interrupted renewal loses the sign-in, because its old refresh token is already used.

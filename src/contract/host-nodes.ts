@@ -93,6 +93,7 @@ export const hostNodes = {
   }),
   list: operation('GET /nodes/{nodeId}/versions/{version}/host-nodes', {
     summary: 'List the node definitions of a version',
+    tool: true,
     who: 'anyone',
     query: Paging,
     response: z.object({ host_nodes: z.array(HostNode), totalNumberOfPages: z.int() }),

@@ -17,6 +17,7 @@ function imageTask(verb: string, noun: string): TaskFacts<'image'> {
 export const image = {
   relight: taskOperation(`POST ${vendor}/image-relight`, {
     summary: 'Start a relight task',
+    tool: true,
     body: RelightRequest,
     response: WrappedImageTask,
     task: imageTask('relight', 'relight'),
@@ -28,6 +29,7 @@ export const image = {
   }),
   styleTransfer: taskOperation(`POST ${vendor}/image-style-transfer`, {
     summary: 'Start a style transfer task',
+    tool: true,
     body: StyleTransferRequest,
     response: ImageTask,
     task: imageTask('styleTransfer', 'style transfer'),
@@ -40,6 +42,7 @@ export const image = {
   }),
   skinEnhancer: taskOperation(`POST ${vendor}/skin-enhancer/creative`, {
     summary: 'Start a skin enhancement task',
+    tool: true,
     body: SkinEnhancerRequest,
     response: WrappedImageTask,
     task: { ...imageTask('skinEnhancer', 'skin enhancement'), httpsOnly: true },
@@ -52,6 +55,7 @@ export const image = {
   }),
   upscaler: taskOperation(`POST ${vendor}/image-upscaler-precision-v2`, {
     summary: 'Start a precision upscaler task',
+    tool: true,
     body: UpscalerRequest,
     response: WrappedImageTask,
     task: { ...imageTask('upscaler', 'upscaling'), scaleField: 'scale_factor' },

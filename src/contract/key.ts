@@ -3,7 +3,7 @@ import { image } from './image.js';
 import { operation } from './operation.js';
 import { DateTime } from './schema/identifiers.js';
 import { defineObject, defineRequest } from './schema/values.js';
-import { Budget } from './usage.js';
+import { Budget, TotalBudget } from './usage.js';
 import { video } from './video.js';
 
 const startOperations = [
@@ -23,10 +23,25 @@ const ApiKey = defineObject('ApiKey', {
     .optional()
     .describe('The only operations that it may start; absent if it may start all'),
   budget: Budget.optional().describe('Absent if only the limit of its user applies'),
+  total: TotalBudget.optional().describe('Absent if it has no limit in all'),
   created_at: DateTime,
   expires_at: DateTime,
   last_used_at: DateTime.optional(),
 });
+
+const MAX_CREDITS = 1_000_000_000;
+
+const expiry = {
+  expires_at: DateTime.max(64)
+    .optional()
+    .describe('When the key expires; default: a year after it is created'),
+  expires_in: z
+    .int()
+    .min(1)
+    .max(10 * 365 * 24 * 60 * 60)
+    .optional()
+    .describe('Seconds until the key expires, in place of expires_at'),
+};
 
 const NewApiKey = defineRequest('NewApiKey', {
   name: z.string().min(1).max(100).describe('What the key is for'),
@@ -39,12 +54,16 @@ const NewApiKey = defineRequest('NewApiKey', {
   credits_per_month: z
     .int()
     .min(0)
-    .max(1_000_000_000)
+    .max(MAX_CREDITS)
     .optional()
     .describe('Credits that its tasks may cost per month in UTC; default: the limit of its user'),
-  expires_at: DateTime.max(64)
+  credits: z
+    .int()
+    .min(0)
+    .max(MAX_CREDITS)
     .optional()
-    .describe('When the key expires; default: a year after it is created'),
+    .describe('Credits that its tasks may cost in all, until it ends; default: no limit in all'),
+  ...expiry,
 });
 
 const extension = 'scripts generate without the credential of a person';
@@ -64,6 +83,13 @@ export const key = {
     who: 'person',
     response: z.array(ApiKey),
     extension,
+  }),
+  update: operation('PUT /users/keys/{keyId}', {
+    summary: 'Change when an API key of yours expires',
+    who: 'person',
+    body: defineRequest('ApiKeyExpiry', expiry),
+    response: ApiKey,
+    extension: 'a key of a program ends soon after the program, unless the program extends it',
   }),
   revoke: operation('DELETE /users/keys/{keyId}', {
     summary: 'Revoke an API key of yours, or as an admin of anyone',

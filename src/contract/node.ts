@@ -68,6 +68,7 @@ export const node = {
   }),
   get: operation('GET /nodes/{nodeId}', {
     summary: 'Show a node',
+    tool: true,
     who: 'anyone',
     query: z.object({
       include_translations: z.boolean().default(false).describe('Include translations of node metadata'),
@@ -82,6 +83,7 @@ export const node = {
   }),
   search: operation('GET /nodes', {
     summary: 'Search the nodes of all publishers',
+    tool: true,
     who: 'anyone',
     query: Paging.extend({
       search: z.string().max(200).optional().describe('Words to find in the id, name, description or tags'),

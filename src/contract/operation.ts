@@ -72,6 +72,8 @@ interface Declaration<
   readonly counts?: true;
   /** It says where to sign in: open to anyone even where all other reads need a credential. */
   readonly opensSignIn?: true;
+  /** Agents are offered it without being asked for more: see tools.ts. */
+  readonly tool?: true;
   /** Its body holds a credential, so that a service may be configured to take it without a bearer. */
   readonly credentialInBody?: true;
 }
@@ -151,6 +153,11 @@ export function taskOperation<
 /** Whether caches may keep the answer to a request without a credential. */
 export function isCacheable({ method, who, counts }: Operation): boolean {
   return method === 'GET' && who === 'anyone' && !counts;
+}
+
+/** Whether it changes nothing. */
+export function isRead({ method, safe }: Pick<Operation, 'method' | 'safe'>): boolean {
+  return method === 'GET' || safe === true;
 }
 
 /** A tree of operations: its leaves are operations, its branches nouns. */

@@ -25,8 +25,12 @@ const ListedTask = TaskAccount.extend({
 export const task = {
   list: operation('GET /users/tasks', {
     summary: 'List your tasks, newest first',
+    tool: true,
     who: 'bearer',
-    query: Paging,
+    query: Paging.extend({
+      key_id: z.string().max(64).optional().describe('Only tasks that this API key started'),
+      state: z.enum(['unfinished']).optional().describe('Only tasks that have not ended'),
+    }),
     response: definePage({ tasks: z.array(ListedTask) }),
     extension: 'finds tasks without their ids',
   }),
@@ -52,6 +56,7 @@ export const task = {
   }),
   cancel: operation('POST /users/tasks/{task_id}/cancel', {
     summary: 'Cancel a task that has not ended; its credits are refunded if it was not started',
+    tool: true,
     // Decided: who started a task may cancel it, with the credential that started it.
     who: 'bearer',
     response: TaskAccount,

@@ -10,6 +10,13 @@ export const Budget = defineObject('Budget', {
   renews_at: DateTime,
 });
 
+/** The credits of an API key until it ends. */
+export const TotalBudget = defineObject('TotalBudget', {
+  credits: z.int().describe('Credits that tasks may cost in all'),
+  used: z.number().describe('Credits that tasks cost; what is given back can be spent again'),
+  left: z.number(),
+});
+
 /** What rows of usage can be told apart by. */
 export const usageDimensions = ['day', 'operation', 'model', 'key', 'user'] as const;
 

@@ -53,6 +53,7 @@ export const user = {
   }),
   usage: operation('GET /users/usage', {
     summary: 'Show what your tasks cost, by day, operation, model and key',
+    tool: true,
     who: 'person',
     query: UsageQuery,
     response: Usage,

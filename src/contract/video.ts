@@ -74,6 +74,7 @@ const vendor = '/proxy/videovendor';
 export const video = {
   text2video: taskOperation(`POST ${vendor}/text2video`, {
     summary: 'Start generating a video from a prompt or a start frame',
+    tool: true,
     body: Text2VideoRequest,
     response: VideoTask,
     task: { ...videoTask(defaultVideoModel), imageUrls: ['wm_url'] },
@@ -98,6 +99,7 @@ export const video = {
   }),
   prices: operation(`GET ${vendor}/prices`, {
     summary: 'Show the prices of images and videos, in credits',
+    tool: true,
     who: 'bearer',
     response: Prices,
     extension: 'says what a task costs before it is started',

@@ -43,7 +43,8 @@ export type FlowErrorCode =
   | 'unanswered'
   | 'nothing_to_extend'
   | 'still_running'
-  | 'task_failed';
+  | 'task_failed'
+  | 'not_limited';
 
 interface FlowErrorFacts {
   /** What the next step needs: the id of a task, a node and its version, the next free version. */

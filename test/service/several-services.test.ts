@@ -200,6 +200,31 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     expect(unwrapTask(replayed.body).task_id).toBe(unwrapTask(body).task_id);
   });
 
+  it('charge an API key what it may spend in all and no more, although 200 tasks start at once', async () => {
+    const configuration = { prices: { image: { upscaler: 5 } } };
+    const services = await servicesForTest(3, configuration, { engines: { image: createCopyingEngine() } });
+    const [{ url, ownerToken }] = services as [RunningService];
+    const created = await ask(`${url}/users/keys`, {
+      ...{ method: 'POST', token: ownerToken, json: { name: 'purse', credits: 50 } },
+    });
+    const { id, token } = created.body;
+    const json = createSmallestBody('image.upscaler');
+    // As clients do after 503 and its Retry-After, which is what a start gets that loses too often against others.
+    const start = async (service: RunningService): Promise<number> => {
+      const { status } = await ask(service.url + startPaths['image.upscaler'], {
+        ...{ method: 'POST', token, json },
+      });
+      return status === 503 ? start(service) : status;
+    };
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, (_, at) => start(services[at % 3] as RunningService)),
+    );
+    const count = (status: number) => statuses.filter((one) => one === status).length;
+    expect([count(200), count(403)]).toEqual([10, 190]);
+    const { body } = await ask(`${url}/users/usage?by=key`, { token: ownerToken });
+    expect(body.rows).toEqual([expect.objectContaining({ key_id: id, credits: 50, tasks: 10 })]);
+  });
+
   it('keep the limit of a vendor together, and look at the task that another of them started', async () => {
     const states = ['IN_PROGRESS'];
     const vendor = await generationDoubleForTest({ states });

@@ -34,6 +34,14 @@ export interface CommandDestruction extends Destruction {
   readonly flag?: string;
 }
 
+/** A command as a tool of agents. */
+export interface CommandTool {
+  /** The flags that it then has. */
+  readonly flags?: readonly string[];
+  /** Only for those who ask for it by name. */
+  readonly asked?: true;
+}
+
 export interface Argument {
   readonly name: string;
   readonly description?: string;
@@ -73,6 +81,7 @@ export interface Command {
   readonly implied?: string;
   /** Whether its answer holds a secret, which a terminal shows only with `--show`. */
   readonly secret?: boolean;
+  readonly tool?: CommandTool;
   /** Present if the values of its flags depend on a model. */
   readonly models?: Models;
 }

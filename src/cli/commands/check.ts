@@ -26,6 +26,7 @@ export const view = (): View => ({
   usage: 'version check [dir]',
   summary: 'Preview what the registry will list and flag, without uploading; exits 6 if it would be flagged',
   explain: dirExplain,
+  tool: { flags: ['publisher'] },
   flags: {
     ...publisherFlag,
     ...allowSecretsFlag,

@@ -21,6 +21,7 @@ export const view = (): View => ({
     to: 'The later version number (default: the latest)',
   },
   summary: 'Compare the node definitions of two versions, and show what breaks workflows',
+  tool: {},
   flags: { '--exit-code': 'Exit with 6 if a change breaks workflows' },
   shape: { columns: ['host_node_name', 'change', 'detail', 'breaks'] },
   examples: ['regen version diff light-tools', 'regen version diff light-tools 1.1.0 1.2.0 --exit-code'],

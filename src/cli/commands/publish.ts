@@ -28,6 +28,7 @@ export const view = (): View => ({
     dir: 'Folder with the pyproject.toml (default: the current folder). With several folders, a failed one does not stop the others',
   },
   changes: true,
+  tool: { flags: ['publisher', 'changelog', 'stage', 'skip-existing'], asked: true },
   flags: {
     ...publisherFlag,
     '--changelog <text>': 'Summary of the changes in this version',

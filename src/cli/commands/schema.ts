@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { getOperation } from '../../contract/index.js';
-import { toJsonSchema } from '../../contract/schema/json-schema.js';
+import { removeLimits, toJsonSchema } from '../../contract/schema/json-schema.js';
 import { regen, say } from '../../contract/schema/message.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
@@ -81,13 +81,4 @@ function listAnswers(): Schemas {
 
 function formatId(name: string, part: Part): string {
   return `urn:regen:${part}:${name.replaceAll(' ', '-')}:${SCHEMA_VERSION}`;
-}
-
-/** A field that is added later does not break programs which read an answer. */
-function removeLimits(schema: object): object {
-  return JSON.parse(
-    JSON.stringify(schema, (name, value) =>
-      name === 'additionalProperties' && value === false ? undefined : value,
-    ),
-  );
 }

@@ -23,6 +23,8 @@ export interface CommandContext extends ParsedCommand {
   readonly services: ServiceConnector;
   /** Whether the command can prompt. */
   readonly mayAsk: boolean;
+  /** Runs another command line in this process. */
+  runCommand(argv: readonly string[], system: System): Promise<number>;
 }
 
 /** What a function uses of the context of a command. */

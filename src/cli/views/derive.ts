@@ -153,6 +153,7 @@ function toCommand(view: View): Command {
     ...(view.aliases && { aliases: view.aliases }),
     ...(view.implied && { implied: view.implied }),
     ...(isSecret && { secret: true }),
+    ...(view.tool && { tool: view.tool }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { OperationName } from '../../contract/index.js';
-import type { CommandDestruction, Lookup } from '../command/command.js';
+import type { CommandDestruction, CommandTool, Lookup } from '../command/command.js';
 import type { Flags } from '../command/flags.js';
 import type { RunCommand } from '../connect/context.js';
 import type { Shape } from '../terminal/output.js';
@@ -39,6 +39,8 @@ export interface View {
   /** What a command without an operation destroys. Others have it from their operation. */
   readonly destroys?: CommandDestruction;
   readonly local?: true;
+  /** Agents can run it in their folder: see agents/folder-tools.ts. */
+  readonly tool?: CommandTool;
   /** Sentences shown below the flags, after the rules of the operation. */
   readonly notes?: readonly string[];
   readonly examples?: readonly string[];

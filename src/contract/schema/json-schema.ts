@@ -46,3 +46,12 @@ function addRules(written: Record<string, unknown>, schema: z.core.$ZodType, nam
   const keywords = rules.flatMap(({ schema: keyword }) => (keyword ? [keyword] : []));
   if (keywords.length > 0) written.allOf = keywords;
 }
+
+/** A field that is added later does not break programs which read an answer. */
+export function removeLimits(schema: object): JsonSchema {
+  return JSON.parse(
+    JSON.stringify(schema, (name, value) =>
+      name === 'additionalProperties' && value === false ? undefined : value,
+    ),
+  );
+}

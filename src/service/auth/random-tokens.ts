@@ -84,9 +84,15 @@ export async function recordUse(tx: Tx, table: TokenTable, id: string, now: numb
 const LIFETIME_MS = 365 * 24 * 60 * 60_000;
 
 // Decided: a token expires a year after it is created, unless another time is given.
-/** @throws Refused invalid_request if the time is not in the future */
-export function toExpiry(text: string | undefined, now: number): string {
-  const at = text === undefined ? now + LIFETIME_MS : Date.parse(text);
+/**
+ * @param seconds from now on, in place of the time
+ * @throws Refused invalid_request if the time is not in the future
+ */
+export function toExpiry(text: string | undefined, now: number, seconds?: number): string {
+  if (text !== undefined && seconds !== undefined)
+    throw invalidField('expires_in', 'cannot be given together with expires_at');
+  const lifetimeMs = seconds === undefined ? LIFETIME_MS : seconds * 1000;
+  const at = text === undefined ? now + lifetimeMs : Date.parse(text);
   if (at > now) return new Date(at).toISOString();
   throw invalidField('expires_at', 'must be in the future');
 }

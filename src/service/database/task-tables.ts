@@ -108,8 +108,10 @@ export interface ApiKeyTable {
   operations: Fixed<Json | null>;
   /** The most credits of a month, in UTC; null if only the user's limit applies. */
   credits_per_month: Fixed<number | null>;
+  /** The most credits until it ends; null without such a limit. */
+  credits: Fixed<number | null>;
   created_at: Fixed<Time>;
-  expires_at: Fixed<Time>;
+  expires_at: Time;
   last_used_at: Time | null;
   revoked_at: Time | null;
 }

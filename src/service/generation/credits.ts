@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
-import type { Budget as BudgetSchema } from '../../contract/usage.js';
+import type { Budget as BudgetSchema, TotalBudget } from '../../contract/usage.js';
 import {
   type Database,
   findRow,
   findRows,
   getRow,
   insertRow,
+  type Row,
   type Tx,
   updateRows,
 } from '../database/database.js';
@@ -42,6 +43,7 @@ export async function chargeCredits(
   context: Pick<Context, 'configuration' | 'now'>,
   charge: Charge,
 ): Promise<void> {
+  if (charge.keyId !== undefined) await requireValidKey(tx, context, charge.keyId);
   await requireBudget(tx, context, charge);
   const at = new Date(context.now()).toISOString();
   await insertRow(tx, 'credits', {
@@ -56,6 +58,17 @@ export async function chargeCredits(
     key_id: charge.keyId ?? null,
     vendor_credits: null,
   });
+}
+
+/**
+ * Refuses a key that was revoked or expired while inputs were fetched: nothing is charged to it after its revocation.
+ * Writing to its row makes other starts with it, and its revocation, wait for this one.
+ */
+async function requireValidKey(tx: Tx, { now }: Pick<Context, 'now'>, id: string): Promise<void> {
+  const last_used_at = new Date(now()).toISOString();
+  const isCurrent = (await updateRows(tx, 'api_keys', { id, revoked_at: null }, { last_used_at })) > 0;
+  if (isCurrent && (await getRow(tx, 'api_keys', { id })).expires_at > last_used_at) return;
+  throw new Refused('unauthenticated', 'The API key is expired or revoked.');
 }
 
 /** Why a task failed: its user cancelled it, its maker said so, or the service gave it up. */
@@ -111,8 +124,8 @@ type Budget = z.output<typeof BudgetSchema>;
 
 // Decided: budgets are per calendar month, in UTC. What a task cost is given back to the month of its charge.
 /**
- * Makes sure that a user's month, and that of the key, has enough left for a task.
- * @throws Refused quota_exceeded saying what is left and when it renews
+ * Makes sure that a user's month, that of the key, and the key itself have enough left for a task.
+ * @throws Refused quota_exceeded saying what is left, and when it renews if it does
  */
 export async function requireBudget(
   database: Database,
@@ -122,8 +135,15 @@ export async function requireBudget(
   if (amount === 0) return;
   if (keyId !== undefined) {
     const key = await getRow(database, 'api_keys', { id: keyId });
+    const who = `The API key ${key.name}`;
     const budget = await readKeyBudget(database, context, key);
-    if (budget) requireLeft(`The API key ${key.name}`, budget, amount);
+    if (budget) requireLeft(who, budget, amount);
+    const { credits = 0, left = amount } = (await readKeyTotal(database, key)) ?? {};
+    if (amount > left)
+      throw new Refused(
+        'quota_exceeded',
+        `${who} may spend ${credits} credits in all and ${left} are left, less than the ${amount} of this task.`,
+      );
   }
   const budget = await readUserBudget(database, context, userId);
   if (budget) requireLeft('You', budget, amount);
@@ -161,22 +181,26 @@ export async function readKeyBudget(
     : measureBudget(database, context, credits_per_month, ['key_id', id]);
 }
 
+/** @returns undefined if the key has no limit in all */
+export async function readKeyTotal(
+  database: Database,
+  { id, credits }: Pick<Row<'api_keys'>, 'id' | 'credits'>,
+): Promise<z.output<typeof TotalBudget> | undefined> {
+  if (credits === null) return undefined;
+  const used = await sumUsed(database, ['key_id', id]);
+  return { credits, used, left: Math.max(credits - used, 0) };
+}
+
+type Spender = readonly ['user_id' | 'key_id', string];
+
 async function measureBudget(
   database: Database,
   { now }: BudgetContext,
   limit: number,
-  [column, id]: readonly ['user_id' | 'key_id', string],
+  spender: Spender,
 ): Promise<Budget> {
   const month = toMonth(now());
-  const rows = await database
-    .selectFrom('credits')
-    .select(['kind', ({ fn }) => fn.sum<number>('amount').as('amount')])
-    .where(column, '=', id)
-    .where('month', '=', month)
-    .groupBy('kind')
-    .execute();
-  const sum = (kind: 'charge' | 'refund') => Number(rows.find((row) => row.kind === kind)?.amount ?? 0);
-  const used = sum('charge') - sum('refund');
+  const used = await sumUsed(database, spender, month);
   const [year, number] = month.split('-').map(Number) as [number, number];
   return {
     credits_per_month: Number(limit),
@@ -184,6 +208,19 @@ async function measureBudget(
     left: Math.max(limit - used, 0),
     renews_at: new Date(Date.UTC(year, number)).toISOString(),
   };
+}
+
+/** What counts for budgets. @param month absent: of all months */
+async function sumUsed(database: Database, [column, id]: Spender, month?: string): Promise<number> {
+  const rows = await database
+    .selectFrom('credits')
+    .select(['kind', ({ fn }) => fn.sum<number>('amount').as('amount')])
+    .where(column, '=', id)
+    .$if(month !== undefined, (all) => all.where('month', '=', month as string))
+    .groupBy('kind')
+    .execute();
+  const sum = (kind: 'charge' | 'refund') => Number(rows.find((row) => row.kind === kind)?.amount ?? 0);
+  return sum('charge') - sum('refund');
 }
 
 /** The month of a time in UTC: `2026-03`. @param milliseconds since the epoch */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createRandomToken, maskToken, parseTokenLimit, toExpiry } from '../auth/random-tokens.js';
-import { type Database, insertRow, type Row, updateRows } from '../database/database.js';
+import { type Database, getRow, insertRow, type Row, updateRows } from '../database/database.js';
 import type { Handlers, OperationAnswer, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { requireKeyQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
-import { readKeyBudget } from './credits.js';
+import { readKeyBudget, readKeyTotal } from './credits.js';
 
 type ApiKey = OperationAnswer<'key.create'>;
 
@@ -24,7 +24,8 @@ const createKey: Write<'key.create'> = async (call, tx) => {
     operations: body.operations ? JSON.stringify(body.operations) : null,
     credits_per_month: body.credits_per_month ?? null,
     created_at: new Date(context.now()).toISOString(),
-    expires_at: toExpiry(body.expires_at, context.now()),
+    credits: body.credits ?? null,
+    expires_at: toExpiry(body.expires_at, context.now(), body.expires_in),
     last_used_at: null,
     revoked_at: null,
   };
@@ -45,14 +46,28 @@ const listKeys: Read<'key.list'> = async ({ caller, context }, database) => {
   return Promise.all(rows.map((row) => viewKey(database, context, row)));
 };
 
+// Decided: an expired key can be extended, so that one outlasts the sleep of the machine that renews it.
+const updateKey: Write<'key.update'> = async (call, tx) => {
+  const { params, body, caller, context } = call;
+  const own = { id: params.keyId, revoked_at: null, user_id: caller.userId as string };
+  const expires_at = toExpiry(body.expires_at, context.now(), body.expires_in);
+  if ((await updateRows(tx, 'api_keys', own, { expires_at })) === 0) throw keyNotFound(params.keyId);
+  const reason = `until ${expires_at}`;
+  await recordAction(call, tx, { kind: 'api_key', id: params.keyId, action: 'api_key.update', reason });
+  return viewKey(tx, context, await getRow(tx, 'api_keys', { id: params.keyId }));
+};
+
+function keyNotFound(id: string): Refused {
+  return new Refused('not_found', `There is no API key ${id}.`);
+}
+
 // Decided: admins may revoke the keys of all users, because a leaked key spends until it ends.
 const revokeKey: Write<'key.revoke'> = async (call, tx) => {
   const { params, caller, context } = call;
   const current = { id: params.keyId, revoked_at: null };
   const own = caller.admin ? current : { ...current, user_id: caller.userId as string };
   const revoked_at = new Date(context.now()).toISOString();
-  if ((await updateRows(tx, 'api_keys', own, { revoked_at })) === 0)
-    throw new Refused('not_found', `There is no API key ${params.keyId}.`);
+  if ((await updateRows(tx, 'api_keys', own, { revoked_at })) === 0) throw keyNotFound(params.keyId);
   await recordAction(call, tx, { kind: 'api_key', id: params.keyId, action: 'api_key.revoke' });
 };
 
@@ -63,6 +78,7 @@ async function viewKey(database: Database, context: Context, row: Row<'api_keys'
     token: maskToken('api_keys', row),
     operations: parseTokenLimit(row.operations) as ApiKey['operations'],
     budget: await readKeyBudget(database, context, row),
+    total: await readKeyTotal(database, row),
     created_at: row.created_at,
     expires_at: row.expires_at,
     last_used_at: row.last_used_at ?? undefined,
@@ -72,5 +88,6 @@ async function viewKey(database: Database, context: Context, row: Row<'api_keys'
 export const keyHandlers = {
   'key.create': { write: createKey },
   'key.list': { read: listKeys },
+  'key.update': { write: updateKey },
   'key.revoke': { write: revokeKey },
 } satisfies Partial<Handlers>;

@@ -18,7 +18,7 @@ import type { NewTask } from './new-task.js';
 import { listCreations, parseResults } from './results.js';
 import { getVisibleTask, readLinkedResults } from './task-access.js';
 import { getTaskKind } from './task-files.js';
-import { TASK_STATUSES } from './task-states.js';
+import { ACTIVE_STATUSES, TASK_STATUSES } from './task-states.js';
 
 type Creations = z.output<typeof VideoCreations>;
 
@@ -88,13 +88,15 @@ const getAccount: Read<'task.get'> = async (call, database) => {
 
 /** Answers `task.list`: of an API key, those that it started. */
 const listTasks: Read<'task.list'> = async ({ query, caller, context }, database) => {
-  const { page, limit } = query;
+  const { page, limit, key_id, state } = query;
   const offset = requireReachablePage(query);
   const isKey = caller.kind === 'api_key';
   const own = database
     .selectFrom('tasks')
     .where('creator', '=', caller.userId as string)
     .$if(isKey, (all) => all.where('key_id', '=', caller.tokenId as string))
+    .$if(key_id !== undefined, (all) => all.where('key_id', '=', key_id as string))
+    .$if(state === 'unfinished', (all) => all.where('status', 'in', ACTIVE_STATUSES))
     // The token of a publisher sees none.
     .$if(caller.kind === 'personal_access_token', (all) => all.where(sql<boolean>`1 = 0`));
   const rows = await own

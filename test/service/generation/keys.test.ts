@@ -1,18 +1,24 @@
-import { describe, expect, it } from 'vitest';
+import { EventEmitter, once } from 'node:events';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { settleCredits } from '../../../src/service/generation/credits.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
 import { createFilmingEngine } from '../../support/filming-engine.js';
 import {
   createSmallestBody,
   formatStatusPath,
+  pixel,
   startPaths,
   startTask,
+  unwrapTask,
   waitForTask,
 } from '../../support/generation.js';
+import { listenOn } from '../../support/listen.js';
 import { registryForFile } from '../../support/registry.js';
 import { type Answered, ask } from '../../support/service.js';
 
 const registry = registryForFile(
-  { prices: { image: { relight: 30, upscaler: 5 } } },
+  { prices: { image: { relight: 30, upscaler: 5 } }, quotas: { tasksInFlight: 300 } },
   { engines: { image: createCopyingEngine(), video: createFilmingEngine() } },
 );
 
@@ -83,6 +89,100 @@ describe('an API key', () => {
     expect(rows).toContainEqual(expect.objectContaining({ key_name: 'small', credits: 35, tasks: 2 }));
   });
 
+  it('spends what it may in all, over months, and what is given back can be spent again', async () => {
+    const { token, id, total } = await createKey({ name: 'purse', credits: 65 });
+    expect(total).toEqual({ credits: 65, used: 0, left: 65 });
+    const find = async () =>
+      (await registry().ok('eve', 'GET', '/users/keys')).find((one: Answered) => one.id === id);
+    const { body } = await startWithToken(token);
+    expect((await startWithToken(token)).status).toBe(200);
+    // An earlier month counts, too.
+    await registry().change((tx) =>
+      sql`update credits set month = '2020-01' where key_id = ${id}`.execute(tx),
+    );
+    const refused = await startWithToken(token);
+    expect([refused.status, refused.body.error, refused.body.message]).toEqual([
+      403,
+      'quota_exceeded',
+      'The API key purse may spend 65 credits in all and 5 are left, less than the 30 of this task.',
+    ]);
+    expect((await startWithToken(token, 'image.upscaler')).status).toBe(200);
+    expect((await find()).total).toEqual({ credits: 65, used: 65, left: 0 });
+    await registry().change((tx) =>
+      settleCredits(tx, unwrapTask(body).task_id, { cause: 'maker', isAsked: false, now: Date.now() }),
+    );
+    expect((await find()).total).toEqual({ credits: 65, used: 35, left: 30 });
+    expect((await startWithToken(token)).status).toBe(200);
+    expect((await startWithToken(token, 'image.upscaler')).status).toBe(403);
+  });
+
+  it('is never charged more than its credits in all, although 200 tasks start at once', async () => {
+    const { token, id } = await createKey({ credits: 50 });
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => startWithToken(token, 'image.upscaler')),
+    );
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    expect([count(200), count(403)]).toEqual([10, 190]);
+    const { rows } = await registry().ok('eve', 'GET', '/users/usage?by=key');
+    expect(rows).toContainEqual(expect.objectContaining({ key_id: id, credits: 50, tasks: 10 }));
+  });
+
+  it('is charged nothing after it was revoked, although the start began before', async () => {
+    const images = new EventEmitter();
+    const asked = once(images, 'request');
+    const { url, close } = await listenOn((_, response) => images.emit('request', response));
+    onTestFinished(close);
+    const image = `${url}/image.png`;
+    const { id, token } = await createKey({ credits: 50 });
+    const json = { ...createSmallestBody('image.upscaler'), image };
+    const start = ask(registry().url + startPaths['image.upscaler'], { method: 'POST', token, json });
+    const [response] = await asked;
+    await registry().ok('eve', 'DELETE', `/users/keys/${id}`);
+    response.end(Buffer.from(pixel, 'base64'));
+    expect((await start).status).toBe(401);
+    const listed = await registry().ok('eve', 'GET', `/users/tasks?key_id=${id}`);
+    expect(listed.tasks).toEqual([]);
+  });
+
+  it('expires after a number of seconds, and can be extended until it is revoked, by its user only', async () => {
+    const { as, ok, change } = registry();
+    const { id, token, created_at, expires_at } = await createKey({ expires_in: 60 });
+    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(60_000);
+    const path = `/users/keys/${id}`;
+    await change((tx) =>
+      tx.updateTable('api_keys').set({ expires_at: created_at }).where('id', '=', id).execute(),
+    );
+    expect((await startWithToken(token)).status).toBe(401);
+    for (const who of ['bob', 'admin'] as const)
+      expect((await as(who, 'PUT', path, { expires_in: 60 })).status).toBe(404);
+    const extended = await ok('eve', 'PUT', path, { expires_in: 3600 });
+    expect(extended).toMatchObject({ id, token: expect.stringContaining('****') });
+    expect(Date.parse(extended.expires_at)).toBeGreaterThan(Date.now() + 3_500_000);
+    expect((await startWithToken(token)).status).toBe(200);
+    const own = await ask(registry().url + path, { method: 'PUT', token, json: { expires_in: 60 } });
+    expect([own.status, own.body.error]).toEqual([403, 'forbidden']);
+    await ok('eve', 'DELETE', path);
+    expect((await as('eve', 'PUT', path, { expires_in: 60 })).status).toBe(404);
+  });
+
+  it('lists the tasks of one key, and those that have not ended', async () => {
+    const { url } = registry();
+    const { id, token } = await createKey();
+    const other = await createKey();
+    const task = await startTask({ url, token });
+    await waitForTask({ url, token }, task);
+    const read = async (query: string, caller = registry().tokens.eve) =>
+      (await ask(`${url}/users/tasks?${query}`, { token: caller })).body.tasks.map(
+        (one: Answered) => one.task_id,
+      );
+    expect(await read(`key_id=${id}`)).toEqual([task]);
+    expect(await read(`key_id=${id}&state=unfinished`)).toEqual([]);
+    expect(await read(`key_id=${other.id}`)).toEqual([]);
+    // Neither another key nor another user sees them.
+    expect(await read(`key_id=${id}`, other.token)).toEqual([]);
+    expect(await read(`key_id=${id}`, registry().tokens.bob)).toEqual([]);
+  });
+
   it('ends when its user or an admin revokes it, but no other user can, and its usage stays', async () => {
     const { as, ok } = registry();
     const { id, token } = await createKey({ name: 'leaked' });
@@ -103,6 +203,13 @@ describe('an API key', () => {
     [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at must be in the future'],
     [{ operations: ['image.paint'] }, 'operations.0'],
     [{ credits_per_month: -1 }, 'credits_per_month'],
+    [{ credits: -1 }, 'credits'],
+    [{ credits: 1.5 }, 'credits'],
+    [{ expires_in: 0 }, 'expires_in'],
+    [
+      { expires_in: 60, expires_at: '2099-01-01T00:00:00Z' },
+      'expires_in cannot be given together with expires_at',
+    ],
   ])('with %j is refused', async (fields, message) => {
     const { status, body } = await registry().as('eve', 'POST', '/users/keys', { name: 'x', ...fields });
     expect([status, body.message]).toEqual([400, expect.stringContaining(message)]);
