@@ -12,7 +12,7 @@ import { createPartPath } from '../../disk/part-file.js';
 import { writePrivateFile } from '../../disk/private-file.js';
 import type { Context } from '../operation/context.js';
 import { type Engine, EngineFailure, type EngineFile, type EngineJob } from '../operation/engine.js';
-import { ACCEPTED_TYPES } from './download-results.js';
+import { ACCEPTED_TYPES } from './remote/download-results.js';
 
 /** What an engine answered to a request. The files lie beside it. */
 const Cassette = z.object({

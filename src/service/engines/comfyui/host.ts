@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { readFileType } from '../../../disk/file-type.js';
 import { EngineFailure } from '../../operation/engine.js';
-import { NoAnswer, type RemoteAnswer, RemoteServer } from '../remote-server.js';
+import { NoAnswer, type RemoteAnswer, RemoteServer } from '../remote/remote-server.js';
 
 /** Its queue has the whole graphs of all that wait. */
 const MAX_ANSWER_BYTES = 64 * 1024 ** 2;

@@ -2,7 +2,11 @@ import { isRecord } from '../../../contract/json.js';
 import type { TaskKind } from '../../../contract/operation.js';
 import { getPromisedType } from '../../../disk/file-type.js';
 import { EngineFailure, type EngineFile, type EngineJob } from '../../operation/engine.js';
-import { downloadResults as download, type RemoteFile, type ResultLimits } from '../download-results.js';
+import {
+  downloadResults as download,
+  type RemoteFile,
+  type ResultLimits,
+} from '../remote/download-results.js';
 import type { ComfyUiHost } from './host.js';
 import { stripPng } from './strip-png.js';
 

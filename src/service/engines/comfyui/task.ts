@@ -11,9 +11,9 @@ import {
   type EngineResult,
   type EngineWait,
 } from '../../operation/engine.js';
-import type { ResultLimits } from '../download-results.js';
-import { getPauseMs, MIN_FAILURES } from '../pauses.js';
-import { NoAnswer } from '../remote-server.js';
+import type { ResultLimits } from '../remote/download-results.js';
+import { getPauseMs, MIN_FAILURES } from '../remote/pauses.js';
+import { NoAnswer } from '../remote/remote-server.js';
 import { explainFailure, explainRefusal } from './explain.js';
 import { type ComfyUiHost, NotComfyUi } from './host.js';
 import { cancelPrompt, findPrompt } from './prompt.js';

@@ -4,7 +4,7 @@ import { loadVendorProfile } from '../../configuration/vendor-profile.js';
 import { type Database, findRow, getRow } from '../../database/database.js';
 import type { Context } from '../../operation/context.js';
 import type { Engine, EngineJob } from '../../operation/engine.js';
-import type { ResultLimits } from '../download-results.js';
+import type { ResultLimits } from '../remote/download-results.js';
 import type { VendorCallbacks } from './callbacks.js';
 import { createUpstreamEngine } from './engine.js';
 import { createRequestWindow } from './request-window.js';

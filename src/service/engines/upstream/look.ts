@@ -7,8 +7,8 @@ import {
   type EngineResult,
   type EngineWait,
 } from '../../operation/engine.js';
-import { downloadResults, type ResultSource } from '../download-results.js';
-import { NoAnswer } from '../remote-server.js';
+import { downloadResults, type ResultSource } from '../remote/download-results.js';
+import { NoAnswer } from '../remote/remote-server.js';
 import { findText, type VendorStatus } from './parse-answers.js';
 import { type RetryReason, type UpstreamTask, waitForLook, waitForRetry } from './retry.js';
 import { saveState, type UpstreamState } from './state.js';

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../contract/json.js';
 import type { VendorErrorForm, VendorTaskForm } from '../../configuration/vendor-profile.js';
-import type { RemoteFile } from '../download-results.js';
+import type { RemoteFile } from '../remote/download-results.js';
 
 /** A file that a vendor made. */
 interface VendorFile extends RemoteFile {

@@ -1,6 +1,6 @@
 import { parseRetryAfter } from '../../../wire/retry-after.js';
 import { EngineFailure, type EngineResult, type EngineWait, TaskEnded } from '../../operation/engine.js';
-import { NoAnswer, type RemoteAnswer } from '../remote-server.js';
+import { NoAnswer, type RemoteAnswer } from '../remote/remote-server.js';
 import { downloadFiles } from './look.js';
 import {
   findReason,

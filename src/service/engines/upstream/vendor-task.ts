@@ -1,4 +1,4 @@
-import { NoAnswer, type RemoteAnswer } from '../remote-server.js';
+import { NoAnswer, type RemoteAnswer } from '../remote/remote-server.js';
 import { findReason, findText, parseResults, parseStatus, type VendorStatus } from './parse-answers.js';
 import type { UpstreamTask } from './retry.js';
 import { chooseRoute } from './route.js';

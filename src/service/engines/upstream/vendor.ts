@@ -1,6 +1,6 @@
 import type { VendorSettings } from '../../configuration/generation-settings.js';
 import type { VendorProfile } from '../../configuration/vendor-profile.js';
-import { type RemoteAnswer, type RemoteRequest, RemoteServer } from '../remote-server.js';
+import { type RemoteAnswer, type RemoteRequest, RemoteServer } from '../remote/remote-server.js';
 
 /** More than any answer needs, including the echoed payload. */
 const MAX_ANSWER_BYTES = 16 * 1024 ** 2;

@@ -1,4 +1,4 @@
-import { backoffMs } from '../../wire/backoff.js';
+import { backoffMs } from '../../../wire/backoff.js';
 
 /** A machine that slept for a day, or was not connected, has hardly asked. */
 export const MIN_FAILURES = 5;

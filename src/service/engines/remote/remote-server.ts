@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Agent } from 'undici';
-import { parseJson } from '../../contract/json.js';
-import { notifyOnStart } from '../../wire/notify-on-start.js';
-import { BodyTooLong, readBody } from '../../wire/read-body.js';
-import { createOperatorAgent } from '../network/guarded-agent.js';
-import { runWithin, TimedOut } from '../network/run-within.js';
+import { parseJson } from '../../../contract/json.js';
+import { notifyOnStart } from '../../../wire/notify-on-start.js';
+import { BodyTooLong, readBody } from '../../../wire/read-body.js';
+import { createOperatorAgent } from '../../network/guarded-agent.js';
+import { runWithin, TimedOut } from '../../network/run-within.js';
 
 export interface RemoteRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -55,7 +55,7 @@ export class RemoteServer {
     };
     try {
       return await runWithin(answerMs, signal, async (signal) => {
-        const { request } = await import('../../wire/undici.js');
+        const { request } = await import('../../../wire/undici.js');
         const url = new URL(this.baseUrl + path);
         this.#agent ??= await createOperatorAgent(url);
         const headers = { ...message.headers, accept: 'application/json', 'user-agent': 'regen' };

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TaskKind } from '../../contract/operation.js';
-import type { Limits } from '../../contract/schema/limits.js';
-import { isUrl } from '../../contract/schema/values.js';
-import { readFileType } from '../../disk/file-type.js';
-import { formatBytes } from '../../wire/format-bytes.js';
-import { FetchFailed, FileTooLarge, fetchMedia } from '../network/fetch-media.js';
-import type { OwnOrigin } from '../network/guarded-agent.js';
-import type { EngineFailure, EngineFile, EngineJob } from '../operation/engine.js';
+import type { TaskKind } from '../../../contract/operation.js';
+import type { Limits } from '../../../contract/schema/limits.js';
+import { isUrl } from '../../../contract/schema/values.js';
+import { readFileType } from '../../../disk/file-type.js';
+import { formatBytes } from '../../../wire/format-bytes.js';
+import { FetchFailed, FileTooLarge, fetchMedia } from '../../network/fetch-media.js';
+import type { OwnOrigin } from '../../network/guarded-agent.js';
+import type { EngineFailure, EngineFile, EngineJob } from '../../operation/engine.js';
 
 /** What may be returned for one task. */
 export type ResultLimits = Pick<Limits, 'resultFiles' | 'resultBytes'>;
