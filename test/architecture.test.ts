@@ -241,7 +241,7 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
     what: 'child_process',
     found:
       /(?:from |\bimport ?\(|\b(?:require|getBuiltinModule)\()\s*['"](?:node:)?(?:child_process|cluster)['"]/,
-    at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/local|sign-in\/opener|terminal\/(keychain-process|pager)|webhooks\/actions)|disk\/limited-child|pack\/git-fetch)\.ts$/,
+    at: /^src\/(cli\/(commands\/admin-exec|completion\/live|connect\/local|sign-in\/opener|terminal\/(keychain-process|pager|run-program))|disk\/limited-child|pack\/git-fetch)\.ts$/,
   },
   {
     // A folder may be another person's work, and a pipe or a device in it never ends: disk/folder-file opens its files.

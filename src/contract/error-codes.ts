@@ -42,6 +42,7 @@ export const errorCodes = {
   method_not_allowed: code(405, 2, 'The path does not support this method.'),
   definitions_already_set: code(409, 5, 'The definitions of this version are already stored.'),
   idempotency_in_flight: code(409, 7, 'A request with the same idempotency key is still running.'),
+  unknown_cursor: code(410, 5, 'The feed does not have the change of the cursor; start again without one.'),
   length_required: code(411, 2, 'The upload has no Content-Length.'),
   too_large: code(413, 2, 'The body is larger than this operation accepts.'),
   unsupported_media_type: code(415, 2, 'The content type of the body is not accepted here.'),

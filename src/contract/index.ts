@@ -11,6 +11,7 @@ import {
   type TaskKind,
 } from './operation.js';
 import { publisher } from './publisher.js';
+import { registry } from './registry.js';
 import { service } from './service.js';
 import { task } from './task.js';
 import { user } from './user.js';
@@ -24,6 +25,7 @@ export const contract = {
   node,
   version,
   hostNodes,
+  registry,
   user,
   key,
   admin,

@@ -5,7 +5,7 @@ import { type ArchiveLimits, type ArchiveWriter, type Inspection, inspectArchive
 import { ArchiveRefusal } from './zip.js';
 
 /**
- * Unpacks an untrusted archive into an empty folder that nobody else writes to. If it is refused, the folder holds what
+ * Unpacks an untrusted archive into an empty folder that no one else writes to. If it is refused, the folder holds what
  * was unpacked before, and must be removed.
  *
  * @param skips whether a file is left out

@@ -104,11 +104,10 @@ export function formatError(error: unknown, id?: string | number): object {
 }
 
 /** The status of HTTP for an answer: the current revision has some for requests that cannot be answered. */
-export function findStatus(error: unknown, { params }: Pick<RpcRequest, 'params'>): number {
-  if (!(error instanceof RpcError)) return 500;
-  if (error.code === HEADER_MISMATCH || error.code === UNSUPPORTED_VERSION) return 400;
+export function findStatus({ code }: RpcError, { params }: Pick<RpcRequest, 'params'>): number {
+  if (code === HEADER_MISMATCH || code === UNSUPPORTED_VERSION) return 400;
   if (readVersion(params) === undefined) return 200;
-  return error.code === codes.method ? 404 : 400;
+  return code === codes.method ? 404 : 400;
 }
 
 /** Answers a request. @throws RpcError */

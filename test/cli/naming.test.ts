@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commandTree } from '../../src/cli/command-tree.js';
-import { shortenStatus } from '../../src/cli/terminal/status-names.js';
+import { shortenStatus } from '../../src/contract/status-names.js';
 import { homeForTest, regen, type Surroundings } from '../support/cli.js';
 import { comfyRegistryForTest } from '../support/comfy-registry.js';
 import { png } from '../support/generation-double.js';

@@ -1,10 +1,11 @@
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import type { RunningService } from '../../src/service/serve.js';
 import { ciStageForTest } from '../support/ci-stage.js';
 import { regen } from '../support/cli.js';
+import { createZip } from '../support/create-zip.js';
 import { listenOn } from '../support/listen.js';
 import { packForTest } from '../support/packs.js';
 import { ask, folderForTest, publisherForTest, serviceForTest } from '../support/service.js';
@@ -54,6 +55,67 @@ it('a version of a trust with --stage waits for an owner, who sees what it chang
     2,
     expect.stringContaining('is Active and cannot become Active'),
   ]);
+});
+
+it('a job that may only stage changes nothing that others see, its node included, before an owner approves it', async () => {
+  const { job, sign, owner, token, url } = await ciStageForTest(['--stage']);
+  expect((await regen(['version', 'publish', packForTest()], { env: token })).exit).toBe(0);
+  const change = (text: string) => text.replace('description = "A pack"', 'description = "Taken over"');
+  const pack = packForTest({ version: '1.1.0' });
+  const manifest = join(pack, 'pyproject.toml');
+  writeFileSync(manifest, change(readFileSync(manifest, 'utf8')));
+  expect((await regen(['version', 'publish', pack], { env: job })).exit).toBe(0);
+  const readNode = async () => (await ask(`${url}/nodes/pack`)).body;
+  expect((await readNode()).description).toBe('A pack');
+
+  const exchange = { method: 'POST', json: { token: await sign() } };
+  const { body } = await ask(`${url}/publishers/acme/trusts/exchange`, exchange);
+  const act = (method: string, path: string, json?: object) =>
+    ask(`${url}/publishers/acme${path}`, { method, token: body.token, json });
+  for (const [method, path, json] of [
+    ['PUT', '/nodes/pack/versions/1.0.0', { deprecated: true }],
+    ['PUT', '/nodes/pack', { description: 'Taken over' }],
+    ['DELETE', '/nodes/pack/versions/1.0.0'],
+    ['DELETE', '/nodes/pack'],
+    ['POST', '/nodes/pack/versions/1.1.0/approve'],
+    ['POST', '/tokens', { name: 'mine', description: 'x' }],
+    ['POST', '/trusts', { issuer: 'github', repository: 'evil/x', workflow: 'a.yml' }],
+  ] as const)
+    expect([path, (await act(method, path, json)).status]).toEqual([path, 403]);
+  expect(await readNode()).toMatchObject({ description: 'A pack', latest_version: { version: '1.0.0' } });
+
+  expect((await regen(['version', 'approve', 'pack@1.1.0'], { env: owner })).exit).toBe(0);
+  expect(await readNode()).toMatchObject({
+    description: 'Taken over',
+    latest_version: { version: '1.1.0' },
+  });
+});
+
+it('what waits for approval cannot be replaced after the review: its URL takes one upload', async () => {
+  const { owner, url, personalAccessToken } = await ciStageForTest();
+  const json = {
+    ...{ personal_access_token: personalAccessToken, stage: true, node: { id: 'pack' } },
+    node_version: { version: '1.0.0' },
+  };
+  const path = `${url}/publishers/acme/nodes/pack/versions`;
+  const register = () => ask(path, { method: 'POST', token: personalAccessToken, json });
+  const { signedUrl } = (await register()).body;
+  const zipped = { 'content-type': 'application/zip' };
+  const upload = async (files: Record<string, string>) =>
+    (await fetch(signedUrl, { method: 'PUT', headers: zipped, body: await createZip(files) })).status;
+  expect(await upload({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' })).toBeLessThan(300);
+  const read = () => regen(['version', 'get', 'pack', '1.0.0', '--json'], { env: owner });
+  await waitFor(async () => expect(JSON.parse((await read()).stdout).archive_sha256).toBeTruthy());
+  const { archive_sha256 } = JSON.parse((await read()).stdout);
+  expect(await upload({ '__init__.py': 'NODE_CLASS_MAPPINGS = {"Other": 1}\n' })).toBeGreaterThanOrEqual(400);
+  expect((await register()).status).toBe(400);
+  await waitFor(async () =>
+    expect((await regen(['version', 'approve', 'pack@1.0.0'], { env: owner })).exit).toBe(0),
+  );
+  expect(JSON.parse((await read()).stdout)).toMatchObject({
+    archive_sha256,
+    status: 'NodeVersionStatusActive',
+  });
 });
 
 it('a staged version that is flagged cannot be approved by its owner', async () => {

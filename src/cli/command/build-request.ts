@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { parseJson } from '../../contract/json.js';
 import { parseText } from '../../contract/schema/parse-text.js';
+import { completeStatus } from '../../contract/status-names.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import { usage } from '../terminal/failure.js';
-import { completeStatus } from '../terminal/status-names.js';
 import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
 import {

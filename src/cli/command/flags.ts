@@ -1,5 +1,5 @@
 import type { FieldDescription } from '../../contract/schema/fields.js';
-import { shortenStatus } from '../terminal/status-names.js';
+import { shortenStatus } from '../../contract/status-names.js';
 import type { Flag } from './command.js';
 
 type FlagDetails = Pick<Flag, 'repeat' | 'choices' | 'hidden' | 'only'>;

@@ -1,11 +1,16 @@
-import { createWriteStream, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { computeSha256 } from '../../flows/digest.js';
+import { downloadArchive } from '../../flows/install/download-archive.js';
 import { readPack } from '../../flows/publish/pack.js';
 import { readVersion } from '../../flows/publish/published.js';
-import { compareSource, type FileDifference, readArchivedFiles } from '../../flows/trust/source-match.js';
-import { readVersionStatement, requireVouched } from '../../flows/trust/version-statement.js';
+import {
+  type ComparedFiles,
+  compareFiles,
+  type FileDifference,
+  readArchivedFiles,
+  readSourceFiles,
+} from '../../flows/trust/compare-files.js';
 import { fetchGitSource } from '../../pack/git-fetch.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
@@ -52,43 +57,37 @@ export async function run(context: Context): Promise<void> {
 }
 
 async function verifyVersion(context: Context, scratch: string): Promise<void> {
-  const { args, command, output, signal, services } = context;
+  const { args, command, output, signal, services, flags } = context;
   const [nodeId, asked] = [args.nodeId as string, args.version as string];
-  const service = await services.reach();
-  const { client } = service;
+  const { client, signer, name: registry } = await services.reach();
   const found = await readVersion({ client, nodeId, version: asked, signal });
-  const { version = asked, downloadUrl } = found ?? {};
-  if (!downloadUrl) throw new Failure(`${nodeId} ${asked} cannot be downloaded.`, { code: 'not_found' });
+  if (!found?.downloadUrl)
+    throw new Failure(`${nodeId} ${asked} cannot be downloaded.`, { code: 'not_found' });
+  const { version = asked } = found;
   const about = `${nodeId} ${version}`;
-  const progress = new Progress(output);
-  try {
-    await progress.stage(`Checking ${about}`);
-    const path = join(scratch, 'node.zip');
-    await client.download(downloadUrl, { to: createWriteStream(path), credential: true, signal });
-    const sha256 = await computeSha256(path);
-    const signed = await readVersionStatement(service.signer, { nodeId, version });
-    if (signed) requireVouched(signed, sha256, about);
-    const published = await readArchivedFiles(path);
-    const place = readText(context.flags, 'source');
-    const differences = place === undefined ? [] : await compare(context, place, version, published, scratch);
-    progress.end();
-    if (signed) await reportSigner(output, service.name, signed);
-    const answer = {
-      ...{ node_id: nodeId, version, archive_sha256: sha256, tree_sha256: published.tree },
-      ...{
-        key: signed?.kid ?? null,
-        verdict: signed?.verdict ?? null,
-        provenance: signed?.provenance ?? null,
-      },
-      source: place === undefined ? null : { place, differences },
-    };
-    await output.answer(output.mode.json ? answer : toRows(answer, service.name), command.shape);
-    if (!signed)
-      await output.note(`${service.name} signs nothing, so only its address vouches for the archive.`);
-    if (differences.length > 0) throw toDifferenceFailure(about, place as string, differences);
-  } finally {
-    progress.end();
-  }
+  using progress = new Progress(output);
+  await progress.stage(`Checking ${about}`);
+  const path = join(scratch, 'node.zip');
+  const { sha256, signed } = await downloadArchive(
+    client,
+    { ...found, node_id: nodeId, version },
+    { path, signer, signal },
+  );
+  const { tree, files } = await readArchivedFiles(path, about);
+  const place = readText(flags, 'source');
+  const source =
+    place === undefined
+      ? null
+      : { place, differences: await compare(context, place, version, files, scratch) };
+  progress.end();
+  if (signed) await reportSigner(output, registry, signed);
+  const { kid: key = null, verdict = null, provenance = null } = signed ?? {};
+  const digests = { archive_sha256: sha256, tree_sha256: tree };
+  const answer = { node_id: nodeId, version, ...digests, key, verdict, provenance, source };
+  await output.answer(output.mode.json ? answer : toRows(answer, registry), command.shape);
+  if (!signed)
+    await output.note(`${registry} signed nothing of it, so only its address vouches for the archive.`);
+  if (source?.differences.length) throw toDifferenceFailure(about, source);
 }
 
 /** Packs the source, and compares it with the published files. */
@@ -96,7 +95,7 @@ async function compare(
   context: Context,
   place: string,
   version: string,
-  published: Awaited<ReturnType<typeof readArchivedFiles>>,
+  published: ComparedFiles,
   scratch: string,
 ): Promise<FileDifference[]> {
   const { system, signal, services, flags } = context;
@@ -116,7 +115,7 @@ async function compare(
     allowSecrets: true,
     ...(await services.findFormat()).packRules,
   });
-  return compareSource(pack, published, scratch, signal);
+  return compareFiles(await readSourceFiles(pack, scratch, signal), published);
 }
 
 interface Verification {
@@ -129,18 +128,15 @@ interface Verification {
 }
 
 function toRows({ key, verdict, provenance, source, ...digests }: Verification, registry: string) {
-  const signer = key === null ? 'nobody' : `${registry}, key ${key}`;
-  return [
-    { what: 'archive', by: signer, detail: `SHA-256 ${digests.archive_sha256}` },
-    { what: 'files', by: signer, detail: `SHA-256 ${digests.tree_sha256}` },
-    ...(verdict ? [{ what: 'verdict', by: signer, detail: verdict }] : []),
-    ...(provenance
-      ? [{ what: 'provenance', by: provenance.issuer ?? '', detail: describeProvenance(provenance) }]
-      : []),
-    ...(source
-      ? [{ what: 'source', by: source.place, detail: describeDifferences(source.differences) }]
-      : []),
-  ];
+  const signer = key === null ? 'no one' : `${registry}, key ${key}`;
+  const rows = [
+    ['archive', signer, `SHA-256 ${digests.archive_sha256}`],
+    ['files', signer, `SHA-256 ${digests.tree_sha256}`],
+    ['verdict', signer, verdict],
+    ['provenance', provenance?.issuer, provenance && describeProvenance(provenance)],
+    ['source', source?.place, source && describeDifferences(source.differences)],
+  ] as const;
+  return rows.flatMap(([what, by = '', detail]) => (detail ? [{ what, by, detail }] : []));
 }
 
 function describeProvenance({ issuer: _, ...facts }: Readonly<Record<string, string>>): string {
@@ -155,7 +151,10 @@ function describeDifferences(differences: readonly FileDifference[]): string {
     : `${formatCount(differences.length, 'file')} differ`;
 }
 
-function toDifferenceFailure(about: string, place: string, differences: readonly FileDifference[]): Failure {
+function toDifferenceFailure(
+  about: string,
+  { place, differences }: NonNullable<Verification['source']>,
+): Failure {
   return new Failure(`${about} is not what ${place} makes.`, {
     code: 'source_differs',
     details: differences.slice(0, 100).map(({ path, difference }) => ({ path, message: `is ${difference}` })),

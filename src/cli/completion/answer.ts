@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
+import { shortenStatus } from '../../contract/status-names.js';
 import type { Argument, Command, Flag, Mode } from '../command/command.js';
 import { toKebabCase } from '../command/flags.js';
 import { listSubcommands } from '../command/help.js';
 import { findFolders } from '../connect/folders.js';
-import { shortenStatus } from '../terminal/status-names.js';
 import type { System } from '../terminal/system.js';
 import { BuiltTree } from '../views/tree.js';
 import { type Line, listFlags, parseLine } from './line.js';

@@ -1,5 +1,5 @@
+import { shortenStatus } from '../../contract/status-names.js';
 import { formatCell, listFields, readField } from './rows.js';
-import { shortenStatus } from './status-names.js';
 import { capitalize, oneLine } from './text.js';
 
 /** What a state means to the reader: its colour. */

@@ -36,6 +36,8 @@ export const failureCodes = {
   provider_unconfirmed: ['The user has not confirmed the identity provider of the service.', 4],
   issuer_unusable: ['The identity provider of the service cannot be used.', 7],
   keychain_unavailable: ['The keychain of this machine cannot be used.', 4],
+  state_in_use: ['Another process follows the changes with the same state file.', 5],
+  exec_failed: ['The program of --exec failed, so its change is tried again.', 9],
   batch_running: ['Another process is running the same batch.', 5],
   folder_in_use: ['Another service uses the data folder.', 5],
   findings: ['A finding would flag the version; nothing was published.', 6],

@@ -1,9 +1,9 @@
 import comfy from '../../contract/naming/comfy.json' with { type: 'json' };
 import { Naming } from '../../contract/naming/naming.js';
 import type { NamingMap } from '../../contract/naming/naming-map.js';
+import { shortenStatus } from '../../contract/status-names.js';
 import type { Flag } from '../command/command.js';
 import { toKebabCase } from '../command/flags.js';
-import { shortenStatus } from '../terminal/status-names.js';
 
 const naming = new Naming(comfy as unknown as NamingMap);
 

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
+import { runWithInput } from '../terminal/run-program.js';
 import { oneLine } from '../terminal/text.js';
 import type { Event } from './event.js';
 import { DONE, isDone, type Reply } from './inbox.js';
@@ -45,37 +45,19 @@ async function forwardEvent({ output, signal }: ActionsContext, to: URL, event: 
   }
 }
 
-// Decided: the command has the whole environment, credentials too, because it usually runs regen again, and only the
-// user chooses it. It is a shell command line, exactly as the user typed it. Data of the webhook is on its standard
-// input and in variables only, never in the command line. Its output goes to stderr, because stdout is for events.
-/** Runs a command with the body on its standard input. Any exit code but 0 makes the service send it again. */
+/** Runs a command, as the user typed it, with the body on its standard input. Any exit code but 0 makes the service send it again. */
 async function runCommand(
   { system, output, signal }: ActionsContext,
   command: string,
   event: Event,
 ): Promise<Reply> {
-  const child = spawn(command, {
-    shell: true,
-    cwd: system.cwd,
-    env: {
-      ...system.env,
-      REGEN_WEBHOOK_ID: event.id,
-      REGEN_WEBHOOK_EVENT: event.name,
-      REGEN_WEBHOOK_TASK_ID: oneLine(event.taskId ?? ''),
-      REGEN_WEBHOOK_STATE: oneLine(event.seen?.state ?? ''),
-    },
-    stdio: 'pipe',
-    signal,
-  });
-  for (const from of [child.stdout, child.stderr])
-    from.on('data', (chunk) => void system.stderr.write(chunk));
-  // A command may ignore its standard input.
-  child.stdin.on('error', () => {}).end(event.body);
-  const code = await new Promise<number | string>((ended) => {
-    child.once('error', (error) => ended(error.message));
-    child.once('close', (exit, killed) => ended(exit ?? killed ?? 'unknown'));
-  });
-  signal.throwIfAborted();
+  const variables = {
+    REGEN_WEBHOOK_ID: event.id,
+    REGEN_WEBHOOK_EVENT: event.name,
+    REGEN_WEBHOOK_TASK_ID: oneLine(event.taskId ?? ''),
+    REGEN_WEBHOOK_STATE: oneLine(event.seen?.state ?? ''),
+  };
+  const code = await runWithInput(system, { command, input: event.body, variables, signal });
   if (code === 0) return DONE;
   await output.warn(`The command failed with ${code}. The service will send ${event.id} again.`);
   return { status: 500 };

@@ -3,13 +3,17 @@ import { join } from 'node:path';
 import gt from 'semver/functions/gt.js';
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
-import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { completeVersion } from '../../contract/schema/semantic-version.js';
-import { type ArchivedFile, inspectArchive } from '../../pack/read-archive.js';
 import { walkFiles } from '../../pack/walk.js';
 import { FlowError } from '../flow-error.js';
 import { readReason } from '../publish/next-step.js';
 import type { NodeVersion } from '../publish/published.js';
+import {
+  type ComparedFiles,
+  compareFiles,
+  type FileDifference,
+  readArchivedFiles,
+} from '../trust/compare-files.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { sortVersions } from './choose-version.js';
 import { DOUBTFUL_STATES, downloadArchive } from './download-archive.js';
@@ -18,7 +22,7 @@ import {
   type InstalledPack,
   isTracking,
   listPacks,
-  readFileState,
+  readFileStates,
 } from './installed-packs.js';
 import { runAll } from './run-all.js';
 
@@ -91,7 +95,7 @@ async function auditPack(context: AuditContext, pack: InstalledPack): Promise<Au
   if (published.deprecated) about.push(toFinding('deprecated', '', await newer()));
   if (!published.downloadUrl) return about;
   try {
-    const files = await compareFiles(context, pack, published);
+    const files = await auditFiles(context, pack, published);
     return [...about, ...files.map(({ path, finding }) => toFinding(finding, '', undefined, path))];
   } catch (error) {
     if (!(error instanceof FlowError)) throw error;
@@ -153,7 +157,7 @@ interface FileFinding {
 }
 
 /** Compares by tree digest; the archive is downloaded only if the trees differ, or the registry publishes none. */
-async function compareFiles(
+async function auditFiles(
   context: AuditContext,
   pack: InstalledPack,
   published: NodeVersion,
@@ -161,32 +165,33 @@ async function compareFiles(
   const { client, signal } = context;
   const { headers } = await client.inspect(published.downloadUrl as string, { signal });
   const tree = /^sha256=([0-9a-f]{64})$/.exec(headers['x-archive-tree'] ?? '')?.[1];
-  const own = pack.files ?? (await walkFiles(pack.path));
-  if (tree !== undefined && computeInstalledTree(pack.path, own) === tree)
-    return findAdded(pack, new Set(own), new Set(own));
-  const archived = await readArchivedFiles(context, pack, published);
-  const differing = archived.flatMap(({ path, sha256 }): FileFinding[] => {
-    const state = readFileState(join(pack.path, path));
-    if (state?.sha256 === sha256) return [];
-    return [{ path, finding: state ? 'changed' : 'missing' }];
+  const own = new Set(pack.files ?? (await walkFiles(pack.path)));
+  if (tree !== undefined && computeInstalledTree(pack.path, own) === tree) return findAdded(pack, own, own);
+  const archived = await downloadFiles(context, pack, published);
+  const present = readFileStates(pack.path, archived.keys());
+  const differing = compareFiles(present, archived).flatMap(({ path, difference }) => {
+    const finding = FINDINGS[difference];
+    return finding ? [{ path, finding }] : [];
   });
-  const all = new Set(archived.map(({ path }) => path));
   const unequal = new Set(differing.map(({ path }) => path));
-  const trusted = new Set([...all].filter((path) => !unequal.has(path)));
-  return [...differing, ...(await findAdded(pack, all, trusted))];
+  const trusted = new Set([...archived.keys()].filter((path) => !unequal.has(path)));
+  return [...differing, ...(await findAdded(pack, new Set(archived.keys()), trusted))];
 }
 
-async function readArchivedFiles(
+const FINDINGS: { readonly [Difference in FileDifference['difference']]?: FileFinding['finding'] } = {
+  'only in the archive': 'missing',
+  'other content': 'changed',
+};
+
+async function downloadFiles(
   { client, signer, scratch, signal }: AuditContext,
   { folder, id, version }: InstalledPack,
   published: NodeVersion,
-): Promise<ArchivedFile[]> {
+): Promise<ComparedFiles> {
   const path = join(scratch, `${folder}.zip`);
   await downloadArchive(client, published, { path, signer, signal });
-  const inspection = await inspectArchive(path, DEFAULT_LIMITS);
-  rmSync(path);
-  if (inspection.ok) return inspection.entries.filter((entry) => !isTracking(entry.path));
-  throw new FlowError('archive_refused', `The archive of ${id} ${version} is refused. ${inspection.reason}`);
+  const { files } = await readArchivedFiles(path, `${id} ${version}`).finally(() => rmSync(path));
+  return new Map([...files].filter(([name]) => !isTracking(name)));
 }
 
 // Decided: what programs write beside a pack, and models by their endings, are no findings.

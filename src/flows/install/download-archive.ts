@@ -134,14 +134,14 @@ export async function downloadArchive(
     onProgress,
   });
   const sha256 = await computeSha256(path);
-  if (digest !== undefined) checkSha256(digest, sha256);
-  checkDigest(headers['repr-digest'], sha256);
   const signed = await (early ?? readStatement());
   if (signed) requireVouched(signed, sha256, `${node_id} ${name.version}`);
+  if (digest !== undefined) checkSha256(digest, sha256);
+  checkDigest(headers['repr-digest'], sha256);
   return { size: bytes, sha256, isVerified: digest !== undefined || signed !== undefined, signed };
 }
 
-/** Others than Active versions are downloaded only by those who allow it, and nobody vouches for them. */
+/** Others than Active versions are downloaded only by those who allow it, and no one vouches for them. */
 function isSigned({ status }: NodeVersion): boolean {
   return status === undefined || status === 'NodeVersionStatusActive';
 }

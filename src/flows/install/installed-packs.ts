@@ -101,7 +101,7 @@ export interface FileState {
 const PART_BYTES = 1024 ** 2;
 
 /** @returns undefined if there is no regular file at the path */
-export function readFileState(path: string): FileState | undefined {
+function readFileState(path: string): FileState | undefined {
   try {
     const { descriptor, stats } = openFolderFile(path, { links: false });
     try {
@@ -120,15 +120,17 @@ export function readFileState(path: string): FileState | undefined {
   }
 }
 
+/** Reads those files of an installed pack that are there. */
+export function readFileStates(path: string, files: Iterable<string>): Map<string, FileState> {
+  const states = [...files].map((file) => [file, readFileState(join(path, file))] as const);
+  return new Map(states.flatMap(([file, state]) => (state ? [[file, state]] : [])));
+}
+
 /** Computes the tree digest of files of an installed pack; undefined if one of them is missing. */
-export function computeInstalledTree(path: string, files: Iterable<string>): string | undefined {
-  const entries = [];
-  for (const file of files) {
-    const state = readFileState(join(path, file));
-    if (!state) return undefined;
-    entries.push({ path: file, ...state });
-  }
-  return computeTreeDigest(entries);
+export function computeInstalledTree(path: string, files: ReadonlySet<string>): string | undefined {
+  const states = readFileStates(path, files);
+  if (states.size < files.size) return undefined;
+  return computeTreeDigest([...states].map(([file, state]) => ({ path: file, ...state })));
 }
 
 /** Whether the file system tells executable files from others: some report all as executable, or none. */

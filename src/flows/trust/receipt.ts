@@ -46,7 +46,7 @@ export function verifyReceipt(
   if (!envelope.success)
     throw new FlowError(
       'not_signed',
-      'The receipt has no statement of the service, so nobody vouches for it.',
+      'The receipt has no statement of the service, so no one vouches for it.',
     );
   const about = `the task ${task_id}`;
   const verified = verifyWith([...keys, ...knownKeys.find(String(service))], envelope.data, about);
@@ -61,7 +61,9 @@ export function verifyReceipt(
     throw new FlowError('statement_invalid', 'The receipt was changed after the service signed it.');
   if (!names(sha256))
     throw new FlowError('digest_mismatch', `The file is not a result of ${about}, or was changed since.`);
-  return { ...(predicate as unknown as Omit<VerifiedReceipt, 'key'>), key: verified.kid };
+  // A key is known as that of the service in the receipt, whatever its statement says of itself.
+  const facts = predicate as unknown as VerifiedReceipt;
+  return { ...facts, service: String(service), task_id: String(task_id), key: verified.kid };
 }
 
 /** Of the values, so that another way to write them is no change. */

@@ -17,8 +17,11 @@ export interface HostNodes {
 
 /** The names of a table, without their definitions. */
 export function listHostNodes(): HostNodes {
-  // In short lists, because a program with one long line would fill a terminal above the trace of an error.
-  return { names: new Set(hostNodes.names.flat()), about: `the table of ${hostNodes.host}` };
+  const lines = [...hostNodes.answered, ...hostNodes.documented];
+  return {
+    names: new Set(lines.flatMap((line) => line.split('|'))),
+    about: `the table of ${hostNodes.host}`,
+  };
 }
 
 /** A definition as a host describes it, with the Python module that it is from. */

@@ -23,7 +23,10 @@ export const RetentionSettings = z
     ),
     tasks: days(365, 'How long after its start a task can be read, if its files are removed or it has none'),
     deliveries: days(30, 'How long webhook deliveries that have ended are listed'),
-    events: days(1_095, 'How long the audit log is kept; the histories of versions are kept longer'),
+    events: days(
+      1_095,
+      'How long the audit log is kept; the histories of versions and public changes are kept longer',
+    ),
     deletedArchives: days(30, 'When the archive of a deleted version or node is removed'),
     bannedArchives: days(false, 'When the archive of a banned version is removed'),
   })

@@ -7,6 +7,10 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
+/** The events that the feed of public changes tells of. Indexes have this text, so other events need a new step. */
+export const PUBLIC_EVENTS = `(subject_kind = 'node' and status is not null
+  or action in ('publisher.status', 'version.deprecate', 'version.status', 'version.undeprecate'))`;
+
 /** As `toPlainId` did before letters that look alike. */
 export function toPlainSql(column: string): string {
   return `replace(replace(replace(lower(${column}), '-', ''), '_', ''), '.', '')`;

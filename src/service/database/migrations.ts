@@ -1,5 +1,5 @@
 import { earlyMigrations } from './early-migrations.js';
-import { type Migration, toPlainSql } from './migration.js';
+import { type Migration, PUBLIC_EVENTS, toPlainSql } from './migration.js';
 
 export const migrations: readonly Migration[] = [
   ...earlyMigrations,
@@ -167,6 +167,20 @@ export const migrations: readonly Migration[] = [
   },
   // What API keys may spend in all. A service of an earlier release would not hold them to it.
   { number: 22, statements: ['alter table api_keys add column credits bigint'] },
+  // The feed of public changes: the place of each in its order, as `registry/changes.ts` gives it.
+  {
+    number: 23,
+    rolling: true,
+    statements: [
+      'alter table events add column place bigint',
+      `update events set place = id where ${PUBLIC_EVENTS}`,
+      'create unique index events_place on events (place) where place is not null',
+      `create index events_without_place on events (id) where place is null and ${PUBLIC_EVENTS}`,
+      "insert into totals (name, value) select 'changes.place', coalesce(max(place), 0) from events",
+    ],
+  },
+  // What a staged version says of its node, which holds once it is approved.
+  { number: 25, rolling: true, statements: ['alter table versions add column node_update text'] },
 ];
 
 /** Puts a space for each separator of words. */

@@ -164,6 +164,8 @@ export interface VersionTable {
   provenance: Json | null;
   /** Until when an owner may approve it; null if it needs no approval. */
   approve_by: Time | null;
+  /** What it says of its node, which holds once it is approved; null if it needs no approval. */
+  node_update: Json | null;
 }
 
 export interface HostNodeTable {
@@ -208,6 +210,8 @@ export interface EventTable {
   action: Fixed<string>;
   status: Fixed<string | null>;
   reason: Fixed<string | null>;
+  /** Its place in the feed of public changes; null until the feed is read, and if it is not public. */
+  place: Generated<number | null>;
 }
 
 export interface JobTable {

@@ -109,6 +109,7 @@ async function toTokenCaller(context: Context, token: string): Promise<Caller> {
     admin: false,
     publisherId: row.publisher_id,
     nodes: parseTokenLimit(row.nodes),
+    stages: row.stage === 1,
     tokenId: row.id,
     expiresAt: row.expires_at,
     key: `token:${row.id}`,

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OperationName } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
 import type { Handler, OperationCall } from '../operation/call.js';
-import type { Page } from '../pages/page.js';
+import type { Page, PageName } from '../pages/page-list.js';
 import type { RouteNames } from './route-names.js';
 
 /** An operation at one of its paths. */
@@ -15,7 +15,7 @@ export interface Route {
   /** Bytes. */
   readonly bodyLimit: number;
   /** Absent: it answers with JSON. */
-  readonly page?: Page;
+  readonly page?: Page & { readonly name: PageName };
 }
 
 /** A request whose body was read. */

@@ -11,8 +11,7 @@ import { formatChallenge } from '../auth/protected-resource.js';
 import { isDatabaseAway } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
-import { drawError } from '../pages/error-page.js';
-import { PAGE_HEADERS } from '../pages/page.js';
+import { PAGE_HEADERS } from '../pages/page-list.js';
 
 // Decided: the body of every failure is { error, message, details? }.
 function toErrorBody({ code, text, details }: Refused, names: Names = {}): ErrorBody {
@@ -90,11 +89,11 @@ export async function sendError(
   // A client that does not wait has to connect again for each request.
   if (status === 429) reply.header('connection', 'close');
   if (status === 429 || !reply.raw.shouldKeepAlive) await drained;
-  if (request.routeOptions.config?.isPage || request.url.startsWith('/web/'))
-    return reply
-      .code(status)
-      .headers(PAGE_HEADERS)
-      .send(drawError(status, render(refusal.text, {})).text);
+  if (request.routeOptions.config?.isPage || request.url.startsWith('/web/')) {
+    const { drawError } = await import('../pages/error-page.js');
+    const { text } = drawError(status, render(refusal.text, {}));
+    return reply.code(status).headers(PAGE_HEADERS).send(text);
+  }
   return reply
     .code(status)
     .type('application/json; charset=utf-8')

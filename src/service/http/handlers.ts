@@ -9,6 +9,7 @@ import { usageHandlers } from '../generation/usage.js';
 import type { Handlers } from '../operation/call.js';
 import { adminHandlers } from '../registry/admin.js';
 import { auditHandlers } from '../registry/audit.js';
+import { changeHandlers } from '../registry/changes.js';
 import { definitionHandlers } from '../registry/definitions.js';
 import { hostNodeHandlers } from '../registry/host-nodes.js';
 import { identityHandlers } from '../registry/identity-exchange.js';
@@ -37,6 +38,7 @@ export const handlers: Handlers = {
   ...taskViewHandlers,
   ...usageHandlers,
   ...auditHandlers,
+  ...changeHandlers,
   ...definitionHandlers,
   ...hostNodeHandlers,
   ...identityHandlers,

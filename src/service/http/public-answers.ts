@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isCacheable } from '../../contract/operation.js';
 import { readRevision } from '../database/sqlite.js';
 import type { Context } from '../operation/context.js';
-import { PAGE_HEADERS } from '../pages/page.js';
+import { PAGE_HEADERS } from '../pages/page-list.js';
 import type { Concern, Route } from './concern.js';
 import { matchesEtag } from './send-file.js';
 

@@ -8,10 +8,11 @@ import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createQueryReader, requireCleanText, requireValid } from '../operation/validation.js';
+import { routeAgents } from './agent-route.js';
 import { type AnswerBudget, limitLists } from './answer-budget.js';
 import { createAuthentication } from './authenticate.js';
 import { createAuthorization } from './authorize.js';
-import { createBodyBudget } from './bodies.js';
+import { type BodyBudget, createBodyBudget } from './bodies.js';
 import { canonicalId } from './canonical-id.js';
 import {
   type AnyCall,
@@ -25,7 +26,7 @@ import { createFullVersions } from './full-versions.js';
 import { handlers } from './handlers.js';
 import { RunningKeys } from './idempotency.js';
 import { createOwnership } from './ownership.js';
-import { drawPage, listPageRoutes, routePageFiles } from './page-routes.js';
+import { createPageDrawer, type DrawPage, listPageRoutes, routePageFiles } from './page-routes.js';
 import { createPublicCache, getAnswerHeaders } from './public-answers.js';
 import type { RateLimit } from './rate-limit.js';
 import { listRoutes, type RouteNames } from './route-names.js';
@@ -65,9 +66,10 @@ const pathParameters: Concern = {
 };
 
 /** What is done at each request beside answering it: in this order before its body is read, then from the outside in. */
-function listConcerns({ context, takeRequest, budget }: RouteOptions): readonly Concern[] {
-  const { generationBody, jsonBody, anonymousBody } = context.configuration.limits;
-  const takeMemory = createBodyBudget(Math.max(generationBody, jsonBody, anonymousBody));
+function listConcerns(
+  { context, takeRequest, budget }: RouteOptions,
+  takeMemory: BodyBudget,
+): readonly Concern[] {
   return [
     routeNames,
     createAuthentication(context, takeRequest),
@@ -90,8 +92,10 @@ export function routeOperations(app: FastifyInstance, options: RouteOptions): vo
   app.decorateRequest('names');
   const { context } = options;
   const { generationBody, jsonBody, anonymousBody } = context.configuration.limits;
-  const concerns = listConcerns(options);
+  const takeMemory = createBodyBudget(Math.max(generationBody, jsonBody, anonymousBody));
+  const concerns = listConcerns(options, takeMemory);
   const running = new RunningKeys(context);
+  const answering = { context, running, concerns, drawPage: createPageDrawer(context, concerns) };
   for (const [name, operation] of listOperations(contract)) {
     const bodyLimit = operation.task ? generationBody : operation.who === 'anyone' ? anonymousBody : jsonBody;
     // The types of a request and its handler match by name only; here the name is not known until run time.
@@ -102,23 +106,24 @@ export function routeOperations(app: FastifyInstance, options: RouteOptions): vo
       operation,
     )) {
       const route = { name: name as OperationName, operation: adapted, handler, path, names, bodyLimit };
-      routeOperation(app, { context, running, concerns }, method, route);
+      routeOperation(app, answering, method, route);
     }
   }
-  for (const route of listPageRoutes(context))
-    routeOperation(app, { context, running, concerns }, 'GET', route);
+  for (const route of listPageRoutes(context)) routeOperation(app, answering, 'GET', route);
   routePageFiles(app, context);
+  routeAgents(app, options, takeMemory);
 }
 
 interface Answering {
   readonly context: Context;
   readonly running: RunningKeys;
   readonly concerns: readonly Concern[];
+  readonly drawPage: DrawPage;
 }
 
 function routeOperation(
   app: FastifyInstance,
-  { context, running, concerns: all }: Answering,
+  { context, running, concerns: all, drawPage }: Answering,
   method: string,
   route: Route,
 ): void {
@@ -145,9 +150,7 @@ function routeOperation(
         const written = serialize(reply, response, answer);
         return names ? names.writeAnswer(written) : written;
       };
-      const text = route.page
-        ? await drawPage(answer, route.page, { call, exchange, concerns: all })
-        : write();
+      const text = route.page ? await drawPage(answer, route.page.name, call, exchange) : write();
       return exchange.send?.(text) ?? reply.headers(getAnswerHeaders(route)).send(text);
     },
   });

@@ -96,6 +96,9 @@ class ArchiveFetches {
   }
 }
 
+/** Other registries have versions such as `1.0`. What is written otherwise cannot be the name of a file. */
+const VERSION_NAME = /^[\w.+-]{1,128}$/;
+
 async function sendArchive(
   context: Context,
   fetches: ArchiveFetches,
@@ -104,7 +107,8 @@ async function sendArchive(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { nodeId } = request.params;
-  if (!(await mayAsk(context, nodeId))) throw new Refused('not_found', 'Archive not found.');
+  if (!VERSION_NAME.test(request.params.version) || !(await mayAsk(context, nodeId)))
+    throw new Refused('not_found', 'Archive not found.');
   const pinned = await findPinned(context.database, nodeId, request.params.version);
   if (pinned) new VersionRules(context, nodeId).require(pinned);
   else await fetches.run(request.params, who);
@@ -145,7 +149,7 @@ async function keepArchive(context: Context, name: ArchiveOfUplink, signal: Abor
     await fetchFromUplink(context, url, path, { ...limited, media: 'archive' });
     const inspection = await inspectArchive(path, limits);
     if (!inspection.ok) throw new FetchFailed('its archive cannot be read');
-    const key = `uplink/${name.nodeId}/${name.version}/${randomUUID()}.zip`;
+    const key = `uplink/${name.nodeId}/${randomUUID()}.zip`;
     const stored = await storage.write(key, createReadStream(path), limits.archive);
     const { downloadUrl: _, archive_sha256: promised = stored.sha256, ...details } = version;
     if (promised !== stored.sha256) {

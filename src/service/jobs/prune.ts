@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { LEAST_DAYS, type RetentionSettings } from '../configuration/retention-settings.js';
 import { deleteRows, findRow, type Tx, updateRows } from '../database/database.js';
+import { PUBLIC_EVENTS } from '../database/migration.js';
 import { parseResults } from '../generation/results.js';
 import { ACTIVE_STATUSES } from '../generation/task-states.js';
 import type { Context } from '../operation/context.js';
@@ -95,11 +96,12 @@ const KINDS: Readonly<Record<keyof RetentionSettings, Kind>> = {
     isOld: (before) => sql`created_at < ${before} and status <> 'pending'`,
     remove: (tx, ids) => deleteRows(tx, 'webhook_deliveries', { number: ids }),
   },
-  // Decided: what happened to a version stays with it: it says why its number cannot be used again.
+  // Decided: what happened to a version stays with it: it says why its number cannot be used again. The feed of changes
+  // stays whole, too, so that a new mirror can begin with it.
   events: {
     rows: 'id from events',
     order: 'id',
-    isOld: (before) => sql`at < ${before} and subject_kind <> 'version'`,
+    isOld: (before) => sql`at < ${before} and subject_kind <> 'version' and not (${sql.raw(PUBLIC_EVENTS)})`,
     remove: (tx, ids) => deleteRows(tx, 'events', { id: ids }),
   },
   deletedArchives: {

@@ -2,8 +2,10 @@ import { createWriteStream } from 'node:fs';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Agent } from 'undici';
+import { isRecord, parseJson } from '../../contract/json.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { isMachineTrouble } from '../../disk/machine-trouble.js';
+import { readBody } from '../../wire/read-body.js';
 import { AddressRefused, createGuardedAgent, type OwnOrigin } from './guarded-agent.js';
 import { repeatEvery, runWithin, TimedOut } from './run-within.js';
 
@@ -44,10 +46,14 @@ const MEDIA = {
 /** Why a file cannot be fetched; the message continues `could not be fetched: …`. */
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed';
-  /** @param status of the server, if it answered with another than 200 */
+  /**
+   * @param status of the server, if it answered with another than 200
+   * @param code what its answer in JSON says is wrong
+   */
   constructor(
     message: string,
     readonly status?: number,
+    readonly code?: string,
   ) {
     super(message);
   }
@@ -174,7 +180,13 @@ async function fetchOnce(
     return new URL(next, url);
   }
   try {
-    checkHeaders(statusCode, headers, options);
+    if (statusCode !== 200)
+      throw new FetchFailed(
+        `the server answered ${statusCode}`,
+        statusCode,
+        options.media === 'json' ? await readErrorCode(body) : undefined,
+      );
+    checkHeaders(headers, options);
   } catch (error) {
     body.destroy();
     throw error;
@@ -190,12 +202,15 @@ function checkScheme({ protocol, username, password }: URL, secure: boolean): vo
   if (username || password) throw new FetchFailed('its URL must not contain a user name or password');
 }
 
-function checkHeaders(
-  status: number,
-  headers: Record<string, unknown>,
-  { bytes, media }: FetchMediaOptions,
-): void {
-  if (status !== 200) throw new FetchFailed(`the server answered ${status}`, status);
+const MAX_ERROR_BYTES = 16 * 1024;
+
+/** What cannot be read has no code. */
+async function readErrorCode(body: Readable): Promise<string | undefined> {
+  const answer = parseJson(String(await readBody(body, MAX_ERROR_BYTES).catch(() => '')));
+  return isRecord(answer) && typeof answer.error === 'string' ? answer.error : undefined;
+}
+
+function checkHeaders(headers: Record<string, unknown>, { bytes, media }: FetchMediaOptions): void {
   const type = String(headers['content-type'] ?? '')
     .split(';')[0]
     ?.trim()

@@ -20,6 +20,8 @@ export interface Caller {
   readonly publisherId?: string;
   /** The ids of the nodes that a personal access token is limited to; absent if it is not. */
   readonly nodes?: readonly string[] | undefined;
+  /** Whether an owner has to approve what a personal access token publishes. */
+  readonly stages?: boolean;
   /** The operations that an API key may start; absent if it may start all. */
   readonly operations?: readonly string[] | undefined;
   /** The id of a personal access token, an admin token or an API key. */

@@ -1,3 +1,4 @@
+import { shortenStatus } from '../../contract/status-names.js';
 import { type Html, html, untrusted } from './html.js';
 
 interface PageText {
@@ -6,11 +7,13 @@ interface PageText {
   readonly summary?: string | undefined;
   /** What the search field holds. */
   readonly search?: string;
+  /** The path of the Atom feed; default: that of all nodes. */
+  readonly feed?: string;
   readonly body: Html;
 }
 
 /** Draws the frame of a page. */
-export function layOut({ title, summary, search, body }: PageText): Html {
+export function layOut({ title, summary, search, feed = '/web/changes.atom', body }: PageText): Html {
   const about =
     summary === undefined ? undefined : html`<meta name="description" content="${summary.slice(0, 200)}">`;
   return html`<!doctype html>
@@ -20,6 +23,7 @@ export function layOut({ title, summary, search, body }: PageText): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
+<link rel="alternate" type="application/atom+xml" title="Changes" href="${feed}">
 <title>${title.slice(0, 200)}</title>
 ${about}<link rel="stylesheet" href="/web/style.css">
 </head>
@@ -59,15 +63,8 @@ export function drawTable(
 </table></div>`;
 }
 
-const STATUS_PREFIX = /^[A-Z][a-zA-Z]*Status(?=[A-Z])/;
-
-/** The short word for a status, such as `active`. */
-export function shortenStatus(status: string | undefined): string {
-  return (status ?? '').replace(STATUS_PREFIX, '').toLowerCase();
-}
-
 export function drawStatus(status: string | undefined): Html {
-  const word = shortenStatus(status);
+  const word = shortenStatus(status ?? '');
   return html`<span class="status ${word}">${word}</span>`;
 }
 

@@ -1,31 +1,23 @@
 import type { OperationAnswer } from '../operation/call.js';
 import { externalLink, type Html, html, untrusted } from './html.js';
 import { drawStatus, drawTable, drawTime, layOut, listFacts, listTags } from './layout.js';
-import { definePage, toPublisherPath, toVersionPath } from './page.js';
+import { type Draw, toNodePath, toPublisherPath, toVersionPath } from './page.js';
 
 const MAX_VERSIONS = 200;
 
 /** A node with its versions. */
-export const nodePage = definePage({
-  path: '/web/nodes/{nodeId}',
-  operation: 'node.get',
-  render: async (node: OperationAnswer<'node.get'>, { read, hasOtherNames }) => {
-    const {
-      id = '',
-      name,
-      description,
-      publisher,
-      latest_version: latest,
-      repository,
-      tags,
-      downloads,
-    } = node;
-    const versions = await read('version.list', { params: { nodeId: id } });
-    const shown = versions.slice(0, MAX_VERSIONS);
-    return layOut({
-      title: `${name ?? id} - Node registry`,
-      summary: description,
-      body: html`<h1>${untrusted(name ?? id, 100)}</h1>
+export const drawNodePage: Draw<'node.get'> = async (
+  node: OperationAnswer<'node.get'>,
+  { read, hasOtherNames },
+) => {
+  const { id = '', name, description, publisher, latest_version: latest, repository, tags, downloads } = node;
+  const versions = await read('version.list', { params: { nodeId: id } });
+  const shown = versions.slice(0, MAX_VERSIONS);
+  return layOut({
+    title: `${name ?? id} - Node registry`,
+    summary: description,
+    feed: `${toNodePath(id)}/changes.atom`,
+    body: html`<h1>${untrusted(name ?? id, 100)}</h1>
 <p>${untrusted(description, 1000)}</p>
 ${listTags(tags)}
 ${node.status !== 'NodeStatusActive' && html`<p role="status">${drawStatus(node.status)} ${untrusted(node.status_detail, 1000)}</p>`}
@@ -50,9 +42,8 @@ ${listFacts({
 <h2>Versions</h2>
 ${versions.length === 0 ? html`<p>No versions yet.</p>` : drawTable('Versions', ['Version', 'Status', 'Published', 'Changes'], shown.map(drawVersion(id, shown)))}
 ${versions.length > MAX_VERSIONS && html`<p>The newest ${MAX_VERSIONS} of ${versions.length} are shown.</p>`}`,
-    });
-  },
-});
+  });
+};
 
 type Versions = OperationAnswer<'version.list'>;
 

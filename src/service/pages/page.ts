@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { OperationName } from '../../contract/index.js';
 import type { OperationAnswer } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
@@ -20,29 +19,11 @@ export interface PageRequest {
   ): Promise<OperationAnswer<Name>>;
 }
 
-/** A page for people: the answer of an operation, drawn. Who may read it is what the operation says. */
-export interface Page<Name extends OperationName = OperationName> {
-  /** With the path parameters of the operation. */
-  readonly path: `/${string}`;
-  readonly operation: Name;
-  /** Query parameters of the page; absent: those of the operation. */
-  readonly query?: z.ZodObject;
-  /** Absent: HTML. */
-  readonly type?: string;
-  render(answer: OperationAnswer<Name>, request: PageRequest): Html | Promise<Html>;
-}
-
-export function definePage<Name extends OperationName>(page: Page<Name>): Page {
-  return page as unknown as Page;
-}
-
-const SOURCES = "style-src 'self'; img-src 'self' https: data:; media-src 'self' https:; form-action 'self'";
-
-/** Headers of pages. Nothing on them runs, and nothing embeds them. */
-export const PAGE_HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': `default-src 'none'; ${SOURCES}; base-uri 'none'; frame-ancestors 'none'`,
-};
+/** Draws the answer of an operation for people. */
+export type Draw<Name extends OperationName> = (
+  answer: OperationAnswer<Name>,
+  request: PageRequest,
+) => Html | Promise<Html>;
 
 const segment = encodeURIComponent;
 

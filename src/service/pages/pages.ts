@@ -1,19 +1,23 @@
-import { badge } from './badge.js';
-import { changesPage } from './changes-page.js';
-import { nodePage } from './node-page.js';
-import type { Page } from './page.js';
-import { publisherPage } from './publisher-page.js';
-import { searchPage } from './search-page.js';
-import { tasksPage } from './tasks-page.js';
-import { versionPage } from './version-page.js';
+import { drawFeed, drawNodeFeed } from './atom-feed.js';
+import { drawBadge } from './badge.js';
+import { drawChangesPage } from './changes-page.js';
+import { drawNodePage } from './node-page.js';
+import type { Draw } from './page.js';
+import type { PAGES, PageName } from './page-list.js';
+import { drawPublisherPage } from './publisher-page.js';
+import { drawSearchPage } from './search-page.js';
+import { drawTasksPage } from './tasks-page.js';
+import { drawVersionPage } from './version-page.js';
 
-/** Every page of the service. */
-export const pages: readonly Page[] = [
-  searchPage,
-  nodePage,
-  versionPage,
-  changesPage,
-  publisherPage,
-  tasksPage,
-  badge,
-];
+/** What draws each page. */
+export const drawings: { readonly [Name in PageName]: Draw<(typeof PAGES)[Name]['operation']> } = {
+  search: drawSearchPage,
+  node: drawNodePage,
+  version: drawVersionPage,
+  changes: drawChangesPage,
+  publisher: drawPublisherPage,
+  tasks: drawTasksPage,
+  badge: drawBadge,
+  feed: drawFeed,
+  nodeFeed: drawNodeFeed,
+};

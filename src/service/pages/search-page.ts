@@ -1,29 +1,28 @@
 import type { OperationAnswer } from '../operation/call.js';
 import { html, untrusted } from './html.js';
 import { drawTime, layOut, linkPages, listTags } from './layout.js';
-import { definePage, type PageRequest, toNodePath, toPublisherPath } from './page.js';
+import { type Draw, type PageRequest, toNodePath, toPublisherPath } from './page.js';
 
 type Found = OperationAnswer<'node.search'>;
 
 /** The front page: a search for nodes, all of them without words. */
-export const searchPage = definePage({
-  path: '/',
-  operation: 'node.search',
-  render: ({ nodes, page, total, totalPages }: Found, { query }: PageRequest) => {
-    const search = typeof query.search === 'string' ? query.search : '';
-    const count = total === 1 ? '1 node' : `${total} nodes`;
-    const heading = search === '' ? html`Nodes` : html`Nodes for “${untrusted(search)}”`;
-    return layOut({
-      title: search === '' ? 'Node registry' : `${search} - Node registry`,
-      summary: 'Node packs for ComfyUI.',
-      search,
-      body: html`<h1>${heading}</h1>
+export const drawSearchPage: Draw<'node.search'> = (
+  { nodes, page, total, totalPages }: Found,
+  { query }: PageRequest,
+) => {
+  const search = typeof query.search === 'string' ? query.search : '';
+  const count = total === 1 ? '1 node' : `${total} nodes`;
+  const heading = search === '' ? html`Nodes` : html`Nodes for “${untrusted(search)}”`;
+  return layOut({
+    title: search === '' ? 'Node registry' : `${search} - Node registry`,
+    summary: 'Node packs for ComfyUI.',
+    search,
+    body: html`<h1>${heading}</h1>
 <p>${total === 0 ? 'No nodes found. Try fewer or shorter words.' : count}</p>
 <ul class="cards">${nodes.map(drawCard)}</ul>
 ${linkPages(page, totalPages, (other) => `/?${new URLSearchParams({ ...(search && { search }), page: String(other) })}`)}`,
-    });
-  },
-});
+  });
+};
 
 function drawCard({
   id = '',

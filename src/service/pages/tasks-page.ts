@@ -1,23 +1,19 @@
 import type { OperationAnswer } from '../operation/call.js';
 import { type Html, html, untrusted } from './html.js';
-import { drawTime, layOut, linkPages, shortenStatus } from './layout.js';
-import { definePage } from './page.js';
+import { drawTime, layOut, linkPages } from './layout.js';
+import type { Draw } from './page.js';
 
 type Listed = OperationAnswer<'task.list'>;
 
 /** The tasks of who is signed in, with what they made. */
-export const tasksPage = definePage({
-  path: '/web/tasks',
-  operation: 'task.list',
-  render: ({ tasks, page, total, totalPages }: Listed) =>
-    layOut({
-      title: 'Your tasks - Node registry',
-      body: html`<h1>Your tasks</h1>
+export const drawTasksPage: Draw<'task.list'> = ({ tasks, page, total, totalPages }: Listed) =>
+  layOut({
+    title: 'Your tasks - Node registry',
+    body: html`<h1>Your tasks</h1>
 <p>${total === 0 ? 'No tasks yet.' : total === 1 ? '1 task' : `${total} tasks`}</p>
 <ul class="cards">${tasks.map(drawTask)}</ul>
 ${linkPages(page, totalPages, (other) => `/web/tasks?page=${other}`)}`,
-    }),
-});
+  });
 
 function drawTask({
   task_id: id,
@@ -28,7 +24,7 @@ function drawTask({
   created_at,
   results,
 }: Listed['tasks'][number]): Html {
-  const word = shortenStatus(status);
+  const word = status.toLowerCase();
   return html`<li>
 ${drawResult(results[0], operation)}
 <h2>${operation.replace('.', ' ')}</h2>

@@ -51,14 +51,15 @@ export function matchTrust(
 }
 
 /** The file of the workflow: `octo/light/.github/workflows/release.yml@refs/heads/main` names release.yml. */
-function readWorkflow({ claims: names, folder }: PublishIssuer, claims: Claims): string | undefined {
+function readWorkflow({ issuer, claims: names, folder }: PublishIssuer, claims: Claims): string | undefined {
   const text = readClaim(claims, names.workflow ?? '');
   if (text === undefined || folder === undefined) return text;
-  const start = `${readClaim(claims, names.repository ?? '')}${folder}`;
-  const at = text.indexOf(start);
-  const end = text.indexOf('@refs/', at);
+  const own = `${readClaim(claims, names.repository ?? '')}${folder}`;
+  // GitLab has its host before it.
+  const start = [own, `${new URL(issuer).host}/${own}`].find((one) => text.startsWith(one));
+  const end = text.indexOf('@refs/', start?.length);
   // That of another repository is named whole.
-  return at < 0 || end < 0 ? text : text.slice(at + start.length, end);
+  return start === undefined || end < 0 ? text : text.slice(start.length, end);
 }
 
 // Decided: a repository and its owner are those of the first use, because others may get their names later.

@@ -13,7 +13,7 @@ import { selectAllFound, selectLeading, selectMatches } from './search-index.js'
 /** A version, maybe without its details, as far as it is shown. */
 export type BoundedVersionRow = Omit<
   VersionRow,
-  'details' | `archive_${'size' | 'tree' | 'key'}` | 'uploaded_at'
+  'details' | `archive_${'size' | 'tree' | 'key'}` | 'uploaded_at' | 'node_update'
 > & {
   readonly details: string | null;
 };

@@ -31,10 +31,11 @@ const publishVersion: Write<'version.publish'> = async (call, tx) => {
   );
   const token = await requireToken(call, tx);
   const actor = getActor(call, token);
-  const node = await createOrPatchNode(call, tx, actor);
+  const isStaged = body.stage || token.stage === 1;
+  const { node, node_update } = await createOrPatchNode(call, tx, { actor, isStaged });
   const row = await registerVersion(call, tx, node, {
-    ...{ actor, provenance: token.provenance },
-    approve_by: body.stage || token.stage === 1 ? toApprovalEnd(context.now()) : null,
+    ...{ actor, provenance: token.provenance, node_update },
+    approve_by: isStaged ? toApprovalEnd(context.now()) : null,
   });
   await context.queue.enqueue(tx, {
     kind: 'abandon-version',
@@ -110,19 +111,21 @@ async function requireToken({ params, body, context }: PublishCall, tx: Tx): Pro
   );
 }
 
+// Decided: what a staged version says of an existing node is shown once the version is approved.
 async function createOrPatchNode(
   { params, body, caller: { admin: byAdmin }, context }: PublishCall,
   tx: Tx,
-  actor: string,
-): Promise<NodeRow> {
+  { actor, isStaged }: { readonly actor: string; readonly isStaged: boolean },
+): Promise<{ readonly node: NodeRow; readonly node_update: string | null }> {
   const author = { actor, byAdmin, context };
   const fields = { ...body.node, name: body.node.name || undefined };
   const existing = await findNodeInAnySpelling(tx, params.nodeId);
-  if (!existing) return insertNode(tx, author, params, fields);
+  if (!existing) return { node: await insertNode(tx, author, params, fields), node_update: null };
   if (existing.publisher_id !== params.publisherId) throw duplicateNode(existing.id);
   refuseClosedNode(existing);
   if (existing.id !== params.nodeId) throw duplicateNode(existing.id);
-  return patchNode(tx, author, existing, fields);
+  if (isStaged) return { node: existing, node_update: JSON.stringify(fields) };
+  return { node: await patchNode(tx, author, existing, fields), node_update: null };
 }
 
 /** Decided: how long a staged version waits for the approval of an owner. */
@@ -133,7 +136,7 @@ function toApprovalEnd(now: number): string {
 }
 
 /** Who registers a version, what the CI job is that does, and until when an owner may approve it. */
-interface Registrant extends Pick<VersionRow, 'provenance' | 'approve_by'> {
+interface Registrant extends Pick<VersionRow, 'provenance' | 'approve_by' | 'node_update'> {
   readonly actor: string;
 }
 
@@ -169,7 +172,7 @@ async function registerVersion(
 
 async function insertVersion(
   tx: Tx,
-  given: Pick<VersionRow, 'node_id' | 'version' | 'details' | 'provenance' | 'approve_by'>,
+  given: Pick<VersionRow, 'node_id' | 'version' | 'details' | Exclude<keyof Registrant, 'actor'>>,
   actor: string,
   now: number,
 ): Promise<VersionRow> {

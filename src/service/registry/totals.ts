@@ -1,7 +1,7 @@
 import { type Database, getRow, type Tx } from '../database/database.js';
 
 /** Counts that are kept in the transactions that change them. */
-export type TotalName = 'host_nodes.listed' | 'nodes.found' | 'nodes.searchRevision';
+export type TotalName = 'changes.place' | 'host_nodes.listed' | 'nodes.found' | 'nodes.searchRevision';
 
 export async function readTotal(database: Database, name: TotalName): Promise<number> {
   const total = await getRow(database, 'totals', { name });

@@ -57,10 +57,14 @@ export async function askUplink(
   if (pinned) return adopt(rules.require(pinned));
   const answer = await readRemote(context, name, asked).catch(async (error: unknown) => {
     if (!(error instanceof FetchFailed)) throw error;
+    if (error.code === 'banned')
+      throw new Refused('banned', `The registry behind this one has banned the node ${nodeId}.`);
     if (error.status !== 404) context.log('warn', 'The uplink did not answer.', { error: error.message });
     const kept = mirror.recall && (await findKept(context.database, nodeId));
     const spellings = wanted === undefined ? [] : [wanted, completeSpelling(context, wanted)];
-    const known = kept && mirror.recall?.({ ...kept, versions: rules.select(kept.versions) }, spellings);
+    const versions = kept ? rules.select(kept.versions) : [];
+    const offered = error.status === 404 ? versions.map(toWithdrawn) : versions;
+    const known = kept && mirror.recall?.({ ...kept, versions: offered }, spellings);
     if (known !== undefined || error.status === 404) return known;
     throw new Refused('unavailable', 'The registry behind this one does not answer; try again soon.');
   });
@@ -71,6 +75,12 @@ export async function askUplink(
   const isOne = wanted !== undefined && !Array.isArray(answer);
   const offered = isOne ? rules.require(answer as VersionView) : await mirror.offer?.(answer, rules, readAll);
   return mirror.adopt(offered, adopt);
+}
+
+/** A version that is kept here, and that the other registry deleted or hides since. */
+function toWithdrawn(version: VersionView): VersionView {
+  const deprecation_message = 'The registry behind this one no longer offers this version.';
+  return { ...version, deprecated: true, deprecation_message };
 }
 
 /** What the other registry cannot list is not offered. */

@@ -5,6 +5,7 @@ import type { Handlers, OperationAnswer, OperationCall, Read } from '../operatio
 import { isMissing, Refused } from '../operation/refused.js';
 import { getVisibleVersion, openAccess } from './access.js';
 import { mayAsk } from './uplink.js';
+import { VersionRules } from './uplink-rules.js';
 import { viewVersion } from './views.js';
 
 type Call = OperationCall<'version.statement'>;
@@ -52,6 +53,7 @@ async function vouchForKept({ params, context }: Call, database: Database) {
   if (!(await mayAsk(context, node_id))) return undefined;
   const row = await findRow(database, 'uplink_versions', { node_id, version });
   if (!row) return undefined;
+  new VersionRules(context, node_id).require(JSON.parse(row.details));
   const { archive_sha256, archive_tree: tree_sha256, fetched_at: created_at } = row;
   return sign(
     { context },

@@ -23,6 +23,7 @@ import {
 } from './access.js';
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import type { BoundedVersionRow } from './node-records.js';
+import { patchNode } from './nodes.js';
 import { compareVersions, completeSpelling } from './version-order.js';
 import { changeVersionStatus, refreshLatest } from './version-states.js';
 import { viewVersion } from './views.js';
@@ -85,7 +86,9 @@ async function countFitting(
 const BYTES_OF_COLUMNS = 600;
 
 const updateVersion: Write<'version.update'> = async (call, tx) => {
-  const { params, body } = call;
+  const { params, body, caller } = call;
+  if (caller.stages)
+    throw new Refused('forbidden', 'This personal access token may only stage versions; use another one.');
   const { node, version } = await getOwnVersion(tx, params);
   refuseClosedNode(node);
   const given = pickVersionDetails(body);
@@ -99,7 +102,13 @@ const updateVersion: Write<'version.update'> = async (call, tx) => {
     await updateRows(tx, 'versions', { id: version.id }, { details });
     await refreshLatest(tx, node.id);
     const event = { kind: 'version', id: version.id, publisherId: node.publisher_id } as const;
-    await recordAction(call, tx, { ...event, action: 'version.update' });
+    const isSame = (before.deprecated === true) === (merged.deprecated === true);
+    const deprecation = merged.deprecated ? 'version.deprecate' : 'version.undeprecate';
+    await recordAction(call, tx, {
+      ...event,
+      action: 'version.update',
+      ...(!isSame && { action: deprecation }),
+    });
   }
   return viewVersion(await openAccess(call, tx), { ...version, details }, node.publisher_id);
 };
@@ -130,6 +139,8 @@ const approveVersion: Write<'version.approve'> = async (call, tx) => {
     reason: version.status_reason ?? undefined,
     now: context.now(),
   });
+  if (version.node_update !== null)
+    await patchNode(tx, { actor: caller.userId as string, context }, node, JSON.parse(version.node_update));
   const approved = await getOwnVersion(tx, params);
   return viewVersion(await openAccess(call, tx), approved.version, node.publisher_id);
 };

@@ -55,10 +55,17 @@ export function createDiskStorage(
 
   return {
     write: async (key, source, maxBytes) => {
-      // Never with its parent: a new folder would hide that the objects are gone.
-      if (!existsSync(root)) throw new StorageMissing(`${root} is missing.`);
-      if (!existsSync(staging)) mkdirSync(staging, { mode: 0o700 });
-      return { key, ...(await writeFile(join(staging, randomUUID()), toFilePath(key), source, maxBytes)) };
+      // Reading it throws an error that comes earlier, such as for a file that cannot be opened.
+      if (!Buffer.isBuffer(source)) source.on('error', () => {});
+      try {
+        // Never with its parent: a new folder would hide that the objects are gone.
+        if (!existsSync(root)) throw new StorageMissing(`${root} is missing.`);
+        if (!existsSync(staging)) mkdirSync(staging, { mode: 0o700 });
+        return { key, ...(await writeFile(join(staging, randomUUID()), toFilePath(key), source, maxBytes)) };
+      } catch (error) {
+        if (!Buffer.isBuffer(source)) source.destroy();
+        throw error;
+      }
     },
     // Opened here, so that a missing object rejects this promise and not the stream.
     read: async (key, range?: Range) => {
@@ -139,14 +146,11 @@ async function writeFile(
   source: Readable | Buffer,
   maxBytes: number,
 ): Promise<{ size: number; sha256: string }> {
-  // Reading it throws an error that comes earlier, such as for a file that cannot be opened.
-  if (!Buffer.isBuffer(source)) source.on('error', () => {});
   try {
     const written = await writeStaged(temp, source, maxBytes);
     await syncFolders(dirname(target), await moveFile(temp, target));
     return written;
   } catch (error) {
-    if (!Buffer.isBuffer(source)) source.destroy();
     await rm(temp, { force: true });
     throw error;
   }

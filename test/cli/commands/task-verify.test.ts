@@ -1,6 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { computeThumbprint, signEnvelope } from '../../../src/wire/envelope.js';
 import { homeForTest, regen } from '../../support/cli.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
 import { png } from '../../support/generation-double.js';
@@ -63,7 +65,7 @@ test('a changed byte of the file, the receipt or its statement is named', async 
       'The statement on the task',
     ],
     ['out.png.receipt.json', (text) => text.replace(/"keyid": "./, '"keyid": "~'), 'is not known here'],
-    ['out.png.receipt.json', (text) => text.replace('"statement"', '"Statement"'), 'nobody vouches for it'],
+    ['out.png.receipt.json', (text) => text.replace('"statement"', '"Statement"'), 'no one vouches for it'],
     ['out.png.receipt.json', (text) => text.slice(1), 'it is not JSON'],
   ];
   for (const [name, edit, message] of cases) {
@@ -82,4 +84,34 @@ test('a receipt of another file with the same service is refused', async () => {
     exit: 7,
     stderr: expect.stringContaining('is not a result of the task'),
   });
+});
+
+test('a service that signs in the name of another one is shown under the name of its own key', async () => {
+  const [home, cwd] = [homeForTest(), folderForTest()];
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const { x = '' } = publicKey.export({ format: 'jwk' });
+  const key = { kty: 'OKP', crv: 'Ed25519', x } as const;
+  const kid = computeThumbprint(key);
+  mkdirSync(join(home, '.config/regen/credentials'), { recursive: true, mode: 0o700 });
+  const known = JSON.stringify({ 'https://evil.example.org': [{ kid, ...key }] });
+  writeFileSync(join(home, '.config/regen/credentials/known-keys.json'), known, { mode: 0o600 });
+  writeFileSync(join(cwd, 'out.png'), png);
+  const receipt = { service: 'https://evil.example.org', task_id: 'one' };
+  const hash = (text: string | Buffer) => createHash('sha256').update(text).digest('hex');
+  const subjects = [hash(png), hash(JSON.stringify(receipt))];
+  const statement = signEnvelope(
+    'application/vnd.in-toto+json',
+    {
+      _type: 'https://in-toto.io/Statement/v1',
+      subject: subjects.map((sha256) => ({ name: 'x', digest: { sha256 } })),
+      predicateType: 'urn:regen:task:1',
+      predicate: { service: 'https://good.example.org', task_id: 'two', operation: 'image.relight' },
+    },
+    { kid, privateKey },
+  );
+  writeFileSync(join(cwd, 'out.png.receipt.json'), JSON.stringify({ ...receipt, statement }));
+  const { stdout, stderr } = await regen(['task', 'verify', 'out.png'], { home, cwd });
+  expect(stdout, stderr).toContain('service\thttps://evil.example.org\n');
+  expect(stdout).toContain('task_id\tone\n');
+  expect(stdout).not.toContain('good');
 });

@@ -1,15 +1,16 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { rotateSigningKey } from '../../../src/service/auth/keys.js';
-import { homeForTest, regen } from '../../support/cli.js';
+import { homeForTest, regen, type Started, startRegen } from '../../support/cli.js';
 import { gitExists, gitServerForTest } from '../../support/git-server.js';
 import { packForTest } from '../../support/packs.js';
-import { publisherForTest, serviceForTest } from '../../support/service.js';
+import { folderForTest, publisherForTest, serviceForTest } from '../../support/service.js';
+import { type ProxyStep, steppingProxyForTest } from '../../support/stepping-proxy.js';
 
-async function publishOne() {
-  const service = await serviceForTest();
+async function publishOne(data = folderForTest()) {
+  const service = await serviceForTest({ data });
   const { personalAccessToken } = await publisherForTest(service);
   const home = homeForTest();
   const env = { REGEN_BASE_URL: service.url, REGEN_PUBLISH_TOKEN: personalAccessToken };
@@ -24,6 +25,22 @@ async function publishOne() {
   };
   const knownKeys = join(home, '.config/regen/credentials/known-keys.json');
   return { service, folder, home, run, rotate, knownKeys };
+}
+
+/** A way to a service under one address, whichever service answers there. */
+async function fixedAddressForTest(
+  service: { url: string },
+  listen: (step: ProxyStep) => unknown = () => {},
+) {
+  const at = { url: service.url };
+  const url = await steppingProxyForTest(
+    () => at.url,
+    async (step) => void (await listen(step)),
+  );
+  const home = homeForTest();
+  const verify = (env: Record<string, string> = { REGEN_BASE_URL: url }) =>
+    regen(['version', 'verify', 'pack', '1.0.0'], { env, home });
+  return { at, url, home, verify };
 }
 
 describe('version verify', () => {
@@ -87,6 +104,78 @@ describe('version verify', () => {
     ]);
     expect((await run('version download pack 1.0.0 -o bad.zip', { cwd })).exit).toBe(7);
     expect(readdirSync(cwd)).not.toContain('bad.zip');
+  });
+
+  test('accepts a key that is replaced before any of its requests, by those who knew the old one and by others', async () => {
+    const { service, rotate } = await publishOne();
+    const steps: string[] = [];
+    let rotateAt = 0;
+    const { verify, home } = await fixedAddressForTest(service, async ({ at, path }) => {
+      if (at !== 'asked') return;
+      steps.push(path);
+      if (steps.length === rotateAt) await rotate();
+    });
+    expect((await verify()).exit).toBe(0);
+    const whole = [...steps];
+    expect(whole.slice(-2)).toEqual(['/nodes/pack/versions/1.0.0/statement', '/.well-known/regen-keys']);
+    for (const isKnown of [true, false])
+      for (rotateAt = 1; rotateAt <= whole.length; rotateAt += 1) {
+        if (!isKnown) rmSync(join(home, '.config'), { recursive: true });
+        steps.length = 0;
+        const { exit, stderr } = await verify();
+        expect([isKnown, rotateAt, exit, stderr]).toEqual([isKnown, rotateAt, 0, expect.any(String)]);
+      }
+  });
+
+  test('that is killed at any of its requests does the same when it is run again, and never keeps half of the keys', async () => {
+    const { service } = await publishOne();
+    let killAt = 0;
+    let steps = 0;
+    let killed: Started | undefined;
+    const { url, home, verify } = await fixedAddressForTest(service, async () => {
+      steps += 1;
+      if (steps !== killAt) return;
+      killed?.child.kill('SIGKILL');
+      await killed?.ended;
+    });
+    expect((await verify()).exit).toBe(0);
+    const whole = steps;
+    for (killAt = 1; killAt <= whole; killAt += 2) {
+      rmSync(join(home, '.config'), { recursive: true });
+      steps = 0;
+      const env = { REGEN_BASE_URL: url };
+      killed = startRegen(['version', 'verify', 'pack', '1.0.0'], { env, home });
+      expect([killAt, (await killed.ended).exit]).toEqual([killAt, 137]);
+      killed = undefined;
+      expect(await verify()).toMatchObject({ exit: 0, stdout: expect.stringContaining('Active') });
+    }
+  });
+
+  test('accepts a service that was restored from a backup with an earlier key, and the key after that', async () => {
+    const data = folderForTest();
+    const { service, rotate } = await publishOne(data);
+    const { at, verify, home } = await fixedAddressForTest(service);
+    const backup = join(folderForTest(), 'backup');
+    expect((await regen(['serve', 'backup', backup, '--data', data])).exit).toBe(0);
+    await rotate();
+    // Who met the service with the second key only knows the first one, too.
+    expect((await verify()).exit).toBe(0);
+    const restored = join(folderForTest(), 'restored');
+    expect((await regen(['serve', 'restore', backup, '--data', restored])).exit).toBe(0);
+    const next = await serviceForTest({ data: restored });
+    at.url = next.url;
+    expect(await verify()).toMatchObject({ exit: 0, stderr: 'Checking pack 1.0.0\n' });
+    await rotateSigningKey(next.context.database, next.context.now);
+    await next.context.keys.reload();
+    expect((await verify()).exit).toBe(0);
+
+    // One that lost its keys with its data has to be trusted again by hand.
+    const lost = (await publishOne()).service;
+    at.url = lost.url;
+    expect(await verify()).toMatchObject({
+      exit: 6,
+      stderr: expect.stringContaining(join(home, '.config/regen/credentials/known-keys.json')),
+    });
   });
 
   test('compares a version with its source in a folder, and lists each file that differs', async () => {

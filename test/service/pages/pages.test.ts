@@ -98,6 +98,24 @@ describe('a page', () => {
     expect(publisher.text).toContain('<a href="/web/nodes/pretty">');
   });
 
+  it('of changes is an Atom feed, of all nodes and of one', async () => {
+    const all = await readPage('/web/changes.atom');
+    expect(all.headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
+    expect(all.text).toMatch(
+      /^<\?xml version="1.0" encoding="utf-8"\?>\n<feed xmlns="http:\/\/www.w3.org\/2005\/Atom">/,
+    );
+    const titles = [...all.text.matchAll(/<entry>.*<title>(.*?)<\/title>/g)].map(([, title]) => title);
+    expect(titles.slice(0, 2)).toEqual(['pretty 1.1.0 is active', 'pretty 1.0.0 is active']);
+    expect(all.text).toContain(`href="${registry().url}/web/nodes/pretty/versions/1.1.0"`);
+    const one = await readPage('/web/nodes/Pretty/changes.atom');
+    expect(one.text).toContain('<title>pretty was created</title>');
+    const node = await readPage('/web/nodes/pretty');
+    expect(node.text).toContain(
+      'type="application/atom+xml" title="Changes" href="/web/nodes/pretty/changes.atom"',
+    );
+    expect((await readPage('/web/nodes/none/changes.atom')).status).toBe(404);
+  });
+
   it('runs and embeds nothing, and is kept by caches', async () => {
     for (const path of ['/', '/web/nodes/pretty', '/badge/pretty']) {
       const { headers } = await readPage(path);

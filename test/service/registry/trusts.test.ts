@@ -267,6 +267,10 @@ describe('a wrong identity token is refused in a sentence that names the claim',
     'workflow_ref must be release.yml, not evil/x/.github/workflows/release.yml@refs/heads/m': await signJob({
       ...{ ...right, workflow_ref: 'evil/x/.github/workflows/release.yml@refs/heads/m' },
     }),
+    'workflow_ref must be release.yml, not evil/octo/light/.github/workflows/release.yml@refs/heads/m':
+      await signJob({
+        ...{ ...right, workflow_ref: 'evil/octo/light/.github/workflows/release.yml@refs/heads/m' },
+      }),
     'environment must be production, and is missing': await signJob({}),
     'ref_type must be tag, not branch': await signJob({ ...right, ref_type: 'branch' }),
     'repository_id must be 1001, as at the first use, not 9': await signJob({ ...right, repository_id: '9' }),

@@ -1,9 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
 import { parseConfiguration } from '../../../src/service/configuration/configuration.js';
 import { regen } from '../../support/cli.js';
+import { createZip } from '../../support/create-zip.js';
+import { listFiles } from '../../support/list-files.js';
+import { listenOn } from '../../support/listen.js';
 import { packForTest } from '../../support/packs.js';
 import { ask, folderForTest, publisherForTest, serviceForTest } from '../../support/service.js';
 
@@ -91,6 +94,98 @@ describe('versions of the registry behind', () => {
     expect((await ask(`${near.url}/uplink/remote/2.0.0/node.zip`)).status).toBe(403);
     expect((await ask(`${near.url}/nodes/remote/install?version=2.0.0`)).status).toBe(403);
   });
+});
+
+/** A registry that says what it likes of its only version, and one in front of it. */
+async function lyingRegistry(rules: Partial<Uplink> = {}) {
+  const archive = await createZip({ 'pyproject.toml': '[project]\nname = "x"\nversion = "1.0.0"\n' });
+  const told: Record<'install' | 'list', Record<string, unknown>> = { install: {}, list: {} };
+  const far = await listenOn((request, response) => {
+    const path = request.url?.split('?')[0] ?? '';
+    if (path === '/node.zip')
+      return void response.writeHead(200, { 'content-type': 'application/zip' }).end(archive);
+    const version = { id: 'v', node_id: 'x', version: '1.0.0', downloadUrl: `${far.url}/node.zip` };
+    const [one, listed] = [told.install, told.list].map((facts) => ({ ...version, ...facts }));
+    const node = { id: 'x', name: 'X', latest_version: listed };
+    const answer = path.endsWith('/install') ? one : path.endsWith('/versions') ? [listed] : node;
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+  });
+  onTestFinished(far.close);
+  const data = folderForTest();
+  const near = await serviceForTest({ data, uplink: { url: far.url, ...rules } }, { now: () => start });
+  const read = async (path: string) => (await fetch(near.url + path)).status;
+  return { told, data, near, read };
+}
+
+const daysAgo = (days: number) => new Date(start - days * DAY).toISOString();
+
+test('a registry that tells different dates of a version gets it past no rule with the later one', async () => {
+  const { told, near, read } = await lyingRegistry({ minAgeDays: 7 });
+  const archive = '/uplink/x/1.0.0/node.zip';
+  told.list.createdAt = daysAgo(30);
+  for (const createdAt of [daysAgo(1), daysAgo(-400), 'yesterday', '', 0, undefined, [daysAgo(30)]]) {
+    told.install.createdAt = createdAt;
+    expect([createdAt, await read(archive)]).toEqual([
+      createdAt,
+      expect.toSatisfy((status) => status >= 400),
+    ]);
+  }
+  told.install.createdAt = daysAgo(8);
+  expect(await read(archive)).toBe(200);
+  // What it says later changes nothing of what is kept.
+  told.install.createdAt = daysAgo(1);
+  expect(await read(archive)).toBe(200);
+  expect((await ask(`${near.url}/nodes/x/install?version=1.0.0`)).body.createdAt).toBe(daysAgo(8));
+  // A version that it calls young again is not the latest, and no error.
+  told.list.createdAt = daysAgo(-1);
+  expect((await ask(`${near.url}/nodes/x`)).body.latest_version).toBeUndefined();
+});
+
+test.each([
+  ['..', '../../../../tmp/x', '..\\..\\x', 'a/../../b', '.', '/etc/x'],
+  ['1.0.0\0', 'x'.repeat(300), 'CON', '1.0.0/', 'a\nb', '\u202e1.0.0', '%2e%2e%2fx'],
+])(
+  'a version with a name that is a path or no text leaves no file outside its folder (%#)',
+  async (...names) => {
+    const { told, data, read } = await lyingRegistry();
+    const before = readdirSync(data).sort();
+    for (const version of names) {
+      told.install.version = version;
+      told.list.version = version;
+      const status = await read(`/uplink/x/${encodeURIComponent(version)}/node.zip`);
+      expect([version, status]).toEqual([version, expect.toSatisfy((code) => code < 500 || code === 503)]);
+    }
+    expect(readdirSync(data).sort()).toEqual(before);
+    for (const path of listFiles(join(data, 'objects')))
+      expect(path).toMatch(/(^|[\\/])uplink[\\/]x[\\/][\w-]+\.zip$/);
+  },
+);
+
+test('what cannot be an id is not fetched ahead, and stops nothing else', async () => {
+  const { near } = await lyingRegistry();
+  const cwd = folderForTest();
+  const odd = [
+    '../../etc/passwd@1',
+    'x@../../y',
+    '-x',
+    '@',
+    'x\u0007y',
+    'a b',
+    'é',
+    'x'.repeat(5000),
+    '__proto__',
+  ];
+  writeFileSync(join(cwd, 'packs.txt'), ['\ufeffx', ...odd].join('\r\n'));
+  const nodes = ['../admin', 'http://127.0.0.1/', '', 7, null].map((cnr_id, id) => ({
+    ...{ id, type: 'A', properties: { cnr_id, ver: '../1' } },
+  }));
+  writeFileSync(join(cwd, 'flow.json'), JSON.stringify({ nodes, links: [], version: 0.4 }));
+  const env = { REGEN_BASE_URL: near.url, REGEN_TOKEN: near.ownerToken };
+  const line = ['serve', 'prefetch', 'packs.txt', '--workflow', 'flow.json', '--json'];
+  const { exit, stdout, stderr } = await regen(line, { env, cwd });
+  expect([exit, stderr]).toEqual([9, '']);
+  const rows: { node_id: string; status: string }[] = JSON.parse(stdout);
+  expect(rows.filter(({ status }) => status === 'kept').map(({ node_id }) => node_id)).toEqual(['x']);
 });
 
 test.each(['pack@', 'pack@odd range', '@1.0.0', 'pack@1.x || nope'])('the rule %s is refused', (rule) => {
