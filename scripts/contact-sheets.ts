@@ -11,15 +11,18 @@ import {
 } from '../src/contract/image-requests.js';
 import { render } from '../src/preview/image/render.js';
 import type { ImageOperation } from '../src/service/operation/engine.js';
+import { drawLabel } from './draw-label.js';
 import { drawPortrait } from './portrait.js';
 import { drawLamp, drawPainting } from './sample-images.js';
 
 // Writes docs/<operation>.jpg, which shows the effect of each option of an operation on one picture, and
-// docs/image-options.md with the legend, because there may be no font to write it into the pictures.
+// docs/image-options.md with the same names as text.
 
 const width = 480;
 const height = 600;
 const cell = { width: 176, height: 220 };
+/** Two lines below each picture. */
+const LABEL_ROWS = 2;
 const folder = mkdtempSync(join(tmpdir(), 'regen-sheets-'));
 const getPath = (name: string) => join(folder, name);
 
@@ -136,15 +139,24 @@ async function writeSheet(
   }
   const columns = Math.min(8, pictures.length);
   const rows = Math.ceil(pictures.length / columns);
-  const size = { width: columns * (cell.width + 4) + 4, height: rows * (cell.height + 4) + 4 };
-  const placed = (await Promise.all(pictures)).map((input, at) => ({
-    input,
-    left: 4 + (at % columns) * (cell.width + 4),
-    top: 4 + Math.floor(at / columns) * (cell.height + 4),
-  }));
+  const names = [...Object.keys(given), ...cells.map((one) => one.name)];
+  const labels = await Promise.all(
+    names.map((label) => drawLabel(label.replaceAll('_', ' '), cell.width, LABEL_ROWS)),
+  );
+  const { height: below } = await sharp(labels[0]).metadata();
+  const rowHeight = cell.height + below + 4;
+  const size = { width: columns * (cell.width + 4) + 4, height: rows * rowHeight + 4 };
+  const placed = (await Promise.all(pictures)).flatMap((input, at) => {
+    const left = 4 + (at % columns) * (cell.width + 4);
+    const top = 4 + Math.floor(at / columns) * rowHeight;
+    return [
+      { input, left, top },
+      { input: labels[at] as Buffer, left, top: top + cell.height },
+    ];
+  });
   const paper = sharp({ create: { ...size, channels: 3, background: '#16181c' } }).composite(placed);
-  text.push(...formatLegend(name, [...Object.keys(given), ...cells.map((one) => one.name)], columns));
-  await paper.jpeg({ quality: 82, mozjpeg: true }).toFile(`docs/${name}.jpg`);
+  text.push(...formatLegend(name, names, columns));
+  await paper.jpeg({ quality: 70, mozjpeg: true }).toFile(`docs/${name}.jpg`);
 }
 
 async function cutOut(path: string, part: typeof whole): Promise<Buffer> {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -7,16 +7,17 @@ import { render } from '../src/preview/image/render.js';
 import { toPicture } from '../src/preview/video/frame.js';
 import { createFilm } from '../src/preview/video/render.js';
 import { readShot } from '../src/preview/video/shot.js';
-import { drawPortrait } from './portrait.js';
+import { drawLabel } from './draw-label.js';
 import { recordTerminal } from './record-terminal.js';
 import { drawLamp } from './sample-images.js';
 
-// Writes the pictures of the README and the guides: a strip of relighting, a strip of a video, and recordings of a
-// terminal. `npm run pictures` runs the built program.
+// Writes the pictures of the README and the guides: a photo before and after relighting, a video that moves, and recordings
+// of a terminal. `npm run pictures` runs the built program. docs/pictures/coffee.txt says where the photo comes from.
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-pictures-'));
 const GAP = 6;
-const [width, height] = [360, 450];
+const PHOTO = 'docs/pictures/coffee.jpg';
+const [width, height] = [600, 400];
 
 const publishExample = 'regen version publish examples/hello-nodes';
 await recordTerminal({
@@ -46,16 +47,19 @@ await recordTerminal({
   commands: ['regen video prices'],
   unseen: ['regen node search'],
 });
-await writeStrip('docs/pictures/relight.jpg', await relightPortrait());
-await writeStrip('docs/pictures/video.jpg', await pickFrames('a paper boat on a lake at sunset', 5));
+const relit = await relightPhoto();
+await writeStrip('docs/pictures/relight.jpg', [
+  ['photo.jpg', await sharp(PHOTO).png().toBuffer()],
+  ['regen image relight photo.jpg (preview)', relit],
+]);
+await writeVideo('docs/pictures/video.webp', relit);
 rmSync(folder, { recursive: true });
 
 /** @returns a folder with six photos, one of them cut off */
 async function writePhotos(): Promise<string> {
   const photos = join(folder, 'photos');
   mkdirSync(photos);
-  const raw = { raw: { width, height, channels: 3 } } as const;
-  const photo = await sharp(drawPortrait(width, height), raw).jpeg().toBuffer();
+  const photo = readFileSync(PHOTO);
   for (const number of [1, 2, 3, 4, 5, 6]) {
     const bytes = number === 4 ? photo.subarray(0, photo.length / 2) : photo;
     writeFileSync(join(photos, `photo-${number}.jpg`), bytes);
@@ -63,65 +67,54 @@ async function writePhotos(): Promise<string> {
   return photos;
 }
 
-/** @returns the original and three results */
-async function relightPortrait(): Promise<Buffer[]> {
-  const image = join(folder, 'image.png');
+/** Relights the photo as an evening: a lamp at the left in a blue room. */
+async function relightPhoto(): Promise<Buffer> {
   const raw = { raw: { width, height, channels: 3 } } as const;
-  await sharp(drawPortrait(width, height), raw).png().toFile(image);
-  const pictures = [await sharp(image).toBuffer()];
   const map = join(folder, 'map.png');
-  const lamps = [
-    [
-      [0.05, 0.3],
-      [1, 0.78, 0.5],
-    ],
-    [
-      [0.95, 0.3],
-      [0.5, 0.72, 1],
-    ],
-    [
-      [0.5, 0.1],
-      [1, 0.5, 0.85],
-    ],
-  ] as const;
-  for (const [place, [red, green, blue]] of lamps) {
-    await sharp(drawLamp(width, height, place, [red, green, blue]), raw)
-      .png()
-      .toFile(map);
-    const images = { image, transfer_light_from_lightmap: map };
-    const settings = { transfer_light_b: 'strong_mid' };
-    const request = RelightRequest.parse({ ...images, advanced_settings: settings }) as Record<
-      string,
-      unknown
-    >;
-    const job = { id: 'strip', operation: 'image.relight', images, seed: 1, folder } as const;
-    const { files } = await render({ ...job, request }, () => {});
-    pictures.push(await sharp(files[0]?.path as string).toBuffer());
-  }
-  return pictures;
+  await sharp(drawLamp(width, height, [0.1, 0.15], [0.45, 0.7, 1]), raw)
+    .png()
+    .toFile(map);
+  const images = { image: PHOTO, transfer_light_from_lightmap: map };
+  const advanced_settings = { transfer_light_b: 'strong_mid', saturation: 35 };
+  const request = RelightRequest.parse({ ...images, advanced_settings }) as Record<string, unknown>;
+  const job = { id: 'strip', operation: 'image.relight', images, seed: 1, folder } as const;
+  const { files } = await render({ ...job, request }, () => {});
+  return sharp(files[0]?.path as string)
+    .png()
+    .toBuffer();
 }
 
-/** @returns frames of a film, evenly apart */
-async function pickFrames(prompt: string, count: number): Promise<Buffer[]> {
-  const request = { prompt, model: 'vvq2-pro', duration: 4, resolution: '360p', aspect_ratio: '16:9' };
-  const job = { id: 'strip', operation: 'video.text2video', images: {}, seed: 7, folder, request } as const;
-  const film = await createFilm(readShot(job), {});
+/** Writes a video from one picture to another as an animation, five frames a second. */
+async function writeVideo(path: string, end: Buffer): Promise<void> {
+  const last = join(folder, 'last.png');
+  await sharp(end).toFile(last);
+  const images = { 'images.0': PHOTO, 'images.1': last };
+  const request = { model: 'vvq2-pro', duration: 4, resolution: '360p', prompt: 'the evening comes' };
+  const job = { id: 'strip', operation: 'video.startEnd2video', images, seed: 7, folder, request } as const;
+  const film = await createFilm(readShot(job), images);
   const pictures: Buffer[] = [];
   let at = 0;
   for await (const frame of film.frames()) {
-    if (at++ % Math.floor((film.count - 1) / (count - 1)) !== 0) continue;
+    if (at++ % Math.round(film.count / 20) !== 0) continue;
     const { data, width, height, channels } = toPicture(frame);
-    pictures.push(await sharp(data, { raw: { width, height, channels } }).resize(320).png().toBuffer());
+    pictures.push(await sharp(data, { raw: { width, height, channels } }).resize(480).png().toBuffer());
   }
-  return pictures;
+  const delay = pictures.map(() => 200);
+  await sharp(pictures, { join: { animated: true } })
+    .webp({ quality: 45, effort: 6, loop: 0, delay })
+    .toFile(path);
 }
 
-/** Puts pictures of one size side by side. */
-async function writeStrip(path: string, pictures: readonly Buffer[]): Promise<void> {
-  const { width, height } = await sharp(pictures[0]).metadata();
-  const size = { width: pictures.length * (width + GAP) - GAP, height };
-  const placed = pictures.map((input, at) => ({ input, left: at * (width + GAP), top: 0 }));
-  await sharp({ create: { ...size, channels: 3, background: 'white' } })
+/** Puts pictures of one size side by side, each above its label. */
+async function writeStrip(path: string, pictures: readonly (readonly [string, Buffer])[]): Promise<void> {
+  const labels = await Promise.all(pictures.map(([label]) => drawLabel(label, width, 1, 2)));
+  const { height: below } = await sharp(labels[0]).metadata();
+  const size = { width: pictures.length * (width + GAP) - GAP, height: height + below };
+  const placed = pictures.flatMap(([, input], at) => [
+    { input, left: at * (width + GAP), top: 0 },
+    { input: labels[at] as Buffer, left: at * (width + GAP), top: height },
+  ]);
+  await sharp({ create: { ...size, channels: 3, background: '#161616' } })
     .composite(placed)
     .jpeg({ quality: 82, mozjpeg: true })
     .toFile(path);

@@ -131,7 +131,9 @@ describe('versions', () => {
     }
     const dry = await runAs(['version', 'delete', 'order', '1.0.0', '--dry-run', '--json']);
     expect(JSON.parse(dry.stdout).url).toMatch(/\/publishers\/acme\/nodes\/order\/versions\/1\.0\.0$/);
-    expect((await runAs(['version', 'delete', 'order', '1.0.0'])).stderr).toContain('--yes is required');
+    expect((await runAs(['version', 'delete', 'order', '1.0.0'])).stderr).toContain(
+      '--yes is required to delete version 1.0.0 of order.',
+    );
     expect((await runAs(['version', 'delete', 'order', '1.0.0', '--yes'])).exit).toBe(0);
     expect((await runAs(['version', 'delete', 'acme', 'order', '1.1.0', '--yes'])).exit).toBe(0);
     expect((await runAs(['version', 'delete', 'a', 'b', 'c', 'd', '--yes'])).exit).toBe(2);

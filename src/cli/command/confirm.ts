@@ -64,7 +64,10 @@ export function reportDestruction({ destroys }: Command, names: Names): string |
 }
 
 function fillNames(text: string, names: Names): string {
-  return oneLine(text.replace(/\{(\w+)\}/g, (_, name: string) => String(names[name])));
+  // The publisher of a node is not known before the service was asked.
+  const fill = (_: string, link = '', name = '') =>
+    names[name] === undefined ? '' : `${link}${names[name]}`;
+  return oneLine(text.replace(/( of )?\{(\w+)\}/g, fill));
 }
 
 /**

@@ -108,7 +108,7 @@ export async function run(context: Context): Promise<void> {
 
 /**
  * Collects the values of a new manifest: from flags, from the folder, and from the user.
- * @param known what is neither inferred nor asked for
+ * @param known what is not asked for
  */
 export async function collectFacts(
   context: Context,
@@ -119,7 +119,7 @@ export async function collectFacts(
   const found = await inferManifest(folder);
   for (const warning of found.warnings) await context.output.warn(warning);
   const inferred = await inferValues(context, found, given);
-  const facts = await completeValues(context, { ...inferred, ...known, ...given }, given);
+  const facts = await completeValues(context, { ...known, ...inferred, ...given }, given);
   await sayChoices(context, folder, given, facts);
   return { facts, dependencies: found.dependencies };
 }
@@ -188,7 +188,7 @@ function toTitle(id: string): string {
   return capitalize(id.split(/[-_.]+/).join(' '));
 }
 
-const FIRST_VERSION = '1.0.0';
+export const FIRST_VERSION = '1.0.0';
 
 /** Asks for missing values. Without prompts, optional ones are left out. */
 async function completeValues(

@@ -9,7 +9,7 @@ import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { Text, Texts } from '../views/answers.js';
 import type { View } from '../views/view.js';
-import { collectFacts, manifestFlags } from './init.js';
+import { collectFacts, FIRST_VERSION, manifestFlags } from './init.js';
 
 type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'services' | 'mayAsk'>;
 
@@ -30,13 +30,14 @@ const DESCRIPTION = 'Custom nodes for ComfyUI';
 
 export async function run(context: Context): Promise<void> {
   const { args, system, output } = context;
-  const given = args.dir as string | undefined;
-  const folder = resolve(system.cwd, given ?? '.');
+  const folder = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
   requireEmpty(folder);
   mkdirSync(folder, { recursive: true });
   const { facts, dependencies } = await collectFacts(context, folder, {
     description: DESCRIPTION,
     license: 'LICENSE',
+    version: FIRST_VERSION,
+    repository: '',
   });
   const { id = '', name = '', publisher = '', version = '', description = '', repository } = facts;
   const year = new Date(system.now()).getUTCFullYear();
@@ -52,8 +53,7 @@ export async function run(context: Context): Promise<void> {
     { path: folder, files: Object.keys(files) },
     system.stdout.isTTY ? {} : { only: 'path' },
   );
-  const place = given === undefined ? '' : given;
-  await output.note(say`Next: ${regen('version check', place)}, then ${regen('version publish', place)}`);
+  await output.note(say`Next: ${regen('version check')}, then ${regen('version publish')}`);
 }
 
 /** What a new repository has. */

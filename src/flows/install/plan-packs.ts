@@ -5,7 +5,7 @@ import { completeVersion } from '../../contract/schema/semantic-version.js';
 import { FlowError } from '../flow-error.js';
 import { readReason } from '../publish/next-step.js';
 import type { Stages } from '../publish/pack.js';
-import type { NodeVersion } from '../publish/published.js';
+import { describeDeprecation, type NodeVersion } from '../publish/published.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { chooseVersion, type WantedNode } from './choose-version.js';
 import { DOUBTFUL_STATES } from './download-archive.js';
@@ -146,9 +146,10 @@ async function refuseDoubtful(
   const verdict = DOUBTFUL_STATES.find((one) => version.status?.toLowerCase().endsWith(one));
   const state = verdict ?? (version.deprecated ? 'deprecated' : undefined);
   if (state === undefined || allowed.has(state)) return;
-  const { status_reason } = verdict ? await readReason({ client, nodeId, signal }, version) : version;
-  const reason = verdict ? `: ${status_reason || 'the registry gives no reason'}` : '';
-  const sentence = `${nodeId} ${version.version} is ${state}${reason}.`;
+  const readVerdict = async () => (await readReason({ client, nodeId, signal }, version)).status_reason;
+  const sentence = verdict
+    ? `${nodeId} ${version.version} is ${state}: ${(await readVerdict()) || 'the registry gives no reason'}.`
+    : describeDeprecation(nodeId, version);
   // The lock file was made with this version.
   if (pinned && state === 'deprecated') return warn(sentence);
   throw new FlowError('version_refused', sentence, { subject: state });

@@ -101,10 +101,15 @@ describe('node install', () => {
     await publish({ version: '1.1.0' });
     const versions = `${service.url}/publishers/acme/nodes/pack/versions`;
     const put = (url: string, json: unknown) => ask(url, { method: 'PUT', token: service.ownerToken, json });
-    expect((await put(`${versions}/1.1.0`, { deprecated: true })).status).toBe(200);
+    expect(
+      (await put(`${versions}/1.1.0`, { deprecated: true, deprecation_message: 'Use 1.0.0' })).status,
+    ).toBe(200);
     const { change, customNodes } = hostForTest(owner);
     const refused = await change('install', 'pack@1.1.0');
-    expect([refused.exit, refused.stderr]).toEqual([6, expect.stringContaining('pack 1.1.0 is deprecated.')]);
+    expect([refused.exit, refused.stderr]).toEqual([
+      6,
+      expect.stringContaining('pack 1.1.0 is deprecated: Use 1.0.0'),
+    ]);
     expect(refused.stderr).toContain('--allow deprecated');
     expect(readdirSync(customNodes)).toEqual(['.regen.disabled']);
     expect((await change('install', 'pack@>=1')).answer.packs).toMatchObject([{ version: '1.0.0' }]);

@@ -87,6 +87,13 @@ it('a folder that has files keeps them, and a repository counts as empty', async
   expect((await regen(createScaffoldArguments('repository'), { cwd })).exit).toBe(0);
 });
 
+it('on a terminal only the publisher is asked for, and the next commands can be copied', async () => {
+  const cwd = folderForTest();
+  const { exit, stderr } = await regen(['node', 'scaffold', 'tools'], { cwd, answers: ['my-team'] });
+  expect(exit, stderr).toBe(0);
+  expect(stderr).toContain('Next: regen version check tools, then regen version publish tools\n');
+});
+
 it('without a publisher and a terminal, nothing is created in the folder', async () => {
   const cwd = folderForTest();
   const { exit, stderr } = await regen(['node', 'scaffold', 'tools'], { cwd });
