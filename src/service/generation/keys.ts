@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRandomToken, maskToken, parseTokenLimit, toExpiry } from '../auth/random-tokens.js';
-import { type Database, findRow, findRows, getRow, insertRow, type Row, updateRows } from '../database/database.js';
+import { type Database, findRow, findRows, insertRow, type Row, updateRows } from '../database/database.js';
 import type { Handlers, OperationAnswer, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { requireKeyQuota } from '../operation/quota.js';

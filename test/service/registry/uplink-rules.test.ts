@@ -188,10 +188,13 @@ test('what cannot be an id is not fetched ahead, and stops nothing else', async 
   expect(rows.filter(({ status }) => status === 'kept').map(({ node_id }) => node_id)).toEqual(['x']);
 });
 
-test.each(['pack@', 'pack@odd range', '@1.0.0', 'pack@1.x || nope'])('the rule %s is refused', async (rule) => {
-  const uplink = { url: 'https://registry.example.com', deny: [rule] };
-  await expect(parseConfiguration({ uplink }, {})).rejects.toThrow();
-});
+test.each(['pack@', 'pack@odd range', '@1.0.0', 'pack@1.x || nope'])(
+  'the rule %s is refused',
+  async (rule) => {
+    const uplink = { url: 'https://registry.example.com', deny: [rule] };
+    await expect(parseConfiguration({ uplink }, {})).rejects.toThrow();
+  },
+);
 
 test('prefetched archives are installed and vouched for after the registry behind is gone', async () => {
   const { near, far } = await twoRegistries({});
