@@ -34,7 +34,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'cli/connect/settings.ts \\/+$': 'an address in the settings',
   'client/url.ts \\/+$': 'an address in the settings',
   'service/configuration/s3-settings.ts ^\\/+|\\/+$': 'an address in the settings',
-  'service/engines/upstream/vendor.ts \\/+$': 'an address in the settings',
+  'service/engines/remote/remote-server.ts \\/+$': 'an address in the settings',
   'service/registry/uplink.ts \\/+$': 'an address in the settings',
   'service/serve.ts \\/+$': 'an address in the settings',
   'service/storage/s3.ts \\/+$': 'an address in the settings',

@@ -81,9 +81,12 @@ function describeErrors(schema: JsonSchema): Record<string, unknown> {
 }
 
 /** The statuses of errors that an operation may answer with. */
-function listErrorStatuses({ params, body }: Operation): number[] {
+function listErrorStatuses({ params, query, body }: Operation): number[] {
   const hasPath = Object.keys(params.shape).length > 0;
-  return [400, 401, 403, ...(hasPath ? [404] : []), ...(body ? [409, 413, 415] : []), 429, 500, 503];
+  const path = hasPath ? [404] : [];
+  // A cursor that the service does not know.
+  const cursor = query && 'since' in query.shape ? [410] : [];
+  return [400, 401, 403, ...path, ...cursor, ...(body ? [409, 413, 415] : []), 429, 500, 503];
 }
 
 function describeWebhooks(components: Components): Record<string, unknown> {

@@ -34,6 +34,10 @@ let stage: Stage;
 
 beforeAll(async () => {
   stage = await createStage(registry(), await startTasks(registry()), issuer);
+  const { database } = registry().service.context;
+  const versions = await database.selectFrom('versions').select('id').execute();
+  const readmes = versions.map(({ id }) => ({ version_id: id, text: '# Read me' }));
+  await database.insertInto('readmes').values(readmes).execute();
 });
 
 /**

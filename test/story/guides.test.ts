@@ -17,8 +17,12 @@ const PUBLISH =
 const PUBLISH_NEXT = `${PUBLISH} && regen version bump minor light-tools && regen version publish light-tools`;
 const INSTALLED = `mkdir -p flows ComfyUI/custom_nodes && ${PUBLISH} && cp flow.json portrait.json && cp flow.json flows`;
 
+const SCRIPT = "printf '#!/bin/sh\\ntrue\\n' > night.sh && chmod +x night.sh";
+
 /** What a page takes for granted. */
 const STAGES: Readonly<Record<string, string>> = {
+  'docs/agents.md': SCRIPT,
+  'docs/generation.md': SCRIPT,
   'README.md':
     'mkdir custom_nodes packs && for p in one two; do regen node scaffold packs/$p --publisher my-team; done',
   'docs/ci.md': `${PUBLISH_NEXT} --stage`,
@@ -36,7 +40,7 @@ const STAGES: Readonly<Record<string, string>> = {
 const OTHER_PROGRAMS = /^(npm|pip|comfy) /;
 const NEEDS = /# needs /i;
 /** Commands that run until they are stopped. A reader has a second terminal. */
-const STAYS = /^regen (serve( --config \S+)?|webhook listen( .*)?)$/;
+const STAYS = /^regen (serve( --config \S+)?|webhook listen( .*)?|registry changes --follow( .*)?)$/;
 
 const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)].filter(
   // The quickstart has a test of its own, and the reference lists commands without their files.

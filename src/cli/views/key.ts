@@ -1,6 +1,11 @@
 import { csvFlag, USAGE_SHAPE } from './admin.js';
 import type { View } from './view.js';
 
+const KEY_ID: Pick<View, 'explain' | 'lookup'> = {
+  explain: { keyId: 'Key id, or the beginning of it, as shown by `regen key list`' },
+  lookup: { keyId: { operation: 'key.list', field: 'id' } },
+};
+
 export const keyViews: readonly View[] = [
   {
     usage: 'key create [name]',
@@ -24,12 +29,8 @@ export const keyViews: readonly View[] = [
       less: ['token', 'created_at', 'operations', 'budget.used', 'last_used_at'],
     },
   },
-  {
-    usage: 'key revoke <keyId>',
-    operation: 'key.revoke',
-    explain: { keyId: 'Key id, or the beginning of it, as shown by `regen key list`' },
-    lookup: { keyId: { operation: 'key.list', field: 'id' } },
-  },
+  { usage: 'key update <keyId>', operation: 'key.update', ...KEY_ID },
+  { usage: 'key revoke <keyId>', operation: 'key.revoke', ...KEY_ID },
   {
     usage: 'usage',
     operation: 'user.usage',

@@ -158,7 +158,7 @@ test('a callback is used if the status of a task cannot be read', async () => {
   const id = await startTask({ ...asking, operation });
   await notFound(log);
   const callback: string = vendor.asked[0]?.body.webhook_url;
-  const body = { task_id: 'theirs', status: 'COMPLETED', generated: [`${vendor.url}/results/a`] };
+  const body = { status: 'COMPLETED', generated: [`${vendor.url}/results/a`] };
 
   const forged = new URL(callback);
   forged.searchParams.set('signature', 'A'.repeat(43));
