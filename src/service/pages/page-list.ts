@@ -29,7 +29,7 @@ export const PAGES = {
   },
   publisher: { path: '/web/publishers/{publisherId}', operation: 'publisher.get', query: page },
   tasks: { path: '/web/tasks', operation: 'task.list' },
-  badge: { path: '/badge/{nodeId}', operation: 'node.get', type: 'image/svg+xml; charset=utf-8' },
+  badge: { path: '/badge/{nodeId}.svg', operation: 'node.get', type: 'image/svg+xml; charset=utf-8' },
   feed: {
     path: '/web/changes.atom',
     operation: 'registry.changes',

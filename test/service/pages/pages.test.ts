@@ -117,7 +117,7 @@ describe('a page', () => {
   });
 
   it('runs and embeds nothing, and is kept by caches', async () => {
-    for (const path of ['/', '/web/nodes/pretty', '/badge/pretty']) {
+    for (const path of ['/', '/web/nodes/pretty', '/badge/pretty.svg']) {
       const { headers } = await readPage(path);
       expect(headers.get('content-security-policy')).toContain("default-src 'none'");
       expect(headers.get('content-security-policy')).not.toContain('script');
@@ -215,7 +215,7 @@ describe('a page', () => {
       `/web/nodes/${nodeId}`,
       `/web/nodes/${nodeId}/versions/1.0.0`,
       '/web/publishers/acme',
-      `/badge/${nodeId}`,
+      `/badge/${nodeId}.svg`,
       `/web/nodes/${encodeURIComponent(text)}`,
       `/web/nodes/${nodeId}/versions/1.0.0/changes?since=${encodeURIComponent(text.slice(0, 200))}`,
     ];
