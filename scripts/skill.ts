@@ -43,9 +43,9 @@ ${rows.join('\n')}
 
 ## Output
 
-- stdout has only the answer. Pass \`--json\` for the answer as JSON. A failure is then one object on stderr:
+- stdout has only the result. Pass \`--json\` for the response as JSON. A failure is then one object on stderr:
   \`{ "error": { "code", "message", "hint" } }\`.
-- \`regen schema <command>\` prints the JSON Schema of the answer, \`regen schema <command> --input\` that of the request.
+- \`regen schema <command>\` prints the JSON Schema of the response, \`regen schema <command> --input\` that of the request.
 - \`--dry-run\` prints a request and sends nothing. \`--no-input\` never prompts.
 
 | exit code | meaning |
