@@ -37,7 +37,7 @@ beforeAll(async () => {
   const { database } = registry().service.context;
   const versions = await database.selectFrom('versions').select('id').execute();
   const readmes = versions.map(({ id }) => ({ version_id: id, text: '# Read me' }));
-  await database.insertInto('readmes').values(readmes).execute();
+  await database.transaction().execute((tx) => tx.insertInto('readmes').values(readmes).execute());
 });
 
 /**
