@@ -17,7 +17,7 @@ export const TotalBudget = defineObject('TotalBudget', {
   left: z.number(),
 });
 
-/** What rows of usage can be told apart by. */
+/** What rows of usage can be grouped by. */
 export const usageDimensions = ['day', 'operation', 'model', 'key', 'user'] as const;
 
 const date = (description: string) =>

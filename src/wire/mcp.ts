@@ -28,7 +28,7 @@ export interface ToolCall {
   report(message: string): void;
 }
 
-/** What is offered. Whatever goes wrong in a call is a part of its result. */
+/** What is offered. The failure of a call is a part of its result. */
 export interface ToolServer {
   readonly version: string;
   readonly instructions: string;
