@@ -132,7 +132,6 @@ function listFolderFlags() {
     .flatMap(({ flags }) => flags.filter(({ name }) => name !== 'dry-run'));
 }
 
-/** Adds the defaults of the project to the flags of a command that reads its folder. */
 function addDefaults(parsed: ParsedCommand, project: Project | undefined): ParsedCommand {
   const { command, flags } = parsed;
   if (!project || command.words[0] !== 'version' || !isFolderCommand(command)) return parsed;

@@ -78,7 +78,6 @@ interface Declaration<
   readonly credentialInBody?: true;
 }
 
-/** What a task generates. */
 export type TaskKind = 'image' | 'video';
 
 /** What an operation that starts a task declares about the task. */

@@ -78,7 +78,6 @@ export const UserBudget = defineObject('UserBudget', {
   budget: Budget.optional().describe('Absent without a limit'),
 });
 
-/** A user in the list of all. */
 export const ListedUser = defineObject('ListedUser', {
   id: z.string(),
   email: z.string().optional(),

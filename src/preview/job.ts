@@ -26,7 +26,6 @@ export interface PreviewResult {
   readonly files: readonly {
     readonly path: string;
     readonly contentType: string;
-    /** For videos: the video itself, or its cover picture. */
     readonly role?: 'video' | 'cover';
   }[];
 }

@@ -275,7 +275,6 @@ async function startInBackground(
   await output.line(service.url);
 }
 
-/** The environment variables with the keys that a configuration uses. */
 function listKeyVariables({ storage, s3, ...others }: Configuration): string[] {
   const names: string[] = [];
   const hasBucket = storage?.startsWith('s3:') === true;

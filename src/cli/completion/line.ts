@@ -63,7 +63,6 @@ function splitFlag(word: string): [name: string, value: string | undefined] {
   return at < 0 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
 }
 
-/** Finds a flag that takes a value. */
 function findFlag(tree: CommandTree, command: Command | undefined, written: string): Flag | undefined {
   return listFlags(tree, command).find(
     ({ name, short, value }) => value !== undefined && (`--${name}` === written || `-${short}` === written),

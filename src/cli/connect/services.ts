@@ -28,7 +28,6 @@ export interface Service {
   readonly client: Client;
   readonly credential: Credential | undefined;
   readonly store: CredentialStore;
-  /** The service as the signer of statements. */
   readonly signer: SigningService;
   /** Set for the embedded service. */
   readonly local?: LocalService;

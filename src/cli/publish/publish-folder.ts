@@ -47,7 +47,6 @@ export interface PublishOptions {
   readonly findToken?: (service: Service, subject: PublishSubject) => Promise<PublishToken>;
 }
 
-/** Publishes a pack with the flags of the command. */
 export function publishFolder(
   context: PublishContext,
   pack: Pack,

@@ -5,7 +5,6 @@ import type { System } from './system.js';
 
 /** Ctrl-C and termination of a command. */
 export interface Interruption {
-  /** Aborted by the first signal. */
   readonly signal: AbortSignal;
   /** How to resume later; printed if the command is interrupted. */
   hint: Text | undefined;

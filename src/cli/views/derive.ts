@@ -100,7 +100,6 @@ function deriveViews(views: readonly View[]): View[] {
   });
 }
 
-/** A field of a request and its path in the request. */
 interface RequestField {
   readonly description: FieldDescription;
   readonly target: readonly string[];

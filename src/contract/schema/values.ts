@@ -57,9 +57,7 @@ export function isUrl(text: string): boolean {
 }
 
 export const text = {
-  /** A display name. */
   name: limitedText(200),
-  /** One line. */
   line: limitedText(1000),
   url: limitedText(MAX_URL),
   long: limitedText(100_000),

@@ -204,7 +204,6 @@ export class Ledger {
     rmSync(this.#path(id), { force: true });
   }
 
-  /** Finds the newest entry with a local or remote id. */
   find(id: string): Entry | undefined {
     const local = LOCAL_ID.test(id) ? this.read(id) : undefined;
     if (local) return local;
@@ -276,7 +275,6 @@ function readCreationTime(id: string): number {
   return Number.parseInt(id, 36);
 }
 
-/** Reads the digest from a local id. */
 function readDigest(id: string): string {
   return id.split('-')[1] as string;
 }

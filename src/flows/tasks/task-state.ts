@@ -9,7 +9,6 @@ export interface TaskState {
   readonly answer: unknown;
   /** The response as the service sent it. */
   readonly sent: unknown;
-  /** The id of the task. */
   readonly id: string;
   /** In the service's words: `IN_PROGRESS`, `queueing`. */
   readonly state: string;

@@ -22,7 +22,6 @@ export interface Link {
 export interface WorkflowNode {
   /** `12`; `Upscale/12` in a subgraph. */
   readonly id: string;
-  /** The name of its definition. */
   readonly name: string;
   readonly pack: RecordedPack | undefined;
   /** On GitHub, as `owner/name`, of a pack that was installed by git. */
@@ -34,7 +33,6 @@ export interface WorkflowNode {
   /** The inputs that the editor shows as sockets; undefined in the format of the API, which has all inputs by name. */
   readonly sockets: ReadonlySet<string> | undefined;
   readonly links: ReadonlyMap<string, Link>;
-  /** Whether its result is used. */
   readonly isUsed: boolean;
   /** Saved values by input. */
   readonly values: ReadonlyMap<string, unknown> | undefined;

@@ -6,7 +6,6 @@ import { runInOrder } from '../../pack/run-in-order.js';
 import { type ReadDefinition, readDefinition } from './check-node.js';
 import type { RecordedPack } from './parse-workflow.js';
 
-/** A version of a pack. */
 export interface PackVersion {
   readonly node_id: string;
   readonly version: string;

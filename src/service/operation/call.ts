@@ -32,7 +32,6 @@ export type Read<Name extends OperationName> = (
   database: Database,
 ) => Promise<OperationAnswer<Name>>;
 
-/** Answers an operation that writes. */
 export type Write<Name extends OperationName> = (
   call: OperationCall<Name>,
   tx: Tx,

@@ -51,7 +51,6 @@ export interface Context {
   readonly keys: Keys;
   /** One for each issuer whose tokens are accepted. */
   readonly verifiers: readonly Verifier[];
-  /** Verifies the identity tokens of CI jobs. */
   readonly verifyJob: CiVerifier;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

@@ -12,7 +12,6 @@ import { Refused } from './refused.js';
 /** The embedded owner is the operator. */
 const hasQuotas = (userId: string) => userId !== OWNER_ID;
 
-/** A new task. */
 export interface TaskDemand {
   readonly userId: string;
   readonly hasWebhook: boolean;

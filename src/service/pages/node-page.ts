@@ -6,7 +6,6 @@ import { type Draw, toNodePath, toPublisherPath, toVersionPath } from './page.js
 
 const MAX_VERSIONS = 200;
 
-/** A node with its versions. */
 export const drawNodePage: Draw<'node.get'> = async (
   node: OperationAnswer<'node.get'>,
   { read, hasOtherNames },

@@ -126,7 +126,6 @@ export function requireVisibleNode<Row extends Pick<NodeRow, 'id' | 'publisher_i
   return row;
 }
 
-/** Whether a node or its publisher is banned. */
 export function isNodeBanned(row: { readonly status: string; readonly publisher_status: string }): boolean {
   return row.status === 'NodeStatusBanned' || row.publisher_status === 'PublisherStatusBanned';
 }

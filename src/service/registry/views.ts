@@ -98,7 +98,6 @@ export async function viewNodes(
   }));
 }
 
-/** A node that exists. */
 export async function viewNode(access: ReadAccess, nodeId: string): Promise<NodeView> {
   const record = (await findNodeRecord(access.database, nodeId)) as NodeRecord;
   return (await viewNodes(access, [record]))[0] as NodeView;

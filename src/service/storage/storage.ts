@@ -47,7 +47,6 @@ export interface Storage {
   toName(key: string): string;
 }
 
-/** The headers with which an object is downloaded. */
 export interface DownloadHeaders {
   readonly type: string;
   readonly disposition: string;
