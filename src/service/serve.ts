@@ -234,7 +234,7 @@ async function createContext(
   const storage = await openStorage(configuration, { objects, before, scratch, env: process.env });
   await bindStorage(database, storage, { setting: configuration.storage, folder: objects, alone });
   const baseUrl = () => publicUrl?.replace(/\/+$/, '') ?? listening.url;
-  const callbacks = new VendorCallbacks({ configuration, database, queue, keys, baseUrl });
+  const callbacks = new VendorCallbacks({ configuration, database, queue, keys, now, baseUrl });
   const troubles: VendorTroubles = new Map();
   const engineOptions = { env: process.env, database, callbacks, troubles, limits, now, log, count };
   const engines = { ...(await createEngines(configuration.generation, engineOptions)), ...given };
