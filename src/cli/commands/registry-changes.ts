@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { ServiceError } from '../../client/errors.js';
+import { parseJson } from '../../contract/json.js';
 import { LockTimeout, takeLock } from '../../disk/lock.js';
 import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 import { serviceKey } from '../../flows/tasks/ledger.js';
@@ -94,7 +95,10 @@ class State {
   read(): string | undefined {
     const text = readPrivateFile(this.path);
     if (text === undefined) return undefined;
-    const { service, cursor } = parseJson(text);
+    const { service, cursor } = Object(parseJson(text)) as {
+      readonly service?: unknown;
+      readonly cursor?: unknown;
+    };
     if (typeof service !== 'string' || typeof cursor !== 'string')
       throw usage(`${this.path} is not a state file of this command.`, 'Pass another file with --state.');
     if (service === this.service) return cursor;
@@ -103,14 +107,6 @@ class State {
 
   write(cursor: string): void {
     writePrivateFile(this.path, `${JSON.stringify({ service: this.service, cursor })}\n`);
-  }
-}
-
-function parseJson(text: string): { readonly service?: unknown; readonly cursor?: unknown } {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
   }
 }
 
