@@ -16,10 +16,10 @@ import { type Credential, CredentialStore, chooseCredential, type SignIn } from 
 import type { Folders } from './folders.js';
 import { KnownKeysFile } from './known-keys.js';
 import { findLocal, type LocalService, readRecordedUrl } from './local.js';
-import { warnOfOtherWriter } from './other-writers.js';
 import type { ProfileOrAddress, Settings } from './settings.js';
 import { chooseTarget, isNamed, isNamedByFolder } from './settings.js';
 import { ensureLocal } from './start-local.js';
+import { warnOfOtherWriter } from './store.js';
 
 /** A service that was reached. */
 export interface Service {

@@ -6,9 +6,8 @@ import { usage } from '../terminal/failure.js';
 import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
 import { findFolders } from './folders.js';
-import { warnOfOtherWriter } from './other-writers.js';
 import type { Project } from './project.js';
-import { Store, type Warn } from './store.js';
+import { Store, type Warn, warnOfOtherWriter } from './store.js';
 
 export const FIXED_KEYS = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
 export const PROFILE_KEYS = ['base_url', 'allow_http', 'naming'];
