@@ -124,7 +124,6 @@ function listProjectFolders({ command, args, flags }: ParsedCommand): readonly s
   return dirs.length > 0 ? dirs : ['.'];
 }
 
-/** The flags of the commands that read the folder of a pack. */
 function listFolderFlags() {
   const commands = new BuiltTree().readCommands('version');
   return commands

@@ -154,7 +154,6 @@ export function isCacheable({ method, who, counts }: Operation): boolean {
   return method === 'GET' && who === 'anyone' && !counts;
 }
 
-/** Whether it changes nothing. */
 export function isRead({ method, safe }: Pick<Operation, 'method' | 'safe'>): boolean {
   return method === 'GET' || safe === true;
 }

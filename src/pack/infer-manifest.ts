@@ -105,7 +105,6 @@ interface NewPyproject {
   readonly dependencies: readonly string[];
 }
 
-/** Formats a `pyproject.toml` that `readManifest` can read. */
 export function formatPyproject(pack: NewPyproject): string {
   const { id, name, publisher, version, description, license, repository, dependencies } = pack;
   return `${stringify({

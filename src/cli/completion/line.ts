@@ -1,7 +1,6 @@
 import type { Argument, Command, CommandTree, Flag } from '../command/command.js';
 import type { BuiltTree } from '../views/tree.js';
 
-/** An incomplete command line. */
 export interface Line {
   /** The command tree, with only the commands that begin with the first word. */
   readonly tree: CommandTree;

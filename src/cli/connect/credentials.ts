@@ -14,7 +14,6 @@ import { Store, type Warn } from './store.js';
 /** A bearer credential and its source, as shown to people. */
 export interface Credential {
   readonly source: string;
-  /** Returns the current token. */
   token(): Promise<string>;
   /** Renews a token that the service refused. Returns whether there is a new one; absent if it cannot be renewed. */
   renew?(refused: string): Promise<boolean>;
@@ -40,7 +39,6 @@ export interface Credentials {
   readonly service?: string | undefined;
   /** The identity provider of the latest sign-in, and what was asked for; kept after signing out. */
   readonly provider?: { readonly issuer: string; readonly scope: string };
-  /** A token that the user stored. */
   readonly token?: string;
   readonly sign_in?: SignIn;
   /** Personal access tokens by publisher id. */

@@ -21,7 +21,6 @@ import { chooseTarget, isNamed, isNamedByFolder } from './settings.js';
 import { ensureLocal } from './start-local.js';
 import { warnOfOtherWriter } from './store.js';
 
-/** A service that was reached. */
 export interface Service {
   readonly name: string;
   readonly url: string;
@@ -41,7 +40,6 @@ export interface ServicesContext {
   readonly flags: FlagValues;
   readonly connect: Connect;
   findFormat(service: ProfileOrAddress): Promise<WireFormat>;
-  /** Whether the command changes something on the service. */
   readonly isChanging: boolean;
   readonly signal: AbortSignal;
   /** Creates a credential that renews the sign-in when it expires. */
@@ -52,6 +50,8 @@ export interface ServicesContext {
 export class ServiceConnector {
   /** Whether the command changes something on the service. A command that may do both sets this before it sends. */
   isChanging: boolean;
+  /** Where the credential of the latest service comes from. */
+  credentialSource: string | undefined;
   readonly #context: ServicesContext;
   readonly #services = new Map<string, Promise<Service>>();
   #used: Target | undefined;
@@ -60,10 +60,6 @@ export class ServiceConnector {
     this.#context = context;
     this.isChanging = context.isChanging;
   }
-
-  /** The service that this command uses. */
-  /** Where the credential of the latest service comes from. */
-  credentialSource: string | undefined;
 
   get target(): Target {
     const { flags, system, settings } = this.#context;
@@ -103,7 +99,6 @@ export class ServiceConnector {
     return isLoopbackHost(hostname) && port === new URL(recorded).port;
   }
 
-  /** Whether the embedded service may be started. */
   get mayStart(): boolean {
     const { flags, system, settings } = this.#context;
     return (

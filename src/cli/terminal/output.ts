@@ -169,7 +169,6 @@ export class Output {
     return this.mode.quiet === true || this.isForProgram;
   }
 
-  /** Prints lines for people. */
   async note(...lines: readonly Text[]): Promise<void> {
     if (!this.isQuiet) await this.tell(...lines);
   }

@@ -22,7 +22,6 @@ import { videoViews } from './video.js';
 import type { View } from './view.js';
 import { webhookViews } from './webhook.js';
 
-/** The commands that run one operation. */
 const operationViews: readonly View[] = [
   ...publisherViews,
   ...nodeViews,

@@ -46,7 +46,6 @@ interface UploadContext {
   readonly signal: AbortSignal;
 }
 
-/** Registers a version and uploads its archive. The version is still Pending. */
 export async function registerAndUpload(
   { progress, report, signal }: UploadContext,
   registry: Registry,

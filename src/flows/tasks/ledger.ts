@@ -29,7 +29,6 @@ export interface Entry {
   readonly name: string;
   readonly created_at: string;
   readonly task_id?: string;
-  /** The last known state. */
   readonly state?: string;
   /** Output URLs, and the paths where they were saved. */
   readonly outputs?: readonly string[];

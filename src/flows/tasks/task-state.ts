@@ -3,7 +3,6 @@ import { type ImageTask, unwrapImageTask } from '../../contract/image-task.js';
 import type { TaskKind } from '../../contract/operation.js';
 import type { VideoCreations, VideoTask } from '../../contract/video.js';
 
-/** The state of an image or video task in a response. */
 export interface TaskState {
   /** The response in the names of the contract. */
   readonly answer: unknown;

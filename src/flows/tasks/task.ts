@@ -32,7 +32,6 @@ export interface TaskServices {
   forgetEmbedded(): void;
 }
 
-/** What is needed to read a task. */
 export interface TaskContext {
   readonly services: TaskServices;
   readonly ledger: Ledger;

@@ -15,7 +15,6 @@ export interface PackVersion {
 export class DefinitionCatalog {
   readonly #versions = new Map<string, Map<string, ReadDefinition>>();
   readonly #owners = new Map<string, PackVersion[]>();
-  /** The version that is the latest, by pack. */
   readonly #latest = new Map<string, string>();
   readonly #absent = new Set<string>();
   /** Whether the registry answers about many names at once. */

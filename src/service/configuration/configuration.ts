@@ -299,7 +299,6 @@ export function isExposed({ host, trustedProxies }: Configuration): boolean {
   return !isLoopbackHost(host) || [trustedProxies].flat().some((proxy) => proxy !== 0);
 }
 
-/** How much the log says. */
 export function getLogLevel(configuration: Configuration): LogLevel {
   return configuration.logLevel ?? (isExposed(configuration) ? 'info' : 'warn');
 }

@@ -167,7 +167,6 @@ export async function findRow<Table extends keyof Schema>(
   return (await findRows(database, table, match))[0];
 }
 
-/** Finds a row that exists. */
 export async function getRow<Table extends keyof Schema>(
   database: Database,
   table: Table,

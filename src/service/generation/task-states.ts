@@ -55,7 +55,6 @@ export type TaskStep =
       readonly isAsked?: boolean;
     };
 
-/** Identifies a task and its operation. */
 export interface TaskRef {
   readonly id: string;
   readonly operation: TaskOperation;

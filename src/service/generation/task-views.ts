@@ -75,7 +75,6 @@ function readImageTask<Answer>(
     wrap(viewImageTask(call.context, await getVisibleTask(call, database, (one) => one === operation)));
 }
 
-/** Answers `video.creations` for tasks of every video operation. */
 const getCreations: Read<'video.creations'> = async (call, database) => {
   const task = await getVisibleTask(call, database, (operation) => getTaskKind(operation) === 'video');
   return viewCreations(call.context, database, task);

@@ -25,7 +25,6 @@ interface AgentAnswer {
   readonly answer?: object;
 }
 
-/** Answers one message of an agent. */
 export async function answerAgent(
   app: FastifyInstance,
   { configuration: { version }, compatibility }: Pick<Context, 'configuration' | 'compatibility'>,

@@ -19,7 +19,6 @@ import type { Reservations } from './reservations.js';
 export interface Install {
   readonly nodeId: string;
   readonly versionId: string;
-  /** The IP address of the client. */
   readonly address: string;
 }
 

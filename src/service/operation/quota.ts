@@ -104,7 +104,6 @@ interface UserCount {
   explain(count: number, limit: number): string;
 }
 
-/** What a user may have a number of. */
 const USER_COUNTS = {
   publishers: {
     count: (database, userId) =>

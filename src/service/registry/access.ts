@@ -8,7 +8,6 @@ import { compareVersions } from './version-order.js';
 
 /** What a caller may see beyond what is public. */
 export interface Viewer {
-  /** Admins see everything. */
   readonly admin: boolean;
   /** The publishers whose private data the caller may see. */
   readonly publishers: ReadonlySet<string>;

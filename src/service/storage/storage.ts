@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 
-/** An object that was written. */
 export interface StoredObject {
   readonly key: string;
   /** Bytes. */

@@ -33,7 +33,6 @@ export class VendorCallbacks {
     return createTaskUrl(this.#options, 'input', taskId, name);
   }
 
-  /** Whether the vendor can reach this service. */
   isReachable(vendorUrl: string): boolean {
     const { configuration, baseUrl } = this.#options;
     const isLocal = [vendorUrl, baseUrl()].every((url) => isLoopbackHost(new URL(url).hostname));
