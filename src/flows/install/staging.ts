@@ -57,7 +57,7 @@ export async function withStaging<Result>(
     outgoing: find('outgoing'),
     aside: find('aside'),
   };
-  // Whoever may write to the folder may install into it.
+  // All who may write to the folder may install into it.
   const { mode } = statSync(customNodes);
   if (mkdirSync(folder, { recursive: true })) chmodSync(folder, mode & 0o7777);
   // Work in another folder would remove what is there.
