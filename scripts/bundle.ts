@@ -24,7 +24,7 @@ export async function bundle(): Promise<string[]> {
 }
 
 /**
- * What is loaded together lies in one file, because finding a file takes longer than reading it: what every command
+ * What is loaded together is in one file, because finding a file takes longer than reading it: what every command
  * loads, what a command with one request loads, and what sends it. Each takes along what it imports.
  */
 const GROUPS = [

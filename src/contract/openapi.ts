@@ -81,12 +81,10 @@ function describeErrors(schema: JsonSchema): Record<string, unknown> {
 }
 
 /** The statuses of errors that an operation may answer with. */
-function listErrorStatuses({ params, query, body }: Operation): number[] {
+function listErrorStatuses({ params, body, ownErrors = [] }: Operation): number[] {
   const hasPath = Object.keys(params.shape).length > 0;
   const path = hasPath ? [404] : [];
-  // A cursor that the service does not know.
-  const cursor = query && 'since' in query.shape ? [410] : [];
-  return [400, 401, 403, ...path, ...cursor, ...(body ? [409, 413, 415] : []), 429, 500, 503];
+  return [400, 401, 403, ...path, ...ownErrors, ...(body ? [409, 413, 415] : []), 429, 500, 503];
 }
 
 function describeWebhooks(components: Components): Record<string, unknown> {

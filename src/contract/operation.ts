@@ -54,6 +54,8 @@ interface Declaration<
   readonly who: Who;
   /** The status of a success. Default 200. */
   readonly status?: 200 | 201 | 204;
+  /** Statuses of errors that other operations of its kind do not have. */
+  readonly ownErrors?: readonly number[];
   readonly query?: Query;
   readonly body?: Body;
   /** Absent if the status is 204, and only then. */

@@ -40,6 +40,8 @@ export const registry = {
     summary: 'List public changes of nodes and versions in order, for mirrors',
     who: 'anyone',
     query: ChangesQuery,
+    // A cursor that the feed does not have.
+    ownErrors: [410],
     response: Changes,
     extension: 'lets mirrors follow the registry',
   }),

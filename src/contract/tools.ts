@@ -53,7 +53,7 @@ export function chooseTools(
 export function describeTool(name: string, operation: Operation): Tool {
   const { summary, task, who, destroys, response } = operation;
   const { description, ...inputSchema } = describeInput(operation);
-  const output = response && removeLimits(toJsonSchema(response, 'output'));
+  const output = response && raise(removeLimits(toJsonSchema(response, 'output')));
   const sentences = [
     `${summary}.`,
     task && 'Costs credits. The answer has the id of the task, which goes on until it has ended.',
@@ -65,9 +65,7 @@ export function describeTool(name: string, operation: Operation): Tool {
     name,
     description: sentences.filter(Boolean).join(' '),
     inputSchema,
-    ...(output &&
-      'type' in raise(output) &&
-      raise(output).type === 'object' && { outputSchema: raise(output) }),
+    ...(output?.type === 'object' && { outputSchema: output }),
     annotations: {
       readOnlyHint: isRead(operation),
       ...(!isRead(operation) && { destructiveHint: destroys !== undefined }),

@@ -114,7 +114,7 @@ export function makePrivateDatabase(path: string): void {
 }
 
 /**
- * Makes a database file with a mode, independently of the umask.
+ * Makes a database file with a mode; the umask does not change it.
  * @returns false if it exists
  */
 export function makeDatabase(path: string, mode: number): boolean {

@@ -3,7 +3,7 @@ import type { FileReader } from './read-archive.js';
 /** What is kept of a README, in bytes of UTF-8. */
 export const MAX_README_BYTES = 32 * 1024;
 
-/** A file that is larger than this is no text for people. */
+/** A larger file is not read. */
 const MAX_FILE_BYTES = 1024 ** 2;
 
 const NAMES = ['readme.md', 'readme.markdown', 'readme.txt', 'readme'];

@@ -28,12 +28,12 @@ export interface ToolCall {
   report(message: string): void;
 }
 
-/** What is offered. The failure of a call is a part of its result. */
+/** What is offered. A call that fails has its error in its result. */
 export interface ToolServer {
   readonly version: string;
   readonly instructions: string;
   listTools(): Promise<readonly object[]>;
-  /** @returns undefined if there is no tool with that name */
+  /** @returns undefined for an unknown tool */
   callTool(call: ToolCall): Promise<ToolResult | undefined>;
 }
 

@@ -14,10 +14,7 @@ const MAX_LINE_BYTES = 64 * 1024 ** 2;
 const MAX_RUNNING = 64;
 const CANCELED = 'canceled';
 
-/**
- * Answers the messages on a stream, one a line, until it ends. What runs then is no longer waited for, except requests
- * that were already sent.
- */
+/** Answers the messages on a stream, one a line, until it ends. Then it aborts what runs, and waits until that has ended. */
 export async function serveLines(input: Readable, output: Writable, server: ToolServer): Promise<void> {
   const running = new Map<
     string | number,

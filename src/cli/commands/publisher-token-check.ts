@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
 import { regen, say } from '../../contract/schema/message.js';
+import { fixedCredential } from '../connect/choose-credential.js';
 import type { Needs } from '../connect/context.js';
-import { fixedCredential } from '../connect/credentials.js';
 import { isNamed } from '../connect/settings.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { Text, Texts, Time } from '../views/answers.js';

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { getOutline } from '../../client/outlines.js';
 import { MAX_GIVEN_BYTES, readFolderFile } from '../../disk/folder-file.js';
-import { type Entry, type ImageReference, isImageReference } from '../../flows/tasks/ledger.js';
-import { type ImageSource, type Job, toReference } from '../../flows/tasks/start-task.js';
+import { type ImageReference, isImageReference, toReference } from '../../flows/tasks/image-reference.js';
+import type { Entry } from '../../flows/tasks/ledger.js';
+import type { ImageSource, Job } from '../../flows/tasks/start-task.js';
 import { findTarget } from '../../flows/tasks/task.js';
 import type { ParsedCommand } from '../command/command.js';
 import { printDryRun } from '../command/dry-run.js';

@@ -12,7 +12,7 @@ import { usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Silence } from '../terminal/silence.js';
 import type { System } from '../terminal/system.js';
-import { type Credential, fixedCredential } from './credentials.js';
+import { type Credential, fixedCredential } from './choose-credential.js';
 import type { ProfileOrAddress, Settings } from './settings.js';
 
 /**

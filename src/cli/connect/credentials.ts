@@ -1,23 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { readGivenFile } from '../../disk/folder-file.js';
+import { join } from 'node:path';
 import type { Target } from '../../flows/tasks/task.js';
-import { usage } from '../terminal/failure.js';
 import { isKeychainExpected, KeychainError, type SecretStorage } from '../terminal/keychain.js';
-import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
 import { findFolders } from './folders.js';
-import { isNamed } from './settings.js';
 import { Store, type Warn } from './store.js';
-
-/** A bearer credential and its source, as shown to people. */
-export interface Credential {
-  readonly source: string;
-  token(): Promise<string>;
-  /** Renews a token that the service refused. Returns whether there is a new one; absent if it cannot be renewed. */
-  renew?(refused: string): Promise<boolean>;
-}
 
 /** A stored sign-in at an identity provider. */
 export interface SignIn {
@@ -241,61 +229,4 @@ function toFileName(service: string, profile?: string): string {
   const hash = createHash('sha256').update(profile === undefined ? address : `${profile} ${address}`);
   const name = profile ?? host.replace(/[^a-z0-9.-]/gi, '_');
   return `${name}-${hash.digest('hex').slice(0, 8)}`;
-}
-
-interface CredentialSources {
-  readonly target: Target;
-  readonly store: CredentialStore;
-  readonly tokenFile?: string | undefined;
-  /** That of the owner of the embedded service. */
-  readonly owner?: Credential | undefined;
-  readonly toCredential: (signIn: SignIn, source: string) => Credential;
-}
-
-/**
- * `--token-file` > REGEN_KEY_FILE > REGEN_TOKEN > REGEN_ADMIN_TOKEN_FILE > REGEN_ADMIN_TOKEN > the store > the embedded owner's > REGEN_PUBLISH_TOKEN. The
- * variables are for the service that the user named. Only REGEN_KEY_FILE, which `regen exec` sets, is in place of all others
- * for any service, so that what it runs does not spend as its user.
- */
-export async function chooseCredential(
-  system: System,
-  { target, store, tokenFile, owner, toCredential }: CredentialSources,
-): Promise<Credential | undefined> {
-  if (tokenFile)
-    return fixedCredential(await readTokenFile(system, tokenFile, '--token-file'), '--token-file');
-  // Read for each request, because `regen admin exec` replaces the token before it expires.
-  const follow = (file: string, source: string) => ({
-    ...{ source, token: () => readTokenFile(system, file, source) },
-  });
-  const { REGEN_KEY_FILE } = system.env;
-  if (REGEN_KEY_FILE) return follow(REGEN_KEY_FILE, 'REGEN_KEY_FILE');
-  const env: System['env'] = isNamed(target) ? system.env : {};
-  const token = env.REGEN_TOKEN?.trim();
-  if (token) return fixedCredential(token, 'REGEN_TOKEN');
-  if (env.REGEN_ADMIN_TOKEN_FILE) return follow(env.REGEN_ADMIN_TOKEN_FILE, 'REGEN_ADMIN_TOKEN_FILE');
-  const adminToken = env.REGEN_ADMIN_TOKEN?.trim();
-  if (adminToken) return fixedCredential(adminToken, 'REGEN_ADMIN_TOKEN');
-  const kept = await store.read();
-  const place = store.describeStorage(kept);
-  if (kept.token) return fixedCredential(kept.token, place);
-  if (kept.sign_in) return toCredential(kept.sign_in, place);
-  if (owner) return owner;
-  const publishToken = env.REGEN_PUBLISH_TOKEN?.trim();
-  return publishToken ? fixedCredential(publishToken, 'REGEN_PUBLISH_TOKEN') : undefined;
-}
-
-/** Creates a credential that never changes. */
-export function fixedCredential(token: string, source: string): Credential {
-  return { source, token: async () => token };
-}
-
-/** Reads a file of the user, which may be read-only and may have any mode; `-` is standard input. */
-async function readTokenFile(system: System, path: string, source: string): Promise<string> {
-  const read = path === '-' ? readAll(system.stdin) : readGivenFile(resolve(system.cwd, path));
-  const text = await read.catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? usage(`File not found: ${path} (from ${source}).`) : error;
-  });
-  const token = text.toString().trim();
-  if (!token) throw usage(`${path === '-' ? 'Standard input' : path} has no token.`);
-  return token;
 }

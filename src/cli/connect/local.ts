@@ -9,8 +9,8 @@ import { regen, say } from '../../contract/schema/message.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { Failure } from '../terminal/failure.js';
+import { type Credential, fixedCredential } from './choose-credential.js';
 import type { Connect } from './clients.js';
-import { type Credential, fixedCredential } from './credentials.js';
 
 /** What a service records in its folder while it runs. */
 interface LocalRecord {

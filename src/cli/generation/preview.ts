@@ -1,6 +1,6 @@
 import { getOutline } from '../../client/outlines.js';
 import { getTaskFacts } from '../../contract/index.js';
-import { isImageReference } from '../../flows/tasks/ledger.js';
+import { isImageReference } from '../../flows/tasks/image-reference.js';
 import { type Job, loadImages } from '../../flows/tasks/start-task.js';
 import { type PrintedRequest, toPrintedRequest } from '../command/dry-run.js';
 import { readBytes } from '../terminal/stdin.js';

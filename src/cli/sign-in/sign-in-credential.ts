@@ -1,5 +1,6 @@
 import { regen, say } from '../../contract/schema/message.js';
-import type { Credential, CredentialStore, SignIn } from '../connect/credentials.js';
+import type { Credential } from '../connect/choose-credential.js';
+import type { CredentialStore, SignIn } from '../connect/credentials.js';
 import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import { KeychainError } from '../terminal/keychain.js';
 

@@ -3,14 +3,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 import { hasEndedProcess, type ProcessIdentity } from '../../disk/process-identity.js';
-
-/** An image of a request in the ledger: its path and digest instead of its data. */
-export interface ImageReference {
-  /** An absolute path; absent if the image was not a file. */
-  readonly file?: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
+import { isImageReference } from './image-reference.js';
 
 /** A task that was started from this machine, or is about to be. */
 export interface Entry {
@@ -293,9 +286,4 @@ function computeDigest({ service, profile, operation, request }: NewEntry): stri
 
 function summarizeValue(value: unknown): unknown {
   return isImageReference(value) ? value.sha256 : value;
-}
-
-export function isImageReference(value: unknown): value is ImageReference {
-  const { sha256, bytes } = (value ?? {}) as Partial<ImageReference>;
-  return typeof value === 'object' && typeof sha256 === 'string' && typeof bytes === 'number';
 }

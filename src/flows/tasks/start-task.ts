@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import { getTaskFacts, type OperationName } from '../../contract/index.js';
@@ -7,7 +6,8 @@ import { detectFileType } from '../../disk/file-type.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { FlowError } from '../flow-error.js';
-import { type Entry, type EntryChoice, type ImageReference, serviceKey } from './ledger.js';
+import { type ImageReference, toReference } from './image-reference.js';
+import { type Entry, type EntryChoice, serviceKey } from './ledger.js';
 import {
   cannotRead,
   findTask,
@@ -255,12 +255,6 @@ async function readImage(
 ): Promise<Buffer> {
   if (source.kind === 'data') return Buffer.from(source.base64, 'base64');
   return source.kind === 'stdin' ? readStdin() : readGivenFile(source.path);
-}
-
-/** Describes an image for the ledger. */
-export function toReference(bytes: Buffer, file?: string): ImageReference {
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return { ...(file !== undefined && { file }), bytes: bytes.length, sha256 };
 }
 
 /** Writes an image as the operations of a kind take it: in raw Base64, or as a data URL. */

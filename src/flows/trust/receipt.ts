@@ -61,7 +61,7 @@ export function verifyReceipt(
     throw new FlowError('statement_invalid', 'The receipt was changed after the service signed it.');
   if (!names(sha256))
     throw new FlowError('digest_mismatch', `The file is not a result of ${about}, or was changed since.`);
-  // The key becomes known for the service in the receipt, not for the one that its statement names.
+  // A key is known as that of the service in the receipt; what its statement says of itself does not count.
   const facts = predicate as unknown as VerifiedReceipt;
   return { ...facts, service: String(service), task_id: String(task_id), key: verified.kid };
 }

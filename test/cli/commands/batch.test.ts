@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Ran, startRegen } from '../../support/cli.js';
 import { generationDeskForTest } from '../../support/generation-desk.js';
 import { type DoubleOptions, generationDoubleForTest, png } from '../../support/generation-double.js';
+import { waitFor } from '../../support/wait-for.js';
 
 /** A double, a folder with a photo, and one HOME for all commands of the test. */
 async function createDesk(options: DoubleOptions = {}) {
@@ -412,7 +413,9 @@ test('the first Ctrl-C stops sending, leaves running tasks alone, and shows how 
   const { double, cwd, home, env, write } = await createDesk({ states: ['IN_PROGRESS'] });
   write(Array.from({ length: 20 }, () => relight));
   const { child, ended, said } = startRegen(['batch', 'jobs.jsonl'], { cwd, home, env });
-  await expect.poll(() => double.looks.length).toBeGreaterThan(4);
+  // Each of the four is known to the command only when it looks at it.
+  const countWatched = () => [...double.tasks.values()].filter(({ looks }) => looks > 0).length;
+  await waitFor(() => expect(countWatched()).toBe(4));
   child.kill('SIGINT');
   const { exit, stdout } = await ended;
   expect({ exit, stdout }).toEqual({ exit: 130, stdout: '' });

@@ -110,9 +110,11 @@ describe('an agent', () => {
       { signal: abort.signal, onprogress: () => abort.abort() },
     );
     await expect(waiting).rejects.toThrow();
-    expect((await callTool('task_list', {})).answer.tasks).toMatchObject([
-      { task_id, status: 'IN_PROGRESS' },
-    ]);
+    await waitFor(async () =>
+      expect((await callTool('task_list', {})).answer.tasks).toMatchObject([
+        { task_id, status: 'IN_PROGRESS' },
+      ]),
+    );
     await client.close();
     release();
     await waitFor(async () => {

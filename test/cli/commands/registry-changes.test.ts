@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -17,6 +18,9 @@ const parseLines = (text: string): Answered[] =>
 const listVersions = (lines: readonly Answered[]) =>
   lines.filter(({ change }) => change === 'version.active').map(({ version }) => version);
 
+/** The id of a node that no earlier run of the test made. */
+const createNodeId = () => `node-${randomUUID()}`;
+
 /** A program that appends what it reads to a file, and fails while another file is there. */
 function writeProgram(folder: string): { program: string; seen: string; obstacle: string } {
   const [program, seen, obstacle] = ['act', 'seen', 'obstacle'].map((name) => join(folder, name)) as [
@@ -33,9 +37,10 @@ function writeProgram(folder: string): { program: string; seen: string; obstacle
 }
 
 it('lists changes as a table for programs and people, and says where to go on', async () => {
-  await registry().active('listed', '1.0.0');
+  const nodeId = createNodeId();
+  await registry().active(nodeId, '1.0.0');
   const { stdout } = await regen(['registry', 'changes', '--last', '1'], { env: createEnv() });
-  expect(stdout).toMatch(/^\S+\tversion\.active\tlisted\t1\.0\.0\tacme\n$/);
+  expect(stdout.split('\t').slice(1)).toEqual(['version.active', nodeId, '1.0.0', 'acme\n']);
   const whole = JSON.parse(
     (await regen(['registry', 'changes', '--last', '1', '--json'], { env: createEnv() })).stdout,
   );
@@ -48,18 +53,19 @@ it('lists changes as a table for programs and people, and says where to go on', 
 
 it('continues after the change of its state file, and runs a program for each without a shell', async () => {
   const { active } = registry();
+  const nodeId = createNodeId();
   const folder = folderForTest();
   const { program, seen, obstacle } = writeProgram(folder);
   const state = join(folder, 'mirror.json');
   const run = (exec = `${program} '$(touch ${folder}/shell); x'`) =>
-    regen(['registry', 'changes', '--json', '--state', state, '--exec', exec, '--node-id', 'mirrored'], {
+    regen(['registry', 'changes', '--json', '--state', state, '--exec', exec, '--node-id', nodeId], {
       env: createEnv(),
     });
-  await active('mirrored', '1.0.0');
+  await active(nodeId, '1.0.0');
   expect(listVersions(parseLines((await run()).stdout))).toEqual(['1.0.0']);
   expect(readFileSync(seen, 'utf8')).toContain(`1:$(touch ${folder}/shell); x\n{"cursor":`);
-  await active('mirrored', '1.1.0');
-  await active('mirrored', '1.2.0');
+  await active(nodeId, '1.1.0');
+  await active(nodeId, '1.2.0');
   writeFileSync(obstacle, '');
   const failed = await run();
   expect([failed.exit, failed.stdout]).toEqual([9, '']);
@@ -93,10 +99,11 @@ it('refuses a state file of another service or another command, a program withou
 
 it('follows new changes, also after its program failed, until it is ended; one process per state file', async () => {
   const { active } = registry();
+  const nodeId = createNodeId();
   const folder = folderForTest();
   const { program, seen, obstacle } = writeProgram(folder);
   const state = join(folder, 'follow.json');
-  await active('followed', '1.0.0');
+  await active(nodeId, '1.0.0');
   const flags = [
     '--follow',
     '--last',
@@ -111,15 +118,18 @@ it('follows new changes, also after its program failed, until it is ended; one p
   ];
   const started = startRegen(['registry', 'changes', ...flags], { home: homeForTest(), env: createEnv() });
   onTestFinished(() => void started.child.kill('SIGKILL'));
+  let printed = '';
+  started.child.stdout?.on('data', (chunk) => {
+    printed += chunk;
+  });
   await waitFor(() => expect(readFileSync(seen, 'utf8')).toContain('1.0.0'));
   const second = await regen(['registry', 'changes', '--state', state], { env: createEnv() });
   expect([second.exit, second.stderr]).toEqual([5, expect.stringContaining('Another process follows')]);
   writeFileSync(obstacle, '');
-  await active('followed', '2.0.0');
+  await active(nodeId, '2.0.0');
   await waitFor(() => expect(started.said()).toContain('Trying again in 0.02 s'));
   rmSync(obstacle);
-  await waitFor(() => expect(readFileSync(seen, 'utf8')).toContain('2.0.0'));
-  await waitFor(() => expect(readFileSync(state, 'utf8')).toContain('cursor'));
+  await waitFor(() => expect(printed).toMatch(/"2\.0\.0".*\n/));
   started.child.kill('SIGINT');
   const { exit, stdout } = await started.ended;
   expect(exit).toBe(130);

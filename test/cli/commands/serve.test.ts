@@ -33,10 +33,7 @@ test('serve logs --json prints a list, even if the log has other lines', async (
 test('serve says how to sign in as its owner', async () => {
   const served = startRegen(['serve', '--port', '0', '--data', folderForTest()]);
   const said = 'Sign in as its owner: regen auth login --profile own --base-url http://127.0.0.1:';
-  await Promise.race([
-    waitFor(() => expect(served.said()).toContain('Sign in as its owner: ')),
-    served.ended,
-  ]);
+  await Promise.race([waitFor(() => expect(served.said()).toContain(said)), served.ended]);
   served.child.kill('SIGTERM');
   expect((await served.ended).stderr).toContain(said);
 });

@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+
+/** An image of a request in the ledger: its path and digest instead of its data. */
+export interface ImageReference {
+  /** An absolute path; absent if the image was not a file. */
+  readonly file?: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Describes an image for the ledger. */
+export function toReference(bytes: Buffer, file?: string): ImageReference {
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { ...(file !== undefined && { file }), bytes: bytes.length, sha256 };
+}
+
+export function isImageReference(value: unknown): value is ImageReference {
+  const { sha256, bytes } = (value ?? {}) as Partial<ImageReference>;
+  return typeof value === 'object' && typeof sha256 === 'string' && typeof bytes === 'number';
+}
