@@ -73,9 +73,9 @@ describe('the rooms of src', () => {
    */
   const mostLines: Record<string, number> = {
     // Descriptions of operations: trusts, statements, tasks, sign-in to pages, public changes, limits of keys, tools.
-    contract: 5_690,
+    contract: 5_680,
     // Addresses of engines that an operator names, the port that is written once, and the protocol of agents.
-    wire: 715,
+    wire: 710,
     disk: 1_140,
     // How another service writes requests and answers is in one place here.
     client: 2_325,
@@ -83,13 +83,13 @@ describe('the rooms of src', () => {
     pack: 3_230,
     python: 6_695,
     // Installing, locking and auditing packs; checking workflows; verifying what a service signed.
-    flows: 5_245,
+    flows: 5_235,
     library: 230,
-    preview: 1_795,
+    preview: 1_790,
     // Commands for all of these, answers as cards, tools for agents, and scripts with a budget.
-    cli: 19_145,
+    cli: 19_135,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed.
-    service: 25_260,
+    service: 25_220,
   };
 
   test('have no more lines than what they do is worth', () => {
