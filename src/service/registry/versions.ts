@@ -23,7 +23,7 @@ import {
 } from './access.js';
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import type { BoundedVersionRow } from './node-records.js';
-import { patchNode } from './nodes.js';
+import { applyNodeUpdate } from './nodes.js';
 import { compareVersions, completeSpelling } from './version-order.js';
 import { changeVersionStatus, refreshLatest } from './version-states.js';
 import { viewVersion } from './views.js';
@@ -139,8 +139,7 @@ const approveVersion: Write<'version.approve'> = async (call, tx) => {
     reason: version.status_reason ?? undefined,
     now: context.now(),
   });
-  if (version.node_update !== null)
-    await patchNode(tx, { actor: caller.userId as string, context }, node, JSON.parse(version.node_update));
+  await applyNodeUpdate(tx, { actor: caller.userId as string, context }, { node, version });
   const approved = await getOwnVersion(tx, params);
   return viewVersion(await openAccess(call, tx), approved.version, node.publisher_id);
 };
