@@ -144,23 +144,6 @@ const approveVersion: Write<'version.approve'> = async (call, tx) => {
   return viewVersion(await openAccess(call, tx), approved.version, node.publisher_id);
 };
 
-const getVersionHistory: Read<'version.history'> = async ({ params }, database) => {
-  const { version } = await getOwnVersion(database, params);
-  const events = await database
-    .selectFrom('events')
-    .select(['at', 'actor as by', 'status', 'reason'])
-    .where('subject_kind', '=', 'version')
-    .where('subject_id', '=', version.id)
-    .where('status', 'is not', null)
-    .orderBy('id')
-    .execute();
-  return events.map((event) => ({
-    ...event,
-    status: event.status as string,
-    reason: event.reason ?? undefined,
-  }));
-};
-
 // Decided: only Active versions are installed, also by members.
 const installNode: Read<'node.install'> = async (call, database) => {
   const { params, query, address, context } = call;
@@ -301,7 +284,6 @@ export const versionHandlers = {
   'version.readme': { read: getReadme },
   'version.delete': { write: deleteVersion },
   'version.approve': { write: approveVersion },
-  'version.history': { read: getVersionHistory },
   'node.install': { read: installNode },
   'version.bulk': { read: getVersionsInBulk },
 } satisfies Partial<Handlers>;
