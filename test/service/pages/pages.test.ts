@@ -81,6 +81,17 @@ describe('a page', () => {
     }
   });
 
+  it.each([
+    ['LICENSE', 'see the file <bdi>LICENSE</bdi> in the archive'],
+    ['docs/COPYING.txt', 'see the file <bdi>docs/COPYING.txt</bdi> in the archive'],
+    ['MIT', '<bdi>MIT</bdi>'],
+    ['LicenseRef-Acme', '<bdi>LicenseRef-Acme</bdi>'],
+  ])('shows the license %s as %s', async (license, shown) => {
+    await registry().ok('ann', 'PUT', '/publishers/acme/nodes/pretty', { license });
+    const { text } = await readPage('/web/nodes/pretty');
+    expect(text).toContain(`<dt>License</dt><dd>${shown}</dd>`);
+  });
+
   it('of a node leads from the front page to its versions and what changed', async () => {
     const front = await readPage('/?search=pretty');
     expect(front.text).toContain('<a href="/web/nodes/pretty">');
