@@ -32,11 +32,11 @@ function setStatus({ ok }: Registry, nodeId: string, version: string, status: st
 it('shows of a new node only its id until its first version is approved', async () => {
   const { ok } = registry();
   const id = `new-${Date.now()}`;
-  const node = { name: 'Claimed', description: 'Not approved', tags: ['claimed'] };
+  const node = { name: 'Claimed', description: 'Not approved', tags: [`tag-${id}`] };
   const { path } = await stage(id, '1.0.0', node);
   const before = await ok('guest', 'GET', `/nodes/${id}`);
   expect([before.name, before.description, before.tags]).toEqual([id, undefined, undefined]);
-  expect((await ok('guest', 'GET', '/nodes?search=claimed')).total).toBe(0);
+  expect((await ok('guest', 'GET', `/nodes?search=tag-${id}`)).total).toBe(0);
   await ok('ann', 'POST', `${path}/approve`);
   expect(await ok('guest', 'GET', `/nodes/${id}`)).toMatchObject(node);
 });
