@@ -33,7 +33,7 @@ ${listFacts({
   'Latest version':
     latest?.version && html`<a href="${toVersionPath(id, latest.version)}">${latest.version}</a>`,
   Repository: externalLink(repository),
-  License: untrusted(node.license, 100),
+  License: drawLicense(node.license),
   'Operating systems': untrusted(node.supported_os?.join(', '), 200),
   Accelerators: untrusted(node.supported_accelerators?.join(', '), 200),
   Downloads: downloads,
@@ -44,6 +44,12 @@ ${versions.length === 0 ? html`<p>No versions yet.</p>` : drawTable('Versions', 
 ${versions.length > MAX_VERSIONS && html`<p>The newest ${MAX_VERSIONS} of ${versions.length} are shown.</p>`}`,
   });
 };
+
+/** Manifests may name the file instead of the license. */
+function drawLicense(license: string | undefined): Html | undefined {
+  const isFile = /^(?:licen[cs]e|copying)(?:[.-]\w+)?$/i.test(license?.split('/').at(-1) ?? '');
+  return isFile ? html`see the file ${untrusted(license, 100)} in the archive` : untrusted(license, 100);
+}
 
 type Versions = OperationAnswer<'version.list'>;
 
