@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import type { Text } from '../../contract/schema/message.js';
 import { exitCodes } from './failure.js';
 import type { System } from './system.js';
@@ -28,6 +28,8 @@ export class CommandInterruption implements Interruption {
 
   constructor(system: System) {
     this.#system = system;
+    // Each request, task and download at the same time listens.
+    setMaxListeners(0, this.signal);
   }
 
   ignore(): void {
