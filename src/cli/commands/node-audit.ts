@@ -2,22 +2,26 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { auditPacks, listOutdated } from '../../flows/install/audit-packs.js';
 import type { Needs } from '../connect/context.js';
-import { exitCodes } from '../terminal/failure.js';
+import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
 import { formatCount } from '../terminal/text.js';
 import { Row, Text } from '../views/answers.js';
 import type { View } from '../views/view.js';
 
-type Context = Needs<'command' | 'args' | 'system' | 'output' | 'signal' | 'services'>;
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
+
+// The commands that change a folder take it with a flag, so here it may be one as well.
+const flags = { '--into <folder>': 'The same as <folder>' };
 
 const explain = { folder: 'The folder custom_nodes of the host application' };
 
 export const view = (): readonly View[] => [
   {
-    usage: 'node outdated <folder>',
+    usage: 'node outdated [folder]',
     summary: 'List the installed node packs of which the registry has a later version',
     explain,
+    flags,
     shape: {
       columns: ['node_id', 'version', 'latest', 'folder'],
       less: ['folder'],
@@ -27,9 +31,10 @@ export const view = (): readonly View[] => [
     answer: Row({ folder: Text, node_id: Text, version: Text, latest: Text }),
   },
   {
-    usage: 'node audit <folder>',
+    usage: 'node audit [folder]',
     summary: 'Compare the installed node packs with the registry; exits 6 with findings',
     explain,
+    flags,
     shape: {
       columns: ['node_id', 'version', 'finding', 'file', 'newer', 'detail', 'folder'],
       less: ['folder', 'newer'],
@@ -59,7 +64,7 @@ export const run = { outdated, audit };
 async function audit(context: Context): Promise<number> {
   const { output, command, system, signal } = context;
   const { client, signer } = await context.services.reach();
-  const customNodes = resolve(system.cwd, context.args.folder as string);
+  const customNodes = readFolder(context);
   const progress = new Progress(output);
   await progress.stage('Comparing packs with the registry');
   const onProgress = (done: number, total: number) => progress.update(`(${done} of ${total})`);
@@ -68,14 +73,22 @@ async function audit(context: Context): Promise<number> {
   ).finally(() => progress.end());
   await output.answer(findings, command.shape);
   const wrong = new Set(findings.map(({ folder }) => folder)).size;
-  await output.note(`${formatCount(packs, 'pack')}: ${formatCount(findings.length, 'finding')} in ${wrong}.`);
+  const found =
+    findings.length > 0 ? `: ${formatCount(findings.length, 'finding')} in ${wrong}` : ' compared';
+  await output.note(`${formatCount(packs, 'pack')}${found}.`);
   return findings.length > 0 ? exitCodes.endedBadly : exitCodes.done;
 }
 
+function readFolder({ args, flags, system }: Context): string {
+  const folder = args.folder ?? flags.into;
+  if (folder === undefined) throw usage("Pass the host's folder custom_nodes.");
+  return resolve(system.cwd, folder as string);
+}
+
 async function outdated(context: Context): Promise<void> {
-  const { output, command, system, signal } = context;
+  const { output, command, signal } = context;
   const { client } = await context.services.reach();
-  const customNodes = resolve(system.cwd, context.args.folder as string);
+  const customNodes = readFolder(context);
   const { outdated: rows, unknown } = await listOutdated({ client, signal }, customNodes);
   await output.answer(rows, command.shape);
   if (unknown.length > 0) await output.note(`Not in the registry: ${unknown.join(', ')}.`);
