@@ -19,6 +19,7 @@ import {
   isMany,
   isObject,
   type Machine,
+  toAttributeKey,
   type Value,
 } from './values.js';
 
@@ -160,7 +161,8 @@ export const builtins: Record<string, Imitation> = {
   setattr: ({ list: [object, name, value] }, machine) => {
     const names = object === undefined ? undefined : getNames(object);
     if (names) machine.branches.touch(names);
-    if (value !== undefined && typeof name === 'string') names?.set(name, value);
+    if (object !== undefined && value !== undefined && typeof name === 'string')
+      names?.set(toAttributeKey(object, name), value);
     return null;
   },
   callable: ({ list: [value] }) =>
