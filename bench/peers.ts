@@ -51,6 +51,8 @@ export interface Program {
   stop(): Promise<void>;
 }
 
+const running = new Set<Program>();
+
 /** Starts a program of Node that prints its URL on its first line. */
 export async function startProgram(argv: readonly string[]): Promise<Program> {
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -59,7 +61,16 @@ export async function startProgram(argv: readonly string[]): Promise<Program> {
   });
   failed.catch(() => {});
   const [first] = (await Promise.race([once(child.stdout, 'data'), failed])) as [Buffer];
-  return { pid: child.pid as number, url: first.toString().split('\n')[0] as string, stop: () => end(child) };
+  const program: Program = {
+    pid: child.pid as number,
+    url: first.toString().split('\n')[0] as string,
+    async stop() {
+      await end(child);
+      running.delete(program);
+    },
+  };
+  running.add(program);
+  return program;
 }
 
 /** Engines for images that do nothing: one returns its input, the other does not end. */
@@ -100,6 +111,12 @@ export function startVerdaccio(peers: NodeJS.Require, scratch: string): Promise<
 
 export async function stopAll(...programs: readonly Program[]): Promise<void> {
   for (const program of programs) await program.stop();
+}
+
+/** Stops what a case started and left: programs, and the embedded service of its folder. */
+export async function stopLeft(scratch: string): Promise<void> {
+  await stopAll(...running);
+  if (existsSync(join(scratch, '.local'))) runRegen(['serve', 'stop'], isolate(scratch));
 }
 
 async function end(child: ChildProcess): Promise<void> {

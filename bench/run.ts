@@ -10,6 +10,7 @@ import { serviceCases } from './cases/service.js';
 import { taskCases } from './cases/tasks.js';
 import { drawGrowth } from './growth.js';
 import { type Case, type Figure, measureCase, type Result } from './measure.js';
+import { stopLeft } from './peers.js';
 
 /**
  * Measures each row of the table beside its peer, one case at a time, and writes bench/results.md and the picture in
@@ -83,6 +84,7 @@ async function runCase(one: Case): Promise<string[]> {
     console.error(error);
     return [formatMissing(one, `failed: ${(error as Error).message.split('\n')[0]}`)];
   } finally {
+    await stopLeft(scratch).catch((error) => console.error(error));
     rmSync(scratch, { recursive: true, force: true });
   }
 }

@@ -30,6 +30,22 @@ describe('the helpers of tests', () => {
   });
 });
 
+test('no function or method of src is named after what it returns', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  );
+  const named = sources.flatMap((path) => {
+    const text = readFileSync(join('src', path), 'utf8');
+    const methods = Array.from(
+      text.matchAll(/^ {2}(?:static |async )*#?(\w+)\(/gm),
+      ([, name]) => name ?? '',
+    );
+    return [...listHelpers(text), ...methods].map((name) => ({ path, name }));
+  });
+  expect(named.length).toBeGreaterThan(3000);
+  expect(named.filter(({ name }) => /[a-z]Of$/.test(name))).toEqual([]);
+});
+
 test('the index of test/support lists every file', () => {
   const index = readFileSync('test/support/README.md', 'utf8');
   const all = readdirSync('test/support').filter((name) => !/\.test\.ts$|^README\.md$/.test(name));

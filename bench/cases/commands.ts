@@ -5,18 +5,19 @@ import { isolate, REGEN, runRegen } from '../peers.js';
 
 const emptyNode = [process.execPath, '-e', '0'];
 
-/** A command that talks to no service, beside an empty Node. */
-function compareWithNode(name: string, bar: number, args: readonly string[]): Case {
+/** A command that talks to no service, beside an empty Node. @param input what it reads */
+function compareWithNode(name: string, bars: Case['bars'], args: readonly string[], input?: string): Case {
   return {
     name,
     peer: '`node -e 0`',
-    bars: { cpuMs: bar },
+    bars,
     rounds: 25,
     async prepare(scratch): Promise<Prepared> {
       const env = { ...process.env, HOME: scratch };
       return {
-        runSubject: async () => measureCommand([...REGEN, ...args], { env }),
-        runPeer: async () => measureCommand(emptyNode, { env }),
+        runSubject: async () =>
+          measureCommand([...REGEN, ...args], { env, cwd: scratch, ...(input && { input }) }),
+        runPeer: async () => measureCommand(emptyNode, { env, cwd: scratch }),
       };
     },
   };
@@ -66,34 +67,30 @@ const autostart: Case = {
   },
 };
 
-/** The answer to the first message of an agent. */
-const firstAnswer: Case = {
-  name: '`regen mcp`, until it has answered `initialize`',
-  peer: '`node -e 0`',
-  bars: { wallMs: 6 },
-  rounds: 25,
-  async prepare(scratch): Promise<Prepared> {
-    const env = { ...process.env, HOME: scratch };
-    const params = {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo: { name: 'bench', version: '1' },
-    };
-    const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`;
-    return {
-      runSubject: async () => measureCommand([...REGEN, 'mcp', scratch], { env, input }),
-      runPeer: async () => measureCommand(emptyNode, { env }),
-    };
+/** The first message of an agent. */
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'bench', version: '1' },
   },
 };
 
 export const commandCases: readonly Case[] = [
-  compareWithNode('`regen --version`', 1.25, ['--version']),
-  compareWithNode('`regen --help`', 1.7, ['--help']),
-  compareWithNode('`regen image relight --help`', 1.9, ['image', 'relight', '--help']),
+  compareWithNode('`regen --version`', { cpuMs: 1.25 }, ['--version']),
+  compareWithNode('`regen --help`', { cpuMs: 1.7 }, ['--help']),
+  compareWithNode('`regen image relight --help`', { cpuMs: 1.9 }, ['image', 'relight', '--help']),
   compareRead('`regen node get hello --json`, warm service', 4.5, ['node', 'get', 'hello', '--json']),
   autostart,
-  firstAnswer,
-  compareWithNode('a completion of words', 2, ['__complete', '--current=', '--', 'node']),
+  compareWithNode(
+    '`regen mcp`, until it has answered `initialize`',
+    { wallMs: 6 },
+    ['mcp', '.'],
+    `${JSON.stringify(INITIALIZE)}\n`,
+  ),
+  compareWithNode('a completion of words', { cpuMs: 2 }, ['__complete', '--current=', '--', 'node']),
   compareRead('a completion of live ids, warm service', 4, ['__complete', '--current=', '--', 'node', 'get']),
 ];

@@ -124,7 +124,6 @@ function listProjectFolders({ command, args, flags }: ParsedCommand): readonly s
   return dirs.length > 0 ? dirs : ['.'];
 }
 
-/** The flags of the commands that read the folder of a pack. */
 function listFolderFlags() {
   const commands = new BuiltTree().readCommands('version');
   return commands
@@ -132,7 +131,6 @@ function listFolderFlags() {
     .flatMap(({ flags }) => flags.filter(({ name }) => name !== 'dry-run'));
 }
 
-/** Adds the defaults of the project to the flags of a command that reads its folder. */
 function addDefaults(parsed: ParsedCommand, project: Project | undefined): ParsedCommand {
   const { command, flags } = parsed;
   if (!project || command.words[0] !== 'version' || !isFolderCommand(command)) return parsed;

@@ -151,7 +151,6 @@ function createCalls({ requestNamed }: ClientMethods): Record<string, unknown> {
   return tree;
 }
 
-/** Prepares a request, if it is certainly valid. */
 function prepareValid(
   outline: OperationOutline,
   input: Readonly<Record<string, unknown>>,

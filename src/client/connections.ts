@@ -29,19 +29,6 @@ export interface Connections {
 
 /** @internal */
 export async function openConnections(options: ConnectionOptions): Promise<Connections> {
-  const { socket } = options;
-  const network = await openNetwork(options);
-  if (!socket) return network;
-  const { Agent } = await import('../wire/undici.js');
-  const agent = new Agent({ connect: { socketPath: socket.path } });
-  return {
-    ...network,
-    getDispatcher: async (url) => (url.origin === socket.origin ? agent : network.getDispatcher(url)),
-    close: async () => void (await Promise.all([agent.destroy(), network.close()])),
-  };
-}
-
-async function openNetwork(options: ConnectionOptions): Promise<Connections> {
   const { env = {}, ca, baseUrl, lookup, socket } = options;
   const { Agent, buildConnector, createProxyAgent, request } = await import('../wire/undici.js');
   const trust =
@@ -54,50 +41,43 @@ async function openNetwork(options: ConnectionOptions): Promise<Connections> {
   const connectToOther = buildConnector({ ...trust, lookup: rule?.lookup });
   const connectDirectly: typeof connectToOther = (to, callback) =>
     (rule?.isOwn(`${to.protocol}//${to.host}`) ? connectToService : connectToOther)(to, callback);
+  const overSocket = socket && new Agent({ connect: { socketPath: socket.path } });
   const direct = new Agent({ connect: connectDirectly });
-  if (!isProxied) {
-    return {
-      request,
-      getDispatcher: async (url) => {
-        await rule?.check(url);
-        return direct;
-      },
-      findProxy: () => undefined,
-      close: () => direct.destroy(),
-    };
-  }
   const withoutProxy = new WeakSet<object>();
-  const proxied = await createProxyAgent({
-    // Empty instead of absent: otherwise undici reads the environment of the process.
-    httpProxy,
-    httpsProxy,
-    noProxy: env.no_proxy || env.NO_PROXY || '',
-    // Many proxies refuse a tunnel to port 80; plain http is forwarded, as curl does.
-    proxyTunnel: false,
-    // Only used for the hosts of NO_PROXY.
-    connect: (options, callback) =>
-      connectDirectly(options, (...[error, socket]) => {
-        if (!error) return callback(null, socket);
-        withoutProxy.add(error);
-        callback(error, null);
-      }),
-    requestTls: trust,
-    proxyTls: trust,
-  });
+  const proxied = isProxied
+    ? await createProxyAgent({
+        // Empty instead of absent: otherwise undici reads the environment of the process.
+        httpProxy,
+        httpsProxy,
+        noProxy: env.no_proxy || env.NO_PROXY || '',
+        // Many proxies refuse a tunnel to port 80; plain http is forwarded, as curl does.
+        proxyTunnel: false,
+        // Only used for the hosts of NO_PROXY.
+        connect: (options, callback) =>
+          connectDirectly(options, (...[error, socket]) => {
+            if (!error) return callback(null, socket);
+            withoutProxy.add(error);
+            callback(error, null);
+          }),
+        requestTls: trust,
+        proxyTls: trust,
+      })
+    : undefined;
   return {
     request,
     getDispatcher: async (url) => {
+      if (overSocket && url.origin === socket.origin) return overSocket;
       await rule?.check(url);
-      return isLoopbackHost(url.hostname) ? direct : proxied;
+      return proxied && !isLoopbackHost(url.hostname) ? proxied : direct;
     },
     findProxy: (url, error) => {
-      if (isLoopbackHost(url.hostname) || withoutProxy.has(error as object)) return undefined;
+      if (!proxied || isLoopbackHost(url.hostname) || withoutProxy.has(error as object)) return undefined;
       const { protocol, host } = new URL(
         (url.protocol === 'https:' && httpsProxy) || httpProxy || httpsProxy,
       );
       return `${protocol}//${host}`;
     },
-    close: async () => void (await Promise.all([direct.destroy(), proxied.destroy()])),
+    close: async () => void (await Promise.all([overSocket, direct, proxied].map((one) => one?.destroy()))),
   };
 }
 

@@ -23,7 +23,6 @@ const { shared, operations } = generated as unknown as {
 /** The outlines that others refer to by number. */
 export { shared };
 
-/** The outlines of all operations by their dotted names. */
 export const outlines: ReadonlyMap<string, OperationOutline> = new Map(Object.entries(operations));
 
 /** @throws Error if there is no operation with that name */
@@ -33,7 +32,6 @@ export function getOutline(name: string): OperationOutline {
   return found;
 }
 
-/** Lists the names of the query parameters of an operation. */
 export function listQueryNames({ query }: OperationOutline): string[] {
   const outline = query?.type === 'shared' ? shared[query.index] : query;
   return outline?.type === 'object' ? Object.keys(outline.fields) : [];

@@ -25,7 +25,6 @@ export type Trace =
 const SECRET_HEADER = /^(proxy-)?authorization$|^(set-)?cookie$|token|secret|api-?key/i;
 const SECRET_QUERY = /sig|token|secret|key|credential|expires|policy/i;
 
-/** Masks secrets in headers. */
 export function maskHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(headers).map(([name, value]): [string, string] => {
     if (name.toLowerCase() === 'location')

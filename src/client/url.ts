@@ -37,7 +37,6 @@ export function listPathNames(path: string): string[] {
   return Array.from(path.matchAll(PATH_NAMES), ([, name]) => name as string);
 }
 
-/** Finds the values that cannot be a segment of a path. */
 export function findPathProblems(path: string, values: Readonly<Record<string, unknown>>): Problem[] {
   return listPathNames(path).flatMap((name) => {
     const message = findSegmentProblem(values[name]);

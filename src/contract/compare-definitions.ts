@@ -22,7 +22,6 @@ export interface Change {
   readonly breaks: boolean;
 }
 
-/** Compares the definitions of two versions by name. */
 export function compareDefinitions(
   before: readonly ListedDefinition[],
   after: readonly ListedDefinition[],
@@ -177,7 +176,6 @@ export interface Input {
   /** Type name; `COMBO` for a list of choices. */
   readonly type: string;
   readonly choices: readonly string[];
-  /** Whether it is edited in the node. */
   readonly isWidget: boolean;
   /** The declared default value; undefined if there is none. */
   readonly initial: unknown;

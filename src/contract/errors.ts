@@ -5,7 +5,6 @@ import { defineObject } from './schema/values.js';
 /** One problem of a request. Paths are dotted: `node_version.version`, `node_versions.3.version`. */
 export const ErrorDetail = z.object({ path: z.string(), message: z.string() });
 
-/** The body of every error response. */
 export const ErrorBody = defineObject('Error', {
   error: z.string().meta({
     description: 'Stable code',

@@ -19,7 +19,6 @@ export const webhookStates = {
   'video.task.updated': ['processing', 'success', 'failed'],
 } as const satisfies Record<WebhookEvent, readonly string[]>;
 
-/** The event that is sent for tasks of a kind. */
 export function getWebhookEvent(kind: TaskKind): WebhookEvent {
   return `${kind}.task.updated`;
 }

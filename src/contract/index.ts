@@ -57,7 +57,6 @@ type OperationAt<Branch, Name extends string> = Name extends `${infer Head}.${in
     ? Branch[Name]
     : never;
 
-/** The declaration of the operation with a name. */
 export type OperationNamed<Name extends OperationName> = OperationAt<Contract, Name>;
 
 type TaskOperationNames<Kind extends TaskKind> = {

@@ -1,4 +1,3 @@
-/** The types of the links of a pack. */
 export interface PackTypes {
   readonly outputs: ReadonlySet<string>;
   /** Those of inputs, too. */

@@ -80,7 +80,6 @@ interface Declaration<
   readonly credentialInBody?: true;
 }
 
-/** What a task generates. */
 export type TaskKind = 'image' | 'video';
 
 /** What an operation that starts a task declares about the task. */
@@ -157,7 +156,6 @@ export function isCacheable({ method, who, counts }: Operation): boolean {
   return method === 'GET' && who === 'anyone' && !counts;
 }
 
-/** Whether it changes nothing. */
 export function isRead({ method, safe }: Pick<Operation, 'method' | 'safe'>): boolean {
   return method === 'GET' || safe === true;
 }

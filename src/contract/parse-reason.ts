@@ -1,5 +1,4 @@
 import { parseJson } from './json.js';
-/** One reason of a verdict. */
 export interface VerdictReason {
   /** `file:line`, as far as the registry says. */
   readonly where: string;

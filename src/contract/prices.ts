@@ -18,7 +18,6 @@ export type Prices = z.infer<typeof Prices>;
 
 type PriceFunction = (prices: Prices, body: Readonly<Record<string, unknown>>) => number | undefined;
 
-/** Prices an image task, by its key in the table. */
 export function createImagePrice(key: string): PriceFunction {
   return (prices) => getOwn(prices.image, key);
 }

@@ -17,7 +17,6 @@ export const TaskAccount = defineObject('TaskAccount', {
   created_at: DateTime,
 });
 
-/** A task in a list. */
 const ListedTask = TaskAccount.extend({
   results: z.array(z.string()).describe('Signed URLs of what it made, valid for 7 days'),
 }).meta({ id: 'ListedTask' });

@@ -96,7 +96,6 @@ function raise(schema: JsonSchema): JsonSchema {
   return { ...own, ...rest, ...(Object.keys(others).length > 0 && { $defs: others }) };
 }
 
-/** Reads the arguments of a tool as the parts of a request, which the operation then checks. */
 export function readToolInput(operation: Operation, given: Readonly<Record<string, unknown>>): ToolInput {
   if (!hasOwnFields(operation)) return { params: {}, query: {}, body: given };
   const { body, ...fields } = given;

@@ -29,7 +29,6 @@ const wanted = {
   claims: Claims.optional().describe('Other claims that the identity token must have, with their values'),
 };
 
-/** The claims that a trust names. */
 export type WantedClaims = z.output<z.ZodObject<typeof wanted>>;
 
 const nodes = {

@@ -17,7 +17,7 @@ export const TotalBudget = defineObject('TotalBudget', {
   left: z.number(),
 });
 
-/** What rows of usage can be told apart by. */
+/** What rows of usage can be grouped by. */
 export const usageDimensions = ['day', 'operation', 'model', 'key', 'user'] as const;
 
 const date = (description: string) =>
@@ -78,7 +78,6 @@ export const UserBudget = defineObject('UserBudget', {
   budget: Budget.optional().describe('Absent without a limit'),
 });
 
-/** A user in the list of all. */
 export const ListedUser = defineObject('ListedUser', {
   id: z.string(),
   email: z.string().optional(),

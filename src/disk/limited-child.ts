@@ -8,7 +8,6 @@ import { findBuiltProgram } from './built-program.js';
 export interface ChildOptions {
   /** Its file in dist. */
   readonly program: string;
-  /** Flags of Node.js. */
   readonly flags?: readonly string[];
   /** JavaScript's heap. */
   readonly heapMb: number;
@@ -82,7 +81,6 @@ export class LimitedChild {
   #isAlive = true;
   #onOutput: (output: Buffer) => void = () => undefined;
   #onEnd: (why: { code: number | null; signal: NodeJS.Signals | null } | Error) => void = () => undefined;
-  /** Tasks it was given. */
   tasks = 0;
 
   constructor(options: ChildOptions) {

@@ -7,7 +7,7 @@ const RESOURCE_CODES =
 const RESOURCE_WORDS =
   /out of memory|insufficient memory|cannot allocate memory|allocation failed|no space left|too many open files|resource temporarily unavailable|^timeout: \d+% complete/i;
 
-/** Told to stop; a process that was ended from outside. */
+/** A signal from outside asked a process to stop. */
 const ENDED_NAMES: ReadonlySet<string> = new Set(['AbortError', 'ChildInterrupted']);
 
 /**

@@ -19,7 +19,6 @@ export function createPartPath(folder: string): string {
   return join(folder, name);
 }
 
-/** Whether a file is the temporary file of this or another process. */
 export function isPartFile(name: string): boolean {
   return PATTERN.test(name);
 }

@@ -11,7 +11,6 @@ export interface ProcessIdentity {
   readonly seen: number;
 }
 
-/** The identity of this process. */
 export function getOwnIdentity(): ProcessIdentity {
   const started = readStart(process.pid);
   return { host: hostname(), pid: process.pid, ...(started && { started }), seen: Date.now() };

@@ -78,7 +78,6 @@ async function moveWithoutReplacing(temporary: string, path: string): Promise<vo
   }
 }
 
-/** The error for a path that already exists. */
 export function toExistsError(path: string): FlowError {
   return isFolder(path)
     ? new FlowError('folder_exists', `${path} is a folder.`)

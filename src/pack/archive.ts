@@ -20,7 +20,6 @@ export interface BuiltArchive {
   readonly sha256: string;
   /** The `computeTreeDigest` of the files, equal to the one of reading the archive back. */
   readonly tree: string;
-  /** Number of files. */
   readonly entries: number;
   /** Bytes of all files. */
   readonly unpacked: number;

@@ -32,7 +32,6 @@ export interface ChosenFiles {
   readonly untracked: readonly string[];
 }
 
-/** Paths that are inspected at once. */
 const MAX_INSPECTED = 16;
 
 /**

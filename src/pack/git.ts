@@ -8,7 +8,6 @@ import { walkFiles } from './walk.js';
 
 // git itself is never started: a checkout that another person made could have it run programs.
 
-/** A checkout of git. */
 interface Checkout {
   /** The folder with `.git`, and the owners whose checkouts count below it. */
   readonly folder: string;

@@ -16,7 +16,6 @@ export interface InferredManifest {
   readonly warnings: readonly string[];
 }
 
-/** Infers the values of a manifest from a folder. */
 export async function inferManifest(folder: string): Promise<InferredManifest> {
   const names = (await readdir(folder)).sort();
   const read = createTextReader(folder);
@@ -41,7 +40,6 @@ export async function inferManifest(folder: string): Promise<InferredManifest> {
   };
 }
 
-/** Converts the name of a folder to a node id. */
 function toNodeId(name: string): string | undefined {
   const id = name
     .toLowerCase()
@@ -94,7 +92,6 @@ function toWebAddress(remote: string | undefined): string | undefined {
   return `https://${host}/${path.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '')}`;
 }
 
-/** The values of a new `pyproject.toml`. */
 interface NewPyproject {
   readonly id: string;
   /** Display name. */
@@ -108,7 +105,6 @@ interface NewPyproject {
   readonly dependencies: readonly string[];
 }
 
-/** Formats a `pyproject.toml` that `readManifest` can read. */
 export function formatPyproject(pack: NewPyproject): string {
   const { id, name, publisher, version, description, license, repository, dependencies } = pack;
   return `${stringify({

@@ -117,7 +117,6 @@ export async function readManifest(folder: string, options: ManifestOptions = {}
   };
 }
 
-/** Maps a field of the service to its key in the file. */
 function toKey(field: string, table: string): Problem['path'] {
   const keys: Record<string, Problem['path']> = {
     id: ['project', 'name'],

@@ -91,7 +91,6 @@ export interface ScannerFinding extends Pick<ScannerRule, 'rule' | 'instead' | '
   readonly file: string;
   /** 1-based. */
   readonly line: number;
-  /** What matched. */
   readonly match: string;
 }
 

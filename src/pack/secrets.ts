@@ -25,11 +25,11 @@ interface FoundSecret {
  */
 export async function findSecrets(files: readonly PackFile[]): Promise<FoundSecret[]> {
   const found: FoundSecret[] = [];
-  for await (const secrets of runInOrder(files, MAX_OPEN_FILES, findSecretsOf)) found.push(...secrets);
+  for await (const secrets of runInOrder(files, MAX_OPEN_FILES, findFileSecrets)) found.push(...secrets);
   return found;
 }
 
-async function findSecretsOf(file: PackFile): Promise<FoundSecret[]> {
+async function findFileSecrets(file: PackFile): Promise<FoundSecret[]> {
   // A link and its target have different names.
   const kind = findSecretFileKind(basename(file.path)) ?? findSecretFileKind(basename(file.absolute));
   return kind ? [{ path: file.path, kind }] : findSecretsIn(file).catch(rethrowUnreadable(file));

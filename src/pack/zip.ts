@@ -216,7 +216,6 @@ const END_RECORD_BYTES = 22;
 const LOCATOR_BYTES = 20;
 const RECORD64_BYTES = 56;
 
-/** The length of an entry in the directory. */
 export function measureEntry({ fileNameLength, extraFieldLength, fileCommentLength }: Entry): number {
   return 46 + fileNameLength + extraFieldLength + fileCommentLength;
 }

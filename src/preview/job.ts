@@ -26,7 +26,6 @@ export interface PreviewResult {
   readonly files: readonly {
     readonly path: string;
     readonly contentType: string;
-    /** For videos: the video itself, or its cover picture. */
     readonly role?: 'video' | 'cover';
   }[];
 }
@@ -45,7 +44,6 @@ export interface ImageInspection {
   readonly problem?: 'format' | 'pixels' | 'content' | 'effort';
 }
 
-/** What the process of images is asked for. */
 export type ImageWork = { readonly job: PreviewJob<'image'> } | { readonly inspect: ImageToInspect };
 
 /** Messages of a process: the part that is done, from 0 to 1, and at the end one of the others. */

@@ -8,7 +8,6 @@ export interface Unreadable {
   readonly message: string;
 }
 
-/** The definitions and findings of a pack's code. */
 export interface CodeReport extends Definitions {
   readonly followed: boolean;
   readonly unreadable: Unreadable[];

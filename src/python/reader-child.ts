@@ -15,7 +15,6 @@ export type ReaderTask =
       readonly reading?: CodeSelection;
     };
 
-/** A message of the reader process. */
 export type ReaderMessage =
   /** The file, or `definitions`, that is being read; null between two of them. */
   | { readonly at: string | null }
@@ -50,7 +49,6 @@ export interface CpuBudget {
 /** More than any report of a pack that is read within the other limits. */
 const OUTPUT_BYTES = 128 * 1024 * 1024;
 
-/** The process that reads packs. */
 export function toChildOptions({ packCpuMs, stepCpuMs, ...limits }: ReaderLimits): ChildOptions {
   // Where the process holds its limits itself, it does not know which step it is at.
   const isMeasured = process.platform === 'linux';

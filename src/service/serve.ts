@@ -47,7 +47,6 @@ import { bindStorage } from './storage/bind-storage.js';
 import { DATABASE, type DataFolder, emptyFolder, openDataFolder } from './storage/data-folder.js';
 import { openStorage } from './storage/open-storage.js';
 
-/** Parts of the service that a caller may replace. */
 export interface ServiceParts {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -55,7 +54,6 @@ export interface ServiceParts {
   readonly log?: Log;
   /** Resolves the host names of webhooks. Default: the system's resolver. */
   readonly lookup?: Lookup | undefined;
-  /** Replaces the configured engines. */
   readonly engines?: Partial<Engines>;
   /** Makes requests and tasks fail, to test what uses the service. */
   readonly scenario?: ScenarioInput | undefined;
@@ -234,7 +232,7 @@ async function createContext(
   const storage = await openStorage(configuration, { objects, before, scratch, env: process.env });
   await bindStorage(database, storage, { setting: configuration.storage, folder: objects, alone });
   const baseUrl = () => publicUrl?.replace(/\/+$/, '') ?? listening.url;
-  const callbacks = new VendorCallbacks({ configuration, database, queue, keys, baseUrl });
+  const callbacks = new VendorCallbacks({ configuration, database, queue, keys, now, baseUrl });
   const troubles: VendorTroubles = new Map();
   const engineOptions = { env: process.env, database, callbacks, troubles, limits, now, log, count };
   const engines = { ...(await createEngines(configuration.generation, engineOptions)), ...given };

@@ -211,7 +211,6 @@ export function toResult(answer: unknown, more: readonly object[] = []): ToolRes
   return isRecord(answer) ? { content, structuredContent: answer } : { content };
 }
 
-/** The result of a call that failed. */
 export function toErrorResult(error: object): ToolResult {
   return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true };
 }

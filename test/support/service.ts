@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import { type RunningService, type ServiceParts, startService } from '../../src/service/serve.js';
 import { checkAnswer } from './check-answer.js';
+import { createZip } from './create-zip.js';
 import { databaseForFolder } from './postgres.js';
 import { storageForFolder } from './s3.js';
+import { waitFor } from './wait-for.js';
 
 /** Starts a whole service on a free port of loopback, on the database that the tests run with. */
 export async function startTestService(
@@ -124,6 +126,21 @@ export async function readVersion({ url, ownerToken }: TestPublisher, version = 
   return requireSuccess(
     ask(`${url}/nodes/pack/versions/${encodeURIComponent(version)}`, { token: ownerToken }),
   );
+}
+
+/** Publishes a version of `pack` with these files. @returns it, once it has its verdict */
+export async function publishFiles(
+  publisher: TestPublisher,
+  version: string,
+  files: Record<string, string>,
+): Promise<Answered> {
+  const { signedUrl } = await registerVersion(publisher, version);
+  await uploadArchive(signedUrl, await createZip(files));
+  return waitFor(async () => {
+    const found = await readVersion(publisher, version);
+    expect(found.status).not.toBe('NodeVersionStatusPending');
+    return found;
+  });
 }
 
 async function requireSuccess(answer: ReturnType<typeof ask>): Promise<Answered> {

@@ -54,7 +54,6 @@ async function readStart(path: string): Promise<string> {
   return '';
 }
 
-/** Reads the lines of the file that are not empty. */
 export function readJobLines({ path, format }: JobsFile): AsyncGenerator<JobLine> {
   return format === 'csv' ? readCsvLines(path) : readJsonLines(path);
 }

@@ -28,15 +28,12 @@ export interface Flag {
   readonly only?: 'service' | 'list';
 }
 
-/** What a command destroys. */
 export interface CommandDestruction extends Destruction {
   /** Only with this flag. */
   readonly flag?: string;
 }
 
-/** A command as a tool of agents. */
 export interface CommandTool {
-  /** The flags that it then has. */
   readonly flags?: readonly string[];
   /** Only for those who ask for it by name. */
   readonly asked?: true;
@@ -163,7 +160,6 @@ export function readNumber(
 /** The flag of the commands that read a lock file, and the defaults of the project beside it. */
 export const LOCK_FILE_FLAG = 'lock-file';
 
-/** Whether a command reads the folder of a pack. */
 export function isFolderCommand({ arguments: positionals }: Command): boolean {
   return positionals.some(({ name }) => name === 'dir');
 }

@@ -40,7 +40,6 @@ export async function confirmDestruction(context: DestroyContext, names: Names):
   await confirm(context, `${fillNames(destroys.action, names)}? ${destroys.loss}`);
 }
 
-/** What this run of a command destroys, if anything. */
 function findDestruction({ command: { destroys }, flags }: Pick<DestroyContext, 'command' | 'flags'>) {
   const isMeant = !flags['dry-run'] && (destroys?.flag === undefined || flags[destroys.flag]);
   return isMeant ? destroys : undefined;

@@ -77,7 +77,6 @@ export function toInvalidFailure(details: readonly FailureDetail[]): Failure {
   return new Failure(message, { code: 'invalid_request', details });
 }
 
-/** Formats the name that a field of the request has on the command line. */
 export function formatFieldName(
   path: readonly string[],
   { command, args, flags }: ParsedCommand,

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { relative } from 'node:path';
 import { z } from 'zod';
 import { BatchProgress } from '../batch/batch-progress.js';
@@ -119,8 +118,6 @@ async function runBatch(
   // Connects before the first job, so that a problem of all jobs is reported once.
   await context.services.reach();
   context.interruption.hint = 'Run the same command again to continue; sent jobs are not sent twice.';
-  // Each running job listens for Ctrl-C in several places.
-  setMaxListeners(0, context.signal);
   const breaker = new CircuitBreaker(context.signal);
   const claimed = new Set<string>();
   const checkExtension = createExtensionCheck(output);

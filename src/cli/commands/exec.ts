@@ -2,18 +2,17 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { getOutline } from '../../client/outlines.js';
 import { listTaskOperations } from '../../contract/index.js';
-import { regen, type Text as Sentence, say } from '../../contract/schema/message.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { writePrivateFile } from '../../disk/private-file.js';
-import type { Bill, KeyLimits, SpendingKey } from '../../flows/keys/spending-key.js';
+import type { Bill, KeyLimits } from '../../flows/keys/spending-key.js';
+import { endKey, openLimitedKey } from '../agents/limited-key.js';
 import { readNumber, readText } from '../command/command.js';
 import { printDryRun } from '../command/dry-run.js';
-import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { runChildProgram } from '../terminal/child-program.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
-import { formatCount } from '../terminal/text.js';
 import { Count, Row, Text } from '../views/answers.js';
 import type { View } from '../views/view.js';
 
@@ -59,7 +58,7 @@ export const view = (): View => ({
 });
 
 export async function run(context: Context): Promise<number | undefined> {
-  const { args, flags, output, system, interruption, services, signal } = context;
+  const { args, flags, output, system, interruption, services } = context;
   const command = (args.command as readonly string[] | undefined) ?? [];
   const [program] = command;
   const credits = readNumber(flags, 'credits', { max: 1_000_000_000 });
@@ -71,7 +70,7 @@ export async function run(context: Context): Promise<number | undefined> {
   }
   const limits = { name: `regen exec ${basename(program)}`.slice(0, 100), credits, ...readLimits(flags) };
   // Loaded here, because it needs the contract.
-  const { openSpendingKey, toKeyRequest } = await import('../../flows/keys/spending-key.js');
+  const { toKeyRequest } = await import('../../flows/keys/spending-key.js');
   const body = toKeyRequest(limits);
   if (flags['dry-run']) {
     await printDryRun(context, getOutline('key.create'), { body });
@@ -79,11 +78,7 @@ export async function run(context: Context): Promise<number | undefined> {
   }
   const { name, url, client } = await services.reach();
   return withScratch(system.now(), async (folder) => {
-    const key = await openSpendingKey({
-      ...{ client, limits, signal, now: system.now, sleep: system.sleep },
-      onFailure: (error, expiresAt) =>
-        output.warn(`Could not extend the API key, which ends at ${expiresAt}: ${toFailure(error).message}`),
-    });
+    const key = await openLimitedKey(context, client, limits);
     await output.note(`The command gets an API key of ${name} that can spend ${credits} credits.`);
     const prepare = () => {
       const path = join(folder, 'api-key');
@@ -112,44 +107,4 @@ function readLimits(flags: Context['flags']): Pick<KeyLimits, 'operations' | 'li
     ?.flatMap((names) => names.split(','))
     .map((name) => name.trim());
   return { ...(lifetimeMs !== undefined && { lifetimeMs }), ...(operations && { operations }) };
-}
-
-/** Revokes the key and prints what its tasks cost. Problems are warnings: the exit code is that of the command. */
-async function endKey(
-  { output }: Needs<'output'>,
-  key: SpendingKey,
-  limit: number,
-): Promise<Bill | undefined> {
-  try {
-    await key.revoke();
-  } catch (error) {
-    await output.warn(
-      say`Could not revoke the API key, which ends at ${key.expiresAt}: ${toFailure(error).message} Revoke it with: ${regen('key revoke', key.id)}`,
-    );
-  }
-  try {
-    const bill = await key.readBill();
-    await output.note(describeBill(bill, limit), ...describeUnfinished(bill));
-    return bill;
-  } catch (error) {
-    await output.warn(
-      say`Could not read what the tasks cost: ${toFailure(error).message} See it with: ${regen('usage', '--by key')}`,
-    );
-    return undefined;
-  }
-}
-
-function describeBill({ tasks, credits, refunded }: Bill, limit: number): string {
-  if (tasks === 0) return `No task was started; none of the ${limit} credits was spent.`;
-  const given = refunded > 0 ? `; ${refunded} were refunded` : '';
-  return `${formatCount(tasks, 'task')} cost ${credits} of ${limit} credits${given}.`;
-}
-
-function describeUnfinished({ unfinished }: Bill): Sentence[] {
-  if (unfinished.length === 0) return [];
-  const ids = unfinished.slice(0, 10).map(({ task_id }) => task_id);
-  const verb = unfinished.length === 1 ? 'is' : 'are';
-  return [
-    say`${formatCount(unfinished.length, 'task')} ${verb} still running. See: ${regen('task wait', ids.join(' '))}`,
-  ];
 }

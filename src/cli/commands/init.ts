@@ -54,7 +54,6 @@ const FIELD_FLAGS: Readonly<Record<FieldName, readonly [usage: string, descripti
   repository: ['--repository <url>', 'Source repository (default: the git remote)'],
 };
 
-/** The flags for some fields of a new manifest. */
 export function manifestFlags(names: readonly FieldName[]): Flags {
   return Object.fromEntries(names.map((name) => FIELD_FLAGS[name]));
 }

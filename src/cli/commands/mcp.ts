@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { TOOL_INSTRUCTIONS } from '../../contract/tool-texts.js';
-import type { SpendingKey } from '../../flows/keys/spending-key.js';
 import { isFolder } from '../../flows/save-file.js';
 import type { TaskServices } from '../../flows/tasks/task.js';
 import type { ToolCall } from '../../wire/mcp.js';
@@ -12,7 +11,6 @@ import { version } from '../command/version.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
-import { formatCount } from '../terminal/text.js';
 import type { View } from '../views/view.js';
 
 export const view = (): View => ({
@@ -30,13 +28,13 @@ export const view = (): View => ({
 });
 
 export async function run(context: CommandContext): Promise<void> {
-  const { args, flags, system, output, signal } = context;
+  const { args, flags, system, signal } = context;
   const dir = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
   if (!isFolder(dir)) throw usage(`${dir} is not a folder.`);
   const folder = realpathSync(dir);
   const patterns = (readText(flags, 'tools') ?? '').split(',').flatMap((name) => name.trim() || []);
   const credits = readNumber(flags, 'max-credits', { max: 1_000_000_000 });
-  let opened: Promise<{ readonly tools: FolderTools; readonly key?: SpendingKey }> | undefined;
+  let opened: ReturnType<typeof openTools> | undefined;
   // Loads the contract and reaches the service, which the first answer does not need.
   const open = () => {
     opened ??= openTools(context, { folder, patterns, credits });
@@ -57,11 +55,8 @@ export async function run(context: CommandContext): Promise<void> {
       if (!signal.aborted) throw error;
     });
   } finally {
-    const { key } = (await opened?.catch(() => undefined)) ?? {};
-    await key?.revoke();
-    const bill = await key?.readBill();
-    if (bill)
-      await output.note(`${formatCount(bill.tasks, 'task')} cost ${bill.credits} of ${credits} credits.`);
+    const { end } = (await opened?.catch(() => undefined)) ?? {};
+    await end?.();
   }
 }
 
@@ -72,8 +67,17 @@ interface ToolChoice {
   readonly credits: number | undefined;
 }
 
-async function openTools(context: CommandContext, { folder, patterns, credits }: ToolChoice) {
-  const { services, system, output, signal, connect } = context;
+interface OpenedTools {
+  readonly tools: FolderTools;
+  /** Ends the key of the agent and prints its bill. */
+  readonly end?: () => Promise<unknown>;
+}
+
+async function openTools(
+  context: CommandContext,
+  { folder, patterns, credits }: ToolChoice,
+): Promise<OpenedTools> {
+  const { services, system, connect } = context;
   const { FolderTools } = await import('../agents/folder-tools.js');
   const { target } = services;
   services.isChanging = true;
@@ -82,16 +86,14 @@ async function openTools(context: CommandContext, { folder, patterns, credits }:
     const reached = { target, isTargetGiven: true, reach, forgetEmbedded };
     return new FolderTools({ ...context, folder, reached, env }, patterns);
   };
-  if (credits === undefined) return { tools: create(() => services.reach(), system.env) };
-  const { openSpendingKey } = await import('../../flows/keys/spending-key.js');
+  // Also refuses wrong names of tools before a key is created.
+  const tools = create(() => services.reach(), system.env);
+  if (credits === undefined) return { tools };
+  const { endKey, openLimitedKey } = await import('../agents/limited-key.js');
   const { client: own, url, local } = await services.reach();
-  const key = await openSpendingKey({
-    ...{ client: own, limits: { name: 'regen mcp', credits }, signal, now: system.now, sleep: system.sleep },
-    onFailure: (error, expiresAt) =>
-      output.warn(`Could not extend the API key, which ends at ${expiresAt}: ${String(error)}`),
-  });
+  const key = await openLimitedKey(context, own, { name: 'regen mcp', credits });
   const client = await connect(url, key.token, { ...target, socketPath: local?.socket });
   const { withoutCredentials } = await import('../terminal/child-program.js');
   const env = { ...withoutCredentials(system.env), REGEN_BASE_URL: url, REGEN_TOKEN: key.token };
-  return { tools: create(async () => ({ client }), env), key };
+  return { tools: create(async () => ({ client }), env), end: () => endKey(context, key, credits) };
 }

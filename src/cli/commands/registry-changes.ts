@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { ServiceError } from '../../client/errors.js';
-import { LockTimeout, takeLock } from '../../disk/lock.js';
+import { parseJson } from '../../contract/json.js';
 import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 import { serviceKey } from '../../flows/tasks/ledger.js';
 import { buildRequest } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
+import { tryLock } from '../connect/start-local.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { findProgram, splitCommand } from '../terminal/programs.js';
@@ -43,9 +44,6 @@ interface Change {
   readonly [field: string]: unknown;
 }
 
-/** What became of a change: the program ended well, or why not. */
-type Outcome = string | undefined;
-
 export async function run(context: Context): Promise<void> {
   const { command, args, flags, output, services } = context;
   const request = buildRequest(command, args, flags);
@@ -59,7 +57,7 @@ export async function run(context: Context): Promise<void> {
   if (!flags.follow && file === undefined) return callOperation(context, 'registry.changes', request);
   if (file === undefined) return followChanges(context, { query: request.query, pauseMs });
   const path = resolve(context.system.cwd, file);
-  using _ = lockState(path);
+  using _ = await lockState(path);
   const state = new State(path, serviceKey({ baseUrl: (await services.reach()).url }));
   const { since, last, ...others } = request.query;
   const cursor = state.read();
@@ -70,17 +68,13 @@ export async function run(context: Context): Promise<void> {
   await followChanges(context, { query, pauseMs, state, act });
 }
 
-function lockState(path: string): Disposable {
-  try {
-    const lock = takeLock(`${path}.lock`, 0);
-    return { [Symbol.dispose]: () => lock.release() };
-  } catch (error) {
-    if (!(error instanceof LockTimeout)) throw error;
-    throw new Failure(`Another process follows the changes with ${path}.`, {
-      code: 'state_in_use',
-      hint: 'End it, or pass another file with --state.',
-    });
-  }
+async function lockState(path: string): Promise<Disposable> {
+  const lock = await tryLock(`${path}.lock`);
+  if (lock) return { [Symbol.dispose]: () => lock.release() };
+  throw new Failure(`Another process follows the changes with ${path}.`, {
+    code: 'state_in_use',
+    hint: 'End it, or pass another file with --state.',
+  });
 }
 
 /** The change after which a follower goes on. */
@@ -94,7 +88,7 @@ class State {
   read(): string | undefined {
     const text = readPrivateFile(this.path);
     if (text === undefined) return undefined;
-    const { service, cursor } = parseJson(text);
+    const { service, cursor } = Object(parseJson(text));
     if (typeof service !== 'string' || typeof cursor !== 'string')
       throw usage(`${this.path} is not a state file of this command.`, 'Pass another file with --state.');
     if (service === this.service) return cursor;
@@ -106,19 +100,12 @@ class State {
   }
 }
 
-function parseJson(text: string): { readonly service?: unknown; readonly cursor?: unknown } {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}
-
 interface Following {
   readonly query: Readonly<Record<string, unknown>>;
   readonly pauseMs: number;
   readonly state?: State;
-  readonly act?: ((change: Change) => Promise<Outcome>) | undefined;
+  /** @returns what went wrong; undefined if nothing did */
+  readonly act?: ((change: Change) => Promise<string | undefined>) | undefined;
 }
 
 /** Prints changes up to the last one, and with `--follow` those that come. */
@@ -167,7 +154,7 @@ async function printChange({ output, system }: Needs<'output' | 'system'>, chang
 function createAction(
   { system, signal }: Needs<'system' | 'signal'>,
   command: string,
-): (change: Change) => Promise<Outcome> {
+): NonNullable<Following['act']> {
   const [name = '', ...words] = splitCommand(command);
   const file = /[/\\]/.test(name) ? resolve(system.cwd, name) : findProgram(name, system);
   if (file === undefined) throw usage(`There is no program '${name}' to run.`, 'Pass its path with --exec.');

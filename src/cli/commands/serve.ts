@@ -13,9 +13,9 @@ import { toConfigurationFailure } from '../command/to-failure.js';
 import { version } from '../command/version.js';
 import type { Needs } from '../connect/context.js';
 import type { Folders } from '../connect/folders.js';
-import { warnOfOtherWriter } from '../connect/other-writers.js';
 import { readConfiguration, readDocument, resolvePaths } from '../connect/service-configuration.js';
 import { ensureLocal } from '../connect/start-local.js';
+import { warnOfOtherWriter } from '../connect/store.js';
 import { durationMs } from '../terminal/duration.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { Failure, usage } from '../terminal/failure.js';
@@ -275,7 +275,6 @@ async function startInBackground(
   await output.line(service.url);
 }
 
-/** The environment variables with the keys that a configuration uses. */
 function listKeyVariables({ storage, s3, ...others }: Configuration): string[] {
   const names: string[] = [];
   const hasBucket = storage?.startsWith('s3:') === true;

@@ -90,7 +90,6 @@ async function verifyVersion(context: Context, scratch: string): Promise<void> {
   if (source?.differences.length) throw toDifferenceFailure(about, source);
 }
 
-/** Packs the source, and compares it with the published files. */
 async function compare(
   context: Context,
   place: string,

@@ -117,7 +117,7 @@ async function listValues(line: Line, input: Flag | Argument, asked: Asked): Pro
 async function findNaming({ flags }: Line, { system }: Asked): Promise<Naming | undefined> {
   if (!mayHaveNaming(system)) return undefined;
   const { chooseTarget, Settings } = await import('../connect/settings.js');
-  const { readNames } = await import('../connect/naming.js');
+  const { readNames } = await import('../connect/clients.js');
   const settings = new Settings(system, () => {});
   try {
     const target = chooseTarget(flags, system.env, settings);

@@ -1,7 +1,6 @@
 import type { Argument, Command, CommandTree, Flag } from '../command/command.js';
 import type { BuiltTree } from '../views/tree.js';
 
-/** An incomplete command line. */
 export interface Line {
   /** The command tree, with only the commands that begin with the first word. */
   readonly tree: CommandTree;
@@ -63,7 +62,6 @@ function splitFlag(word: string): [name: string, value: string | undefined] {
   return at < 0 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
 }
 
-/** Finds a flag that takes a value. */
 function findFlag(tree: CommandTree, command: Command | undefined, written: string): Flag | undefined {
   return listFlags(tree, command).find(
     ({ name, short, value }) => value !== undefined && (`--${name}` === written || `-${short}` === written),

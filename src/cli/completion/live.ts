@@ -139,7 +139,6 @@ export type LiveKind = ServiceKind | 'profile' | 'setting' | 'task';
 
 const ONCE = { retries: 0 };
 
-/** Reads values of a kind from a service. */
 async function readFromService(
   kind: ServiceKind,
   client: Client,
@@ -184,7 +183,6 @@ export function selectSafeValues(values: readonly string[]): string[] {
   return [...new Set(values)].filter(isSafeValue).slice(0, MAX_VALUES);
 }
 
-/** Cached values. */
 interface CachedValues {
   readonly values: readonly string[];
   /** When they were read, in milliseconds since 1970; 0 if never. */

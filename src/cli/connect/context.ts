@@ -23,7 +23,6 @@ export interface CommandContext extends ParsedCommand {
   readonly services: ServiceConnector;
   /** Whether the command can prompt. */
   readonly mayAsk: boolean;
-  /** Runs another command line in this process. */
   runCommand(argv: readonly string[], system: System): Promise<number>;
 }
 

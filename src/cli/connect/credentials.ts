@@ -27,7 +27,6 @@ export interface Credentials {
   readonly service?: string | undefined;
   /** The identity provider of the latest sign-in, and what was asked for; kept after signing out. */
   readonly provider?: { readonly issuer: string; readonly scope: string };
-  /** A token that the user stored. */
   readonly token?: string;
   readonly sign_in?: SignIn;
   /** Personal access tokens by publisher id. */

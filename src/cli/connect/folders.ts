@@ -6,7 +6,6 @@ export interface Folders {
   readonly data: string;
   /** The ledger, logs and caches. */
   readonly state: string;
-  /** The log of services in the background. */
   readonly serviceLog: string;
   /** Settings and credentials. */
   readonly config: string;

@@ -31,7 +31,6 @@ type Limits = Pick<CallOptions, 'timeoutMs' | 'signal'>;
 
 /** A running service with its data in a folder of this machine. */
 export interface LocalService extends LocalRecord {
-  /** The credential of the owner of the folder. */
   readonly owner: Credential;
   /** A client with this credential, and with the connection that the service was found with. */
   readonly client: Client;

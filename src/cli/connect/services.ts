@@ -17,19 +17,17 @@ import { CredentialStore, type SignIn } from './credentials.js';
 import type { Folders } from './folders.js';
 import { KnownKeysFile } from './known-keys.js';
 import { findLocal, type LocalService, readRecordedUrl } from './local.js';
-import { warnOfOtherWriter } from './other-writers.js';
 import type { ProfileOrAddress, Settings } from './settings.js';
 import { chooseTarget, isNamed, isNamedByFolder } from './settings.js';
 import { ensureLocal } from './start-local.js';
+import { warnOfOtherWriter } from './store.js';
 
-/** A service that was reached. */
 export interface Service {
   readonly name: string;
   readonly url: string;
   readonly client: Client;
   readonly credential: Credential | undefined;
   readonly store: CredentialStore;
-  /** The service as the signer of statements. */
   readonly signer: SigningService;
   /** Set for the embedded service. */
   readonly local?: LocalService;
@@ -43,7 +41,6 @@ export interface ServicesContext {
   readonly flags: FlagValues;
   readonly connect: Connect;
   findFormat(service: ProfileOrAddress): Promise<WireFormat>;
-  /** Whether the command changes something on the service. */
   readonly isChanging: boolean;
   readonly signal: AbortSignal;
   /** Creates a credential that renews the sign-in when it expires. */
@@ -54,6 +51,8 @@ export interface ServicesContext {
 export class ServiceConnector {
   /** Whether the command changes something on the service. A command that may do both sets this before it sends. */
   isChanging: boolean;
+  /** Where the credential of the latest service comes from. */
+  credentialSource: string | undefined;
   readonly #context: ServicesContext;
   readonly #services = new Map<string, Promise<Service>>();
   #used: Target | undefined;
@@ -62,10 +61,6 @@ export class ServiceConnector {
     this.#context = context;
     this.isChanging = context.isChanging;
   }
-
-  /** The service that this command uses. */
-  /** Where the credential of the latest service comes from. */
-  credentialSource: string | undefined;
 
   get target(): Target {
     const { flags, system, settings } = this.#context;
@@ -105,7 +100,6 @@ export class ServiceConnector {
     return isLoopbackHost(hostname) && port === new URL(recorded).port;
   }
 
-  /** Whether the embedded service may be started. */
   get mayStart(): boolean {
     const { flags, system, settings } = this.#context;
     return (

@@ -6,12 +6,10 @@ import { usage } from '../terminal/failure.js';
 import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
 import { findFolders } from './folders.js';
-import { warnOfOtherWriter } from './other-writers.js';
 import type { Project } from './project.js';
-import { Store, type Warn } from './store.js';
+import { Store, type Warn, warnOfOtherWriter } from './store.js';
 
 export const FIXED_KEYS = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
-/** What is set for each profile. */
 export const PROFILE_KEYS = ['base_url', 'allow_http', 'naming'];
 const PROFILE_KEY = /^profiles\.([a-z0-9][a-z0-9_-]*)\.(base_url|allow_http|naming)$/i;
 
@@ -82,7 +80,6 @@ export class Settings {
     return standard === undefined ? undefined : { key, value: standard, source: 'default' };
   }
 
-  /** Where to store secrets. */
   get credentialStore(): SecretStorage {
     const { value, source } = this.get('credential_store') as Setting;
     const storage = SECRET_STORAGES.find((one) => one === value);

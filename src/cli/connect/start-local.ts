@@ -8,7 +8,6 @@ import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
 import { drainLocal, findLocal, type LocalService } from './local.js';
 
-/** How to start a service in the background. */
 export interface ServiceStart {
   readonly folder: string;
   readonly logFile: string;
@@ -126,9 +125,7 @@ function toStartFailure(start: ServiceStart, child?: Child): Failure {
 }
 
 interface Child {
-  /** Returns its exit code once it has exited. */
   readExitCode(): number | undefined;
-  /** Reads the failure that it logged. */
   readFailure(): { readonly code?: string; readonly message?: string; readonly hint?: string } | undefined;
 }
 

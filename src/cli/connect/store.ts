@@ -1,9 +1,10 @@
 import { renameSync, statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { isRecord, parseJson } from '../../contract/json.js';
+import { findOtherWriter } from '../../disk/other-users.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { describeOtherWriter } from './other-writers.js';
+import { shellWord } from '../terminal/text.js';
 
 type StoredValues = Record<string, unknown>;
 
@@ -79,4 +80,29 @@ export class Store {
     renameSync(this.path, aside);
     this.warn(`${this.path} is damaged. It was renamed to ${aside}, and a new file was started.`);
   }
+}
+
+interface OtherWriter {
+  /** A sentence without its subject. */
+  readonly problem: string;
+  /** The command that fixes it. */
+  readonly fix: string;
+}
+
+/** Describes why another user may change a file or folder; undefined if none may. */
+export function describeOtherWriter(path: string): OtherWriter | undefined {
+  switch (findOtherWriter(path)) {
+    case 'owner':
+      return { problem: 'belongs to another user', fix: `sudo chown "$(id -un)" ${shellWord(path)}` };
+    case 'mode':
+      return { problem: 'can be changed by other users', fix: `chmod go-w ${shellWord(path)}` };
+    default:
+      return undefined;
+  }
+}
+
+/** Warns of a folder in which another user may replace files. */
+export function warnOfOtherWriter(folder: string, warn: (sentence: string) => void): void {
+  const other = describeOtherWriter(folder);
+  if (other) warn(`${folder} ${other.problem}. Fix it with: ${other.fix}`);
 }

@@ -45,7 +45,6 @@ export async function checkPrice(
     await confirm(context, `Spend ${formatCount(price, 'credit')}?`, 'Cancelled. Nothing was started.');
 }
 
-/** Whether the embedded service only previews the tasks. */
 async function makesPreviews({ services }: Needs<'services'>, jobs: readonly Job[]): Promise<boolean> {
   const { local } = await services.reach();
   return jobs.some(({ operation }) => local?.previews?.includes(getTaskFacts(operation).kind));

@@ -5,7 +5,7 @@ import type { NodeVersion } from '../../flows/publish/published.js';
 import type { Registry } from '../../flows/publish/upload.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { type FlagValues, readText } from '../command/command.js';
-import { loadFormat } from '../connect/naming.js';
+import { loadFormat } from '../connect/clients.js';
 import type { Service } from '../connect/services.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { withScratch } from '../terminal/scratch.js';
@@ -47,7 +47,6 @@ export interface PublishOptions {
   readonly findToken?: (service: Service, subject: PublishSubject) => Promise<PublishToken>;
 }
 
-/** Publishes a pack with the flags of the command. */
 export function publishFolder(
   context: PublishContext,
   pack: Pack,

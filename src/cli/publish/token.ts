@@ -9,7 +9,6 @@ import { Failure, usage } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
 import { exchangeIdentity, findJobIdentity } from './job-identity.js';
 
-/** What is needed to publish a pack. */
 export type PublishContext = Needs<'flags' | 'system' | 'signal' | 'connect' | 'services' | 'mayAsk'> & {
   readonly interruption: Pick<Interruption, 'hint'>;
   readonly output: PublishReport;
@@ -21,7 +20,6 @@ export interface PublishToken {
   readonly replaceable: boolean;
 }
 
-/** What is published. */
 export interface PublishSubject {
   readonly publisherId: string;
   readonly nodes: readonly string[];

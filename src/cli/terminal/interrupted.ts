@@ -1,11 +1,10 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import type { Text } from '../../contract/schema/message.js';
 import { exitCodes } from './failure.js';
 import type { System } from './system.js';
 
 /** Ctrl-C and termination of a command. */
 export interface Interruption {
-  /** Aborted by the first signal. */
   readonly signal: AbortSignal;
   /** How to resume later; printed if the command is interrupted. */
   hint: Text | undefined;
@@ -29,6 +28,8 @@ export class CommandInterruption implements Interruption {
 
   constructor(system: System) {
     this.#system = system;
+    // Each request, task and download at the same time listens.
+    setMaxListeners(0, this.signal);
   }
 
   ignore(): void {

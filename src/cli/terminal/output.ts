@@ -159,7 +159,7 @@ export class Output {
     return this.mode.json === true && !this.mode.ndjson && !this.#isStream && !this.system.stderr.isTTY;
   }
 
-  /** Says that results come one by one until the command is ended, so that what goes on is told beside them. */
+  /** Results come one by one until the command ends, and progress is reported beside them. */
   beginStream(): void {
     this.#isStream = true;
   }
@@ -169,7 +169,6 @@ export class Output {
     return this.mode.quiet === true || this.isForProgram;
   }
 
-  /** Prints lines for people. */
   async note(...lines: readonly Text[]): Promise<void> {
     if (!this.isQuiet) await this.tell(...lines);
   }

@@ -39,7 +39,6 @@ export function oneLine(text: string): string {
   return stripControls(lines.join(' ').replace(/\t/g, ' '));
 }
 
-/** A sentence without the period at its end. */
 export function withoutPeriod(sentence: string): string {
   return sentence.endsWith('.') ? sentence.slice(0, -1) : sentence;
 }

@@ -82,6 +82,5 @@ export function describeTasks(operations: readonly string[]): z.ZodType {
   return z.union([one, z.array(z.union([one, z.object({ error: ItemError })]))]);
 }
 
-/** The answers of a command that any task may be given to. */
 export const describeAnyTask = () =>
   describeTasks(listTaskOperations().flatMap((name) => [name, getTaskFacts(name).read]));

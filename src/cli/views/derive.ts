@@ -22,7 +22,6 @@ import { videoViews } from './video.js';
 import type { View } from './view.js';
 import { webhookViews } from './webhook.js';
 
-/** The commands that run one operation. */
 const operationViews: readonly View[] = [
   ...publisherViews,
   ...nodeViews,
@@ -100,7 +99,6 @@ function deriveViews(views: readonly View[]): View[] {
   });
 }
 
-/** A field of a request and its path in the request. */
 interface RequestField {
   readonly description: FieldDescription;
   readonly target: readonly string[];

@@ -22,7 +22,6 @@ export const saveFlags: Flags = {
   ...savingFlags,
 };
 
-/** Where a batch saves the results of its jobs. */
 export const batchSaveFlags: Flags = {
   '-o, --output <path>': describeOutput('{name}, {line}, {id}'),
   ...savingFlags,

@@ -14,7 +14,6 @@ export class BuiltTree {
     return JSON.parse(readFileSync(join(this.#folder, `${name}.json`), 'utf8'));
   }
 
-  /** Reads the commands that begin with a word. */
   readCommands(word: string | undefined): readonly Command[] {
     return word !== undefined && this.index.words.includes(word) ? this.#read<Command[]>(word) : [];
   }

@@ -56,7 +56,6 @@ export interface NamingMap {
   /** Fields that have another name in one operation only. */
   readonly operations?: Readonly<Record<string, Words>> | undefined;
   readonly query?: Words | undefined;
-  /** The values of a field. */
   readonly values?: Readonly<Record<string, Words>> | undefined;
   /** Fields whose keys are values. */
   readonly valueKeyed?: readonly string[] | undefined;

@@ -93,7 +93,6 @@ export class Naming {
     return other ? (other.real.split(' ')[1] as string) : this.renamePath(path);
   }
 
-  /** Renames the query parameters of a request. */
   renameQuery<Value>(
     query: Readonly<Record<string, Value>>,
     to: 'ours' | 'theirs',

@@ -89,7 +89,6 @@ function outlineObject(def: z.core.$ZodObjectDef, io: 'input' | 'output'): Outli
   };
 }
 
-/** What this file reads of the definition of a check. */
 interface CheckDefinition {
   readonly check: string;
   readonly minimum?: number | undefined;

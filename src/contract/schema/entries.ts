@@ -7,7 +7,6 @@ const MAX_ENTRIES = 1000;
 
 const registry = z.registry<{ max: number | keyof Limits }>();
 
-/** Sets the maximum number of entries of a list or map: a number, or the name of a configurable limit. */
 export function limitEntries<Schema extends z.ZodType>(max: number | keyof Limits, schema: Schema): Schema {
   const limited = schema.clone();
   registry.add(limited, { max });

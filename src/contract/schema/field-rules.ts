@@ -22,7 +22,6 @@ export function excludeEachOther(one: string, other: string): Rule {
   };
 }
 
-/** Both fields are required. */
 export function requireTogether(one: string, other: string): Rule {
   const fields = [one, other];
   return {

@@ -29,7 +29,6 @@ export function requireImages(...fields: readonly string[]): Rule {
   };
 }
 
-/** Lists the fields of a request that are images. */
 export function findImageFields(schema: z.core.$ZodType): string[] {
   return getRules(schema).flatMap((rule) => (rule.images ? rule.fields : []));
 }

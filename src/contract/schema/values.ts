@@ -13,7 +13,6 @@ export function defineRequest<Shape extends z.ZodRawShape>(id: string, shape: Sh
 /** A whole number of 32 bits, as in generation requests and their tasks. */
 export const int32 = () => z.int32().meta({ format: 'int32' });
 
-/** A whole number above 0. */
 export const positiveInt = (standard: number, description: string) =>
   z.int().positive().default(standard).describe(description);
 
@@ -57,9 +56,7 @@ export function isUrl(text: string): boolean {
 }
 
 export const text = {
-  /** A display name. */
   name: limitedText(200),
-  /** One line. */
   line: limitedText(1000),
   url: limitedText(MAX_URL),
   long: limitedText(100_000),
@@ -69,7 +66,6 @@ export const text = {
 export const filter = (most: number, description: string) =>
   z.string().min(1).max(most).optional().describe(description);
 
-/** An optional list of strings. */
 export const textList = (description: string, meta: { readonly readOnly?: true } = {}) =>
   z
     .array(text.line)

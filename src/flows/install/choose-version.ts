@@ -7,7 +7,6 @@ import { FlowError } from '../flow-error.js';
 import type { NodeVersion } from '../publish/published.js';
 import { DOUBTFUL_STATES, type FindVersionOptions, findDownloadable } from './download-archive.js';
 
-/** A node to install. */
 export interface WantedNode {
   readonly nodeId: string;
   /** An exact version, or a range as npm writes it. Default: the latest version. */

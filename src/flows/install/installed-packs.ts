@@ -15,7 +15,6 @@ const MAX_TRACKING_BYTES = 64 * 1024 ** 2;
 
 /** A pack in a folder of custom nodes. */
 export interface InstalledPack {
-  /** The name of its folder. */
   readonly folder: string;
   readonly path: string;
   /** From its pyproject.toml. */

@@ -23,9 +23,7 @@ export interface InstallContext {
   readonly client: Client;
   /** Verifies what the registry signed. */
   readonly signer: SigningService;
-  /** The folder of custom nodes of the host. */
   readonly customNodes: string;
-  /** The lock file as it is. */
   readonly lock: LockFile | undefined;
   /** Which of `DOUBTFUL_STATES` a version may have. */
   readonly allowed: ReadonlySet<string>;

@@ -16,7 +16,6 @@ import { requireVersion, type VersionContext } from './published.js';
 
 type NodeContext = Pick<VersionContext, 'client' | 'nodeId' | 'signal'>;
 
-/** Reads the definitions of a published version. */
 export async function readDefinitions(
   { client, nodeId, signal }: NodeContext,
   version: string,

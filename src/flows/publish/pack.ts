@@ -37,7 +37,6 @@ export interface Pack {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly files: readonly PackFile[];
-  /** The total size in bytes. */
   readonly size: number;
 }
 

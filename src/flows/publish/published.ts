@@ -12,7 +12,6 @@ import { FlowError, requireSubject } from '../flow-error.js';
 
 export type NodeVersion = z.output<typeof NodeVersionSchema>;
 
-/** A version, and the client that reads it. */
 export interface VersionContext {
   readonly client: Client;
   readonly nodeId: string;

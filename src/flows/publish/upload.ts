@@ -25,11 +25,9 @@ export interface Registration {
   /** Whether an owner has to approve the version. */
   readonly stage?: boolean | undefined;
   readonly archive: BuiltArchive;
-  /** The path of the archive. */
   readonly path: string;
 }
 
-/** The body of the publish request. */
 export function buildPublishBody(
   { manifest, changelog, stage }: Pick<Registration, 'manifest' | 'changelog' | 'stage'>,
   token: string,
@@ -48,7 +46,6 @@ interface UploadContext {
   readonly signal: AbortSignal;
 }
 
-/** Registers a version and uploads its archive. The version is still Pending. */
 export async function registerAndUpload(
   { progress, report, signal }: UploadContext,
   registry: Registry,

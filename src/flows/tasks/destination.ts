@@ -10,7 +10,6 @@ import { checkDigest, computeSha256 } from '../digest.js';
 import { FlowError } from '../flow-error.js';
 import { isFile, isFolder, type Saved, sanitizeName, saveFile, toExistsError } from '../save-file.js';
 
-/** The values of the placeholders in a pattern. */
 interface PatternValues {
   readonly name: string;
   readonly task_id: string;
@@ -18,7 +17,6 @@ interface PatternValues {
   readonly index: number;
 }
 
-/** How results are saved. */
 export interface SaveOptions {
   /** Overwrites existing files. */
   readonly force: boolean;

@@ -22,7 +22,6 @@ export interface Entry {
   readonly name: string;
   readonly created_at: string;
   readonly task_id?: string;
-  /** The last known state. */
   readonly state?: string;
   /** Output URLs, and the paths where they were saved. */
   readonly outputs?: readonly string[];
@@ -197,7 +196,6 @@ export class Ledger {
     rmSync(this.#path(id), { force: true });
   }
 
-  /** Finds the newest entry with a local or remote id. */
   find(id: string): Entry | undefined {
     const local = LOCAL_ID.test(id) ? this.read(id) : undefined;
     if (local) return local;
@@ -269,7 +267,6 @@ function readCreationTime(id: string): number {
   return Number.parseInt(id, 36);
 }
 
-/** Reads the digest from a local id. */
 function readDigest(id: string): string {
   return id.split('-')[1] as string;
 }

@@ -24,7 +24,6 @@ import { findEnd, readTaskState, type TaskState } from './task-state.js';
 export interface Job {
   /** Such as `image.relight`. */
   readonly operation: string;
-  /** The body without its images. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly images: Images;
   /** The base of the names of its result files. */

@@ -3,13 +3,11 @@ import { type ImageTask, unwrapImageTask } from '../../contract/image-task.js';
 import type { TaskKind } from '../../contract/operation.js';
 import type { VideoCreations, VideoTask } from '../../contract/video.js';
 
-/** The state of an image or video task in a response. */
 export interface TaskState {
   /** The response in the names of the contract. */
   readonly answer: unknown;
   /** The response as the service sent it. */
   readonly sent: unknown;
-  /** The id of the task. */
   readonly id: string;
   /** In the service's words: `IN_PROGRESS`, `queueing`. */
   readonly state: string;

@@ -22,7 +22,6 @@ export interface Target {
   readonly source: string;
 }
 
-/** Connects to the services of tasks. */
 export interface TaskServices {
   readonly target: Target;
   /** Whether the target was named for this command, so that tasks of other services are not meant. */
@@ -33,7 +32,6 @@ export interface TaskServices {
   forgetEmbedded(): void;
 }
 
-/** What is needed to read a task. */
 export interface TaskContext {
   readonly services: TaskServices;
   readonly ledger: Ledger;
@@ -48,7 +46,6 @@ export interface Task extends Pick<TaskFacts, 'kind' | 'noun' | 'read'> {
   readonly entry?: Entry;
 }
 
-/** Makes a task from the operation that started it. */
 export function toStartedTask(operation: string, id: string, target: Target): Task {
   const { kind, noun, read } = getTaskFacts(operation);
   return { id, kind, noun, read, target };

@@ -10,7 +10,6 @@ import {
 import { ANY_TYPES, HOST_TYPES } from '../../contract/link-types.js';
 import type { Link, WorkflowNode } from './parse-workflow.js';
 
-/** What is wrong with one node of a workflow. */
 export interface NodeProblem {
   readonly problem:
     | 'input missing'
@@ -51,7 +50,6 @@ export interface NodeCheck {
   readonly definition: ReadDefinition;
   /** The definition of the version that the workflow was saved with, if it is another one. */
   readonly before: ReadDefinition | undefined;
-  /** Finds the definition of another node of the workflow. */
   readonly find: (id: string) => ReadDefinition | undefined;
 }
 

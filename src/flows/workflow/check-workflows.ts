@@ -23,7 +23,6 @@ export interface WorkflowFinding {
   readonly breaks: boolean;
 }
 
-/** A pack that workflows need. */
 export interface NeededPack extends PackVersion {
   readonly host_node_names: readonly string[];
   readonly files: readonly string[];

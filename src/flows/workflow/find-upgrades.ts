@@ -25,7 +25,6 @@ export interface Upgrade {
   readonly breaks: readonly WorkflowFinding[];
 }
 
-/** Versions of a pack whose definitions are read at once. */
 const VERSIONS_PER_READ = 20;
 
 /** Finds the highest version of each pack that breaks nothing; each one together with those that were found before. */

@@ -22,7 +22,6 @@ export interface Link {
 export interface WorkflowNode {
   /** `12`; `Upscale/12` in a subgraph. */
   readonly id: string;
-  /** The name of its definition. */
   readonly name: string;
   readonly pack: RecordedPack | undefined;
   /** On GitHub, as `owner/name`, of a pack that was installed by git. */

@@ -6,7 +6,6 @@ import { runInOrder } from '../../pack/run-in-order.js';
 import { type ReadDefinition, readDefinition } from './check-node.js';
 import type { RecordedPack } from './parse-workflow.js';
 
-/** A version of a pack. */
 export interface PackVersion {
   readonly node_id: string;
   readonly version: string;
@@ -16,7 +15,6 @@ export interface PackVersion {
 export class DefinitionCatalog {
   readonly #versions = new Map<string, Map<string, ReadDefinition>>();
   readonly #owners = new Map<string, PackVersion[]>();
-  /** The version that is the latest, by pack. */
   readonly #latest = new Map<string, string>();
   readonly #absent = new Set<string>();
   /** Whether the registry answers about many names at once. */

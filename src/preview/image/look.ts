@@ -42,7 +42,6 @@ export interface Edit {
 /** Works out what a request, which was validated when its task was created, does to its picture. */
 export type ImageOperation<Request> = (job: {
   readonly request: Request;
-  /** Finds the path of the image in a field. */
   readonly find: (field: string) => string | undefined;
   readonly image: string;
   readonly seed: number;
@@ -50,7 +49,6 @@ export type ImageOperation<Request> = (job: {
 
 const MIDDLE = 128;
 
-/** Adds a look to what is done to an image. */
 export function applyLook(
   image: Sharp,
   look: Look,

@@ -56,7 +56,6 @@ function toVerdict(error: unknown): unknown {
   return new PreviewFailure('The image cannot be decoded.', { cause: error });
 }
 
-/** Opens pixels for the image library. */
 export async function openPixels({ data, ...raw }: Size & { data: Uint8Array; channels: 1 | 3 | 4 }) {
   const sharp = loadSharp();
   return sharp(data, { raw, limitInputPixels: false }).timeout({ seconds: TIMEOUT_SECONDS });

@@ -25,7 +25,6 @@ export const FRAME_RATE = 24;
 /** A sequence of frames. */
 export interface Film {
   readonly size: Size;
-  /** The exact number of frames. */
   readonly count: number;
   /** A frame is valid until the next one is requested. */
   frames(): AsyncIterable<Frame> | Iterable<Frame>;

@@ -24,7 +24,6 @@ export interface Shot {
   readonly prompt: string;
   readonly model: VideoModel;
   readonly style: string;
-  /** Whether the recommended prompt is used. */
   readonly isRecommended: boolean;
   /** Absent where the model has none. */
   readonly amplitude?: keyof typeof MOVEMENTS;
@@ -32,7 +31,6 @@ export interface Shot {
   readonly movement: number;
   /** The sounds that it would have, such as `effects`. */
   readonly sounds: readonly string[];
-  /** The corner of the watermark, if there is one. */
   readonly watermark?: Corner;
   readonly comment: string;
 }

@@ -185,7 +185,6 @@ function isCompatible({ format, colorSpace, codedHeight }: Webcodecs.VideoFrame)
 
 type RawPlane = Size & Readonly<{ data: Uint8Array; channels: 1 | 4 }>;
 
-/** Rotates and resizes a plane. */
 async function fitPlane({ data, ...raw }: RawPlane, { rotation, size }: TargetFormat): Promise<Uint8Array> {
   if (rotation === 0 && raw.width === size.width && raw.height === size.height) return data;
   const plane = await openPixels({ data, ...raw });

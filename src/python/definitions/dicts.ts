@@ -20,7 +20,6 @@ export function touchDict({ entries, rest }: DictValue, machine: Machine): void 
   machine.branches.touch(rest as unknown[]);
 }
 
-/** Adds the entries of one dict to another. */
 export function addAll(target: DictValue, from: DictValue, machine: Machine): void {
   machine.spend(measureSize(from));
   touchDict(target, machine);

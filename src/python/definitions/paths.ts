@@ -210,7 +210,6 @@ function listParents(at: string): PathValue[] {
   }));
 }
 
-/** Attributes and methods of a path. */
 export function getPathAttribute(value: PathValue, wanted: string, text: string): Value | undefined {
   const { path: at, isRelative } = value;
   if (isRelative && wanted === 'parts') return createList(at.split('/'), 'tuple');

@@ -15,7 +15,6 @@ export function readFunction(root: Node, source: Source): Statement[] {
   return new Statements(source).block(first && getField(first, 'body'));
 }
 
-/** What an `import` or `from … import` says. */
 export function readImports(node: Node, source: Source): ImportSyntax[] {
   const at = { source, start: node.startIndex, end: node.endIndex };
   const named = node.childrenForFieldName('name').flatMap((child) => {

@@ -234,7 +234,6 @@ export function isObject(value: Value | undefined): value is ObjectValue {
   return typeof value === 'object' && value !== null;
 }
 
-/** Whether a value is known to be of a kind. */
 export function isKind<Kind extends ObjectValue['kind']>(
   value: Value | undefined,
   kind: Kind,

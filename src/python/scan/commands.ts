@@ -39,7 +39,7 @@ function collectTexts(
       return expression.parts.slice(0, 50).map((part) => (typeof part === 'string' ? part : '…'));
     case 'name':
       return facts
-        .valuesOf(expression.id, scope)
+        .listValues(expression.id, scope)
         .slice(0, 5)
         .flatMap((one) => collectTexts(one, facts, depth + 1, left));
     default:

@@ -119,7 +119,7 @@ export class Facts {
   }
 
   #keep(expression: Call['expression'], scope: number, line: number): void {
-    const call: Call = { name: this.nameOf(expression.callee), expression, scope, line };
+    const call: Call = { name: this.findName(expression.callee), expression, scope, line };
     this.calls.push(call);
     const [object, attribute, value] = expression.args;
     const text = attribute && getPlainText(attribute.value);
@@ -132,9 +132,9 @@ export class Facts {
   }
 
   /** The full dotted name of what is called, through aliases, `getattr` with plain texts, and lists, which are `name[]`. */
-  nameOf(callee: Expression, depth = 0): string {
+  findName(callee: Expression, depth = 0): string {
     if (depth > 30) return '';
-    const nameIn = (inner: Expression) => this.nameOf(inner, depth + 1);
+    const nameIn = (inner: Expression) => this.findName(inner, depth + 1);
     const firstOf = (values: readonly Expression[]) =>
       values
         .slice(0, MAX_VALUES)
@@ -179,7 +179,7 @@ export class Facts {
   }
 
   /** Values a name may have where it is used: those of its function, else of one around it, else of the module. */
-  valuesOf(name: string, scope: number): readonly Value[] {
+  listValues(name: string, scope: number): readonly Value[] {
     let at = scope;
     for (let hops = 0; at !== 0 && hops < MAX_CHAIN; hops++) {
       const found = [...(this.#assigned.get(`${at} ${name}`) ?? []), ...this.#givenFor(name, at)];
@@ -243,11 +243,11 @@ export class Facts {
       case 'attribute':
         this.#name(`.${target.name}`, 0, { value, scope });
         // What holds `exec` calls it in time, such as `sys.excepthook`.
-        if (/^(?:builtins\.)?(?:exec|eval)$/.test(this.nameOf(value)))
+        if (/^(?:builtins\.)?(?:exec|eval)$/.test(this.findName(value)))
           this.#keep({ ...target, kind: 'call', callee: target, args: [{ value }] }, scope, findLine(target));
         return;
       case 'item': {
-        const isNames = /^(?:globals|locals|vars)\(\)$/.test(this.nameOf(target.object));
+        const isNames = /^(?:globals|locals|vars)\(\)$/.test(this.findName(target.object));
         const name = getPlainText(target.key);
         if (isNames && name !== undefined) this.#name(name, 0, { value, scope });
         else if (target.object.kind === 'name')
@@ -274,7 +274,7 @@ export class Facts {
     this.#put(`${owner} ${place}`, value);
     const id = place.replace('[]', '');
     // `run = exec`, `net = __import__('requests')`
-    const meant = this.nameOf(value.value);
+    const meant = this.findName(value.value);
     if (SECOND_NAMED.test(meant) && !this.#modules.has(id)) this.#modules.set(id, meant);
   }
 

@@ -65,7 +65,7 @@ export class Origins {
   isDownloaded(path: Expression): boolean {
     const isPart = ['list', 'tuple', 'format', 'binary'].includes(path.kind);
     const isPath =
-      path.kind === 'call' && ['str', 'os.path.abspath'].includes(this.facts.nameOf(path.callee));
+      path.kind === 'call' && ['str', 'os.path.abspath'].includes(this.facts.findName(path.callee));
     if (isPart || isPath) return listInner(path).some((inner) => this.isDownloaded(inner));
     return this.#downloaded.has(showPlace(path));
   }
@@ -90,9 +90,9 @@ export class Origins {
   }
 
   #opened(file: Expression, scope: number): Expression[] {
-    const values = file.kind === 'name' ? this.facts.valuesOf(file.id, scope) : [{ value: file }];
+    const values = file.kind === 'name' ? this.facts.listValues(file.id, scope) : [{ value: file }];
     return values.flatMap(({ value }) => {
-      if (value.kind !== 'call' || !isFile(this.facts.nameOf(value.callee))) return [];
+      if (value.kind !== 'call' || !isFile(this.facts.findName(value.callee))) return [];
       const [path] = value.args;
       return path ? [path.value] : [];
     });
@@ -111,7 +111,7 @@ export class Origins {
       const key = `${scope} ${name}`;
       if (seen.has(key)) return;
       seen.add(key);
-      for (const value of this.facts.valuesOf(name, scope)) into(value);
+      for (const value of this.facts.listValues(name, scope)) into(value);
     };
     switch (expression.kind) {
       case 'name':
@@ -138,7 +138,7 @@ export class Origins {
         break;
       case 'item':
         if (REVERSED.test(showPlace(expression.key))) {
-          const values = this.facts.valuesOf(showPlace(expression.object), scope).map(({ value }) => value);
+          const values = this.facts.listValues(showPlace(expression.object), scope).map(({ value }) => value);
           if ([expression.object, ...values].some((one) => getPlainText(one) !== undefined))
             found.add('decoded');
         }
@@ -161,7 +161,7 @@ export class Origins {
 
   /** A call without the arguments that name something, from which no value comes: a file, an entry, a codec. */
   #dropNames(call: Expression & { kind: 'call' }): Expression & { kind: 'call' } {
-    const name = this.facts.nameOf(call.callee);
+    const name = this.facts.findName(call.callee);
     if (FILES.test(name)) return { ...call, args: [] };
     if (name.endsWith('compile')) return { ...call, args: call.args.slice(0, 1) };
     const isLookup = call.callee.kind === 'attribute' && LOOKUPS.test(call.callee.name);
@@ -169,7 +169,7 @@ export class Origins {
   }
 
   #call(expression: Expression & { kind: 'call' }, scope: number, found: Set<Origin>): void {
-    const name = this.facts.nameOf(expression.callee);
+    const name = this.facts.findName(expression.callee);
     if (NETWORK.test(name)) found.add('network');
     if (PROGRAMS.test(name) && /\b(?:curl|wget)\b/.test(readCommand(expression, scope, this.facts)))
       found.add('network');
@@ -180,7 +180,7 @@ export class Origins {
     const { callee, args } = expression;
     const first = args[0]?.value;
     // `bytes([112, 114])` spells a text out in numbers, as `''.join(chr(n) for n in …)` does.
-    const given = first?.kind === 'call' ? this.facts.nameOf(first.callee) : (first?.kind ?? '');
+    const given = first?.kind === 'call' ? this.facts.findName(first.callee) : (first?.kind ?? '');
     if (/^(?:bytes|bytearray)$/.test(name) && NUMBERS.includes(given)) found.add('decoded');
     if (callee.kind !== 'attribute') return;
     const text = first && getPlainText(first);

@@ -22,13 +22,13 @@ function findPassedOn(call: Call, facts: Facts): Call | undefined {
   const args = call.expression.args.slice(0, MAX_ARGUMENTS);
   const index = args.findIndex(({ value }) => {
     const isNamed = value.kind === 'name' || value.kind === 'attribute';
-    return isNamed && RUNS_ARGUMENTS.some((names) => names.test(facts.nameOf(value)));
+    return isNamed && RUNS_ARGUMENTS.some((names) => names.test(facts.findName(value)));
   });
   const callee = args[index]?.value;
   if (!callee) return undefined;
   const after = args.slice(index + 1);
   const expression = { ...call.expression, callee, args: after.length > 0 ? after : args.slice(0, index) };
-  return { ...call, name: facts.nameOf(callee), expression };
+  return { ...call, name: facts.findName(callee), expression };
 }
 
 const FETCH_AND_RUN =

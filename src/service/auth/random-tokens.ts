@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type Database, findRow, type Row, type Tx, updateRows } from '../database/database.js';
 import { invalidField, Refused } from '../operation/refused.js';
 
-/** How the tokens of each table begin. */
 const TOKEN_PREFIXES = { personal_access_tokens: 'regen_pat_', api_keys: 'regen_key_' } as const;
 
 type TokenTable = keyof typeof TOKEN_PREFIXES;

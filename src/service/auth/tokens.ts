@@ -54,7 +54,6 @@ export async function signJwt(
     .sign((await loadKeyPair(key)).privateKey);
 }
 
-/** Verifies the service's own tokens. */
 export async function verifyOwnToken(context: VerifierContext, token: string): Promise<Identity | undefined> {
   if (decodeUnverified(token)?.iss !== OWN_ISSUER) return undefined;
   const claims = await verifyJwt(context, token, OWN_ISSUER);

@@ -1,54 +1,25 @@
-import validRange from 'semver/ranges/valid.js';
 import { z } from 'zod';
 import { checkValue, UNKNOWN_FIELD } from '../../contract/schema/check.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
-import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { MAX_TIMER_MS } from '../../wire/backoff.js';
 import { findNearest } from '../../wire/nearest.js';
-import { SecureUrl, ServerUrl } from '../network/secure-url.js';
+import { ServerUrl } from '../network/secure-url.js';
 import { checkEngines, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
 import { JOB_KINDS } from './job-kinds.js';
+import { LimitSettings } from './limit-settings.js';
 import { LOG_LEVELS, type LogLevel } from './log.js';
-import { type MeasureUnit, measure } from './measure.js';
+import { measure } from './measure.js';
 import { PriceTable } from './price-table.js';
 import { completeIssuer, PublishIssuerSettings } from './publish-issuer.js';
 import { RetentionSettings } from './retention-settings.js';
 import { checkS3, S3Settings } from './s3-settings.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
 import { InvalidConfiguration } from './start-errors.js';
-
-const LIMITS_DESCRIBED: Readonly<Record<LimitName, readonly [description: string, unit?: MeasureUnit]>> = {
-  generationBody: ['Size of the body of a generation request', 'bytes'],
-  imageBytes: ['Size of one image of a generation request, as a file', 'bytes'],
-  imagePixels: ['Pixels of one image, decoded'],
-  videoBytes: ['Size of the video to extend, as a file', 'bytes'],
-  videoSeconds: ['Time that fetching the video to extend may take', 'seconds'],
-  offPeakSeconds: ['Time after which an off-peak task is given up', 'seconds'],
-  jsonBody: ['Size of any other JSON body', 'bytes'],
-  anonymousBody: ['Size of the body of a request without a credential', 'bytes'],
-  resultFiles: ['Files that a vendor may return for one task'],
-  resultBytes: ['Size of these files together', 'bytes'],
-  archive: ['Size of an archive', 'bytes'],
-  archiveEntries: ['Files in an archive'],
-  archiveUnpacked: ['Size of an archive, unpacked', 'bytes'],
-  archiveRatio: ['Unpacked bytes per packed byte of an archive that unpacks to more than 16 MB'],
-  bulkPairs: ['Pairs in one bulk request'],
-  uploadBeginSeconds: ['Time within which an upload must begin', 'seconds'],
-  uploadAbandonedSeconds: ['Time after which a version without an upload is given up', 'seconds'],
-};
-
-type LimitName = keyof typeof DEFAULT_LIMITS;
-const limitFields = Object.entries(LIMITS_DESCRIBED).map(([name, [description, unit]]) => {
-  const number = z.number().positive();
-  const field: z.ZodType<number, number | string> = unit ? measure(unit, number) : number;
-  return [name, field.default(DEFAULT_LIMITS[name as LimitName]).describe(description)];
-});
-type Limit = z.ZodDefault<z.ZodType<number, number | string>>;
-const Limits = z.strictObject(Object.fromEntries(limitFields) as { [Name in LimitName]: Limit });
+import { UplinkSettings } from './uplink-settings.js';
 
 const networks = (description: string) =>
   z
@@ -65,9 +36,6 @@ const networks = (description: string) =>
         ),
     })
     .prefault({});
-/** Whether what follows an `@` is a range of versions. */
-const isRule = (rule: string) =>
-  !rule.includes('@') || (/^[^@]+@.*\S/.test(rule) && validRange(rule.slice(rule.indexOf('@') + 1)) !== null);
 const port = () => z.int().min(0).max(65_535);
 const milliseconds = (example?: string) =>
   measure('milliseconds', z.int().min(0).max(MAX_TIMER_MS), { example });
@@ -144,45 +112,7 @@ export const Configuration = z.strictObject({
         ),
     })
     .prefault({}),
-  uplink: z
-    .strictObject({
-      url: SecureUrl.meta({ examples: ['https://api.comfy.org'] }).describe(
-        'The registry that is asked about nodes that are not held here',
-      ),
-      naming: z
-        .string()
-        .min(1)
-        .default('regen')
-        .describe('Its names: comfy for the ComfyUI registry, or the path of a naming file'),
-      allow: z
-        .array(z.string().min(1).max(200))
-        .default(['*'])
-        .describe('Ids of the nodes that may come from there; * stands for any characters'),
-      deny: z
-        .array(
-          z
-            .string()
-            .min(1)
-            .max(200)
-            .refine(isRule, { error: 'must be an id, or id@range such as pack@>=2 <2.1' }),
-        )
-        .default([])
-        .describe(
-          'Ids of the nodes that may not, even if allowed; with a range of versions, such as pack@>=2 <2.1, only those versions',
-        ),
-      minAgeDays: z
-        .number()
-        .min(0)
-        .max(3650)
-        .default(0)
-        .describe('Days that a version of a node there must be old before it is offered here'),
-      asOf: z
-        .union([z.iso.date(), z.iso.datetime()], { error: 'must be a date such as 2026-11-01' })
-        .optional()
-        .meta({ examples: ['2026-11-01'] })
-        .describe('Only versions that were there at this date or time (UTC): 2026-11-01'),
-    })
-    .optional(),
+  uplink: UplinkSettings.optional(),
   publish: z
     .strictObject({
       // Decided: `optional` admits publish requests that carry only the body's personal_access_token.
@@ -205,7 +135,7 @@ export const Configuration = z.strictObject({
     .prefault({}),
   webhooks: networks('that webhooks may be sent to'),
   inputs: networks('from which images and videos of requests may be fetched'),
-  limits: Limits.prefault({}).describe('Sizes and times of requests'),
+  limits: LimitSettings.prefault({}).describe('Sizes and times of requests'),
   quotas: z
     .strictObject({
       tasksInFlight: positiveInt(100, 'Tasks of a user that have not ended'),
@@ -299,7 +229,6 @@ export function isExposed({ host, trustedProxies }: Configuration): boolean {
   return !isLoopbackHost(host) || [trustedProxies].flat().some((proxy) => proxy !== 0);
 }
 
-/** How much the log says. */
 export function getLogLevel(configuration: Configuration): LogLevel {
   return configuration.logLevel ?? (isExposed(configuration) ? 'info' : 'warn');
 }

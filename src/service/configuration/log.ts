@@ -20,7 +20,6 @@ export function limitLog(least: LogLevel, log: Log): Log {
   };
 }
 
-/** Counts an event for the metrics. */
 export type Count = (event: CountedEvent, labels?: Readonly<Record<string, string>>) => void;
 
 export type CountedEvent = 'leases_lost' | 'webhook_attempts' | 'vendor_errors';

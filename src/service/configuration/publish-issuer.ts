@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { SecureUrl } from '../network/secure-url.js';
 import { algorithms } from './issuer-settings.js';
 
-/** What the claims of an issuer are called. */
 const CLAIMS = {
   repository: 'The claim with the repository',
   workflow: 'The claim with the workflow',

@@ -31,7 +31,6 @@ export class InvalidConfiguration extends Error {
   }
 }
 
-/** Another service uses the data folder. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
   readonly code = 'folder_in_use';

@@ -17,7 +17,6 @@ import regen from './vendors/regen.json' with { type: 'json' };
 import replicate from './vendors/replicate.json' with { type: 'json' };
 import vidu from './vendors/vidu.json' with { type: 'json' };
 
-/** The profiles that need no file. */
 export const vendorProfiles: Readonly<Record<(typeof vendorNames)[number], object>> = {
   ...{ regen, magnific, freepik, vidu, fal, replicate, openai },
   ...{ 'comfy-magnific': comfyMagnific, 'comfy-vidu': comfyVidu },

@@ -29,7 +29,6 @@ export interface Placeholder {
   readonly otherwise: unknown;
 }
 
-/** The workflow of an operation. */
 export interface Workflow {
   readonly graph: Graph;
   /** By their text in the graph. */

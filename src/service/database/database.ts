@@ -159,7 +159,6 @@ export async function findRows<Table extends keyof Schema>(
   return rows;
 }
 
-/** Finds the row that has these values. */
 export async function findRow<Table extends keyof Schema>(
   database: Database,
   table: Table,
@@ -168,7 +167,6 @@ export async function findRow<Table extends keyof Schema>(
   return (await findRows(database, table, match))[0];
 }
 
-/** Finds a row that exists. */
 export async function getRow<Table extends keyof Schema>(
   database: Database,
   table: Table,

@@ -3,7 +3,6 @@ import { DataUnusable, DataUpgraded } from './data-unusable.js';
 import { migrations } from './migrations.js';
 import type { Schema } from './schema.js';
 
-/** What differs between engines. */
 export type EngineWords = Readonly<
   Record<
     | 'begin'

@@ -72,7 +72,6 @@ export async function endConnections(end: Promise<void>, sockets: Iterable<Socke
   for (const socket of sockets) socket.destroy();
 }
 
-/** Connections of one service. */
 const MAX_CONNECTIONS = 10;
 
 /** Type numbers of PostgreSQL: bigint, and what `sum` makes of it. */
@@ -202,7 +201,6 @@ async function requireByteOrder(database: Database): Promise<void> {
   );
 }
 
-/** Hides the password of a URL. */
 export function maskPassword(url: string): string {
   return url.replace(/^(\w+:\/\/[^/?#@:]*):[^/?#]*@/, '$1:***@').replace(/([?&]password=)[^&#]*/gi, '$1***');
 }

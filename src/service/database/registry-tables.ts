@@ -139,7 +139,6 @@ export interface VersionTable {
   node_update: Json | null;
 }
 
-/** What the README of an archive says. */
 export interface ReadmeTable {
   version_id: Fixed<string>;
   text: string;

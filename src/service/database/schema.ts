@@ -35,7 +35,6 @@ export interface UserTable {
   seen_at: Generated<Time | null>;
 }
 
-/** Admin tokens that are not revoked. */
 export interface AdminTokenTable {
   jti: Fixed<string>;
   user_id: Fixed<string>;

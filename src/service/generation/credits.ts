@@ -15,7 +15,6 @@ import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 
-/** The current price of a task, in credits. */
 export function getPrice(
   { configuration }: Pick<Context, 'configuration'>,
   operation: TaskOperation,

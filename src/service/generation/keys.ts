@@ -3,7 +3,7 @@ import { createRandomToken, maskToken, parseTokenLimit, toExpiry } from '../auth
 import { type Database, findRow, findRows, insertRow, type Row, updateRows } from '../database/database.js';
 import type { Handlers, OperationAnswer, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
-import { requireKeyQuota } from '../operation/quota.js';
+import { requireUserQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { readKeyBudget, readKeyTotal } from './credits.js';
@@ -13,7 +13,7 @@ type ApiKey = OperationAnswer<'key.create'>;
 // Decided: an API key is shown once and stored as its SHA-256, with 4 characters to recognize it.
 const createKey: Write<'key.create'> = async (call, tx) => {
   const { body, caller, context } = call;
-  await requireKeyQuota(tx, context, caller.userId as string);
+  await requireUserQuota(tx, context, { userId: caller.userId as string, quota: 'keys' });
   const { token, prefix, hash } = createRandomToken('api_keys');
   const row = {
     id: randomUUID(),

@@ -9,7 +9,6 @@ import type { ImageInspector } from '../operation/image-inspector.js';
 import { invalidField } from '../operation/refused.js';
 import { fetchInput, type InputOptions } from './fetch-input.js';
 
-/** The limits of one image, which are part of the configuration. */
 export interface ImageLimits {
   readonly imageBytes: number;
   /** Width times height. */

@@ -7,7 +7,6 @@ import { getTaskKind, listImageFields, nameInput } from './task-files.js';
 
 type TaskRequest = Readonly<Record<string, unknown>>;
 
-/** A task that is about to be created. */
 export interface NewTask {
   readonly id: string;
   readonly operation: TaskOperation;

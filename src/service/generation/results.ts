@@ -22,7 +22,6 @@ export interface TaskResult {
   readonly role?: EngineFile['role'];
 }
 
-/** The storage key of a result of a task. */
 export function getResultKey(
   taskId: string,
   { name, attempt }: Pick<TaskResult, 'name' | 'attempt'>,
@@ -30,7 +29,6 @@ export function getResultKey(
   return `tasks/${taskId}/results/${attempt === undefined ? '' : `${attempt}/`}${name}`;
 }
 
-/** Writes the files of an engine to the storage. */
 export async function storeResults(
   context: Context,
   taskId: string,
@@ -63,7 +61,6 @@ interface Creation {
 }
 
 // Decided: a creation's id is its task's id, which cannot be guessed, and the video's index in the results.
-/** Lists the videos among the results of a task. */
 export function listCreations(taskId: string, results: readonly TaskResult[]): Creation[] {
   return results.flatMap((video, at) => {
     if (video.role !== 'video') return [];

@@ -16,7 +16,6 @@ import { copyObject, getInputKey, listImageFields, nameInput, storeFile, VIDEO_I
 import type { TaskRef } from './task-states.js';
 import { removeUnusedFiles } from './unused-files.js';
 
-/** A request that starts a task. */
 export interface StartCall {
   readonly body: Readonly<Record<string, unknown>>;
   readonly caller: Caller;

@@ -75,7 +75,6 @@ function toTaskDemand({ caller, body }: StartCall): TaskDemand {
   return { userId: caller.userId as string, hasWebhook };
 }
 
-/** The user and the API key that pay. */
 function readSpender({ caller }: StartCall): Pick<Spending, 'userId' | 'keyId'> {
   return {
     userId: caller.userId as string,

@@ -9,7 +9,6 @@ import type { StoredObject } from '../storage/storage.js';
 /** The limit of one file in storage; inputs are checked against stricter limits before. */
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
 
-/** The storage key of an input of a task. */
 export function getInputKey(taskId: string, name: string): string {
   return `tasks/${taskId}/inputs/${name}`;
 }
@@ -29,7 +28,6 @@ export async function storeFile(
   return storage.write(key, source, MAX_FILE_BYTES);
 }
 
-/** Copies the object of another key. */
 export async function copyObject({ storage }: Context, key: string, source: string): Promise<StoredObject> {
   return storage.write(key, await storage.read(source), MAX_FILE_BYTES);
 }

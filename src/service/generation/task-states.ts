@@ -39,7 +39,6 @@ const PREVIOUS_STATUSES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   failed: ['created', 'queueing', 'processing'],
 };
 
-/** The status of tasks that have not ended. */
 export const ACTIVE_STATUSES: readonly TaskStatus[] = [...new Set(Object.values(PREVIOUS_STATUSES).flat())];
 
 export type TaskStep =
@@ -56,7 +55,6 @@ export type TaskStep =
       readonly isAsked?: boolean;
     };
 
-/** Identifies a task and its operation. */
 export interface TaskRef {
   readonly id: string;
   readonly operation: TaskOperation;

@@ -12,7 +12,7 @@ import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation } from '../operation/engine.js';
 import { countPages, requireReachablePage } from '../operation/paging.js';
-import { createResultUrl } from '../operation/signed-urls.js';
+import { createTaskUrl } from '../operation/signed-urls.js';
 import { sumCredits } from './credits.js';
 import type { NewTask } from './new-task.js';
 import { listCreations, parseResults } from './results.js';
@@ -28,7 +28,7 @@ export function viewImageTask(
   { id, status, results }: Pick<TaskRow, 'id' | 'status' | 'results'>,
 ): ImageTask {
   return {
-    generated: parseResults(results).map(({ name }) => createResultUrl(context, { taskId: id, name })),
+    generated: parseResults(results).map(({ name }) => createTaskUrl(context, 'result', id, name)),
     status,
     task_id: id,
   };
@@ -41,7 +41,7 @@ async function viewCreations(
   { id, status, request, results, error_code }: Omit<TaskRow, 'operation'>,
 ): Promise<Creations> {
   const { payload = '', watermark } = JSON.parse(request);
-  const toUrl = (name: string) => createResultUrl(context, { taskId: id, name });
+  const toUrl = (name: string) => createTaskUrl(context, 'result', id, name);
   const isFailed = status === TASK_STATUSES.video.failed;
   return {
     id,
@@ -75,7 +75,6 @@ function readImageTask<Answer>(
     wrap(viewImageTask(call.context, await getVisibleTask(call, database, (one) => one === operation)));
 }
 
-/** Answers `video.creations` for tasks of every video operation. */
 const getCreations: Read<'video.creations'> = async (call, database) => {
   const task = await getVisibleTask(call, database, (operation) => getTaskKind(operation) === 'video');
   return viewCreations(call.context, database, task);
@@ -112,7 +111,7 @@ const listTasks: Read<'task.list'> = async ({ query, caller, context }, database
       const account = await viewAccount(database, task);
       return {
         ...account,
-        results: results.map(({ name }) => createResultUrl(context, { taskId: task.id, name })),
+        results: results.map(({ name }) => createTaskUrl(context, 'result', task.id, name)),
       };
     }),
   );

@@ -14,7 +14,6 @@ interface RequestFacts {
 
 const requests = new WeakMap<IncomingMessage, RequestFacts>();
 
-/** What can be a request id of a proxy in front. */
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/;
 
 /** The facts of a request. Its id is the one that it came with, so that logs of a proxy and of the service agree. */

@@ -25,7 +25,6 @@ interface AgentAnswer {
   readonly answer?: object;
 }
 
-/** Answers one message of an agent. */
 export async function answerAgent(
   app: FastifyInstance,
   { configuration: { version }, compatibility }: Pick<Context, 'configuration' | 'compatibility'>,
@@ -47,7 +46,7 @@ export async function answerAgent(
   } catch (error) {
     return { status: 400, answer: formatError(error) };
   }
-  // What is canceled ends with its connection, and nothing else is to be told.
+  // A canceled request ends with its connection; other notifications need no answer.
   if (message?.id === undefined) return { status: 202 };
   const header = (name: string) => {
     const value = request.headers[name];

@@ -74,7 +74,6 @@ export function createApp(context: Context, isReady: () => boolean, scenario?: S
   return app;
 }
 
-/** Adds the OpenAPI documents. */
 function routeDocuments(
   app: FastifyInstance,
   { configuration, compatibility, baseUrl }: Pick<Context, 'configuration' | 'compatibility' | 'baseUrl'>,

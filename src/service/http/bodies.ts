@@ -9,7 +9,6 @@ import { SLOW_REQUEST, sendClientError } from './errors.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Accepts JSON bodies and refuses all others. */
 export function acceptJsonBodies(app: FastifyInstance, limits: Limits): void {
   const anonymousMaxValues = chooseAnonymousMaxValues(limits);
   app.removeAllContentTypeParsers();

@@ -63,7 +63,6 @@ function toRefused(error: unknown, log: (error: unknown) => void): Refused {
     : new Refused('internal', 'Internal error; the service log has the details under the request id.');
 }
 
-/** `Retry-After` of an answer of 429 or 503 that does not set its own. */
 const RETRY_AFTER_SECONDS = 1;
 
 export async function sendError(

@@ -16,7 +16,6 @@ import { listenOn } from './listen.js';
 /** What a scrape reads. */
 interface ScrapedStore extends Pick<Context, 'database' | 'now' | 'scratch'> {
   readonly instance: string;
-  /** The kinds of jobs. */
   readonly kinds: readonly string[];
 }
 
@@ -98,7 +97,6 @@ export class Metrics {
     return listenOn(own, { host, port });
   }
 
-  /** Measures the requests of a server. */
   #watchRequests(server: Server): void {
     server.prependListener('request', (request, response: ServerResponse) => {
       const start = performance.now();

@@ -21,7 +21,6 @@ export interface OperationRoute {
   readonly names?: RouteNames;
 }
 
-/** What the names of another service change at one route. */
 export interface RouteNames {
   /** How a refusal calls fields and values; on a path of both services as its request does. */
   chooseNames(request: { readonly query: unknown; readonly body: unknown }): Names;

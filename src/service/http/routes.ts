@@ -85,7 +85,6 @@ function listConcerns(
   ];
 }
 
-/** Routes every operation of the contract. */
 export function routeOperations(app: FastifyInstance, options: RouteOptions): void {
   app.decorateRequest('caller');
   app.decorateRequest('bodyHash');

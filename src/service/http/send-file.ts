@@ -6,7 +6,6 @@ import type { Range } from '../storage/storage.js';
 
 /** A stored object and the headers it is sent with. */
 export interface SendFileOptions {
-  /** The storage key. */
   readonly key: string;
   readonly type: string;
   readonly disposition: string;

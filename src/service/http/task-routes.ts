@@ -9,26 +9,19 @@ import { getInputKey } from '../generation/task-files.js';
 import { ACTIVE_STATUSES } from '../generation/task-states.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
-import {
-  type InputName,
-  type ResultName,
-  type SignedQuery,
-  verifyInput,
-  verifyResult,
-  verifyVendorCallback,
-} from '../operation/signed-urls.js';
+import { type SignedQuery, type TaskFile, verifyTaskUrl } from '../operation/signed-urls.js';
 import { sendFile } from './send-file.js';
 
 /** Adds GET and HEAD of the files that tasks made. The signed URL is the only credential. */
 export function routeResults(app: FastifyInstance, context: Context): void {
-  app.route<{ Params: ResultName; Querystring: SignedQuery }>({
+  app.route<{ Params: TaskFile; Querystring: SignedQuery }>({
     method: ['GET', 'HEAD'],
     // Fastify's own HEAD would read the whole file and discard it.
     exposeHeadRoute: false,
     url: '/results/:taskId/:name',
     handler: async (request, reply) => {
       const { taskId, name } = request.params;
-      if (!verifyResult(context, request.params, request.query))
+      if (!verifyTaskUrl(context, 'result', [taskId, name], request.query))
         throw new Refused(
           'invalid_signature',
           'This URL is expired or modified; read the status of the task for a new one.',
@@ -51,13 +44,13 @@ export function routeResults(app: FastifyInstance, context: Context): void {
 
 /** Adds GET and HEAD of the images of running tasks, for their vendors. The signed URL is the only credential. */
 export function routeInputs(app: FastifyInstance, context: Context): void {
-  app.route<{ Params: InputName; Querystring: SignedQuery }>({
+  app.route<{ Params: TaskFile; Querystring: SignedQuery }>({
     method: ['GET', 'HEAD'],
     exposeHeadRoute: false,
     url: '/inputs/:taskId/:name',
     handler: async ({ method, params, query }, reply) => {
       const { taskId, name } = params;
-      if (!verifyInput(context, params, query))
+      if (!verifyTaskUrl(context, 'input', [taskId, name], query))
         throw new Refused('invalid_signature', 'This URL was modified.');
       const task = await findRow(context.database, 'tasks', { id: taskId });
       if (!task || !ACTIVE_STATUSES.includes(task.status))
@@ -81,7 +74,7 @@ export function routeCallbacks(app: FastifyInstance, context: Context, callbacks
       bodyLimit: context.configuration.limits.jsonBody,
       // Before the body is read.
       onRequest: async ({ params, query }) => {
-        if (verifyVendorCallback(context, params.taskId, query)) return;
+        if (verifyTaskUrl(context, 'vendor-callback', [params.taskId], query)) return;
         throw new Refused('invalid_signature', 'This URL was modified.');
       },
     },

@@ -30,7 +30,6 @@ export function deliverWebhook(context: Context): JobHandler {
 type DeliveryRow = Selectable<WebhookDeliveryTable>;
 type Pending = DeliveryRow & { readonly task: TaskRow };
 
-/** Finds the oldest pending delivery of a task. */
 function findDelivery(database: Database, taskId: string): Promise<DeliveryRow | undefined> {
   return database
     .selectFrom('webhook_deliveries')

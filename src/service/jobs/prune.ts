@@ -27,7 +27,6 @@ export interface PruneOptions {
   readonly onFiles?: (job: NewJob) => void;
 }
 
-/** A row that is old enough. */
 interface OldRow {
   readonly id: string | number;
   /** The owner of the job that removes its files. */

@@ -7,7 +7,6 @@ import { changeVersionStatus } from '../registry/version-states.js';
 
 type Quarantine = NonNullable<JobKind['quarantine']>;
 
-/** Fails a task and gives its credits back. */
 export function failQuarantinedTask(context: Context): Quarantine {
   return ({ key: taskId, commit }) =>
     commit(async (tx) => {

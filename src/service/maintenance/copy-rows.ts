@@ -3,7 +3,6 @@ import { DataUnusable } from '../database/data-unusable.js';
 import { countRows, type Database, type Tx } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 
-/** Whether no service has used a database. */
 export async function isEmpty(database: Database): Promise<boolean> {
   return (await database.selectFrom('users').select('id').limit(1).executeTakeFirst()) === undefined;
 }

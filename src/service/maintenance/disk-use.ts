@@ -6,7 +6,6 @@ import type { ServiceFile } from '../configuration/start-errors.js';
 export interface DiskUse {
   readonly database_bytes?: number;
   readonly archive_bytes?: number;
-  /** Inputs and results of tasks. */
   readonly task_bytes?: number;
   /** On the disk of the data folder. */
   readonly free_bytes: number;

@@ -16,7 +16,6 @@ import { listExpectedObjects } from './expected-objects.js';
 
 /** Where the data of a service is. */
 export interface StoreLocation {
-  /** The data folder. */
   readonly data: string;
   /** Names the database and the storage, if they are elsewhere. */
   readonly configuration: ConfigurationInput;

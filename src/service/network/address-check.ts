@@ -15,7 +15,6 @@ export interface AddressRules {
   readonly allowedNetworks?: readonly string[] | undefined;
 }
 
-/** Creates the check of the addresses that a user chose. */
 export function createAddressCheck({
   loopbackAllowed,
   allowedNetworks = [],

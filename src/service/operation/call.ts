@@ -14,7 +14,6 @@ export interface OperationCall<Name extends OperationName> {
   readonly query: SchemaOutput<OperationNamed<Name>['query']>;
   readonly body: SchemaOutput<OperationNamed<Name>['body']>;
   readonly caller: Caller;
-  /** The IP address of the client. */
   readonly address: string;
   readonly context: Context;
   /** What the caller did so far, which is logged once it is committed. */
@@ -32,7 +31,6 @@ export type Read<Name extends OperationName> = (
   database: Database,
 ) => Promise<OperationAnswer<Name>>;
 
-/** Answers an operation that writes. */
 export type Write<Name extends OperationName> = (
   call: OperationCall<Name>,
   tx: Tx,

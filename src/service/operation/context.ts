@@ -19,7 +19,6 @@ import type { Reservations } from './reservations.js';
 export interface Install {
   readonly nodeId: string;
   readonly versionId: string;
-  /** The IP address of the client. */
   readonly address: string;
 }
 
@@ -51,7 +50,6 @@ export interface Context {
   readonly keys: Keys;
   /** One for each issuer whose tokens are accepted. */
   readonly verifiers: readonly Verifier[];
-  /** Verifies the identity tokens of CI jobs. */
   readonly verifyJob: CiVerifier;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

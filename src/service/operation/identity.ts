@@ -86,7 +86,6 @@ export interface ClaimCheck {
   readonly got?: string | undefined;
 }
 
-/** What the identity token of a CI job says of it. */
 export interface CiIdentity {
   /** Absent if the configuration does not name it. */
   readonly issuer?: PublishIssuer;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { listTaskOperations } from '../../contract/index.js';
+import { toIsoTime } from '../database/clock.js';
 import { compileOnce, countRows, type Database, findRow, type Tx } from '../database/database.js';
 import { OWNER_ID } from './caller.js';
 import type { Context } from './context.js';
@@ -12,7 +13,6 @@ import { Refused } from './refused.js';
 /** The embedded owner is the operator. */
 const hasQuotas = (userId: string) => userId !== OWNER_ID;
 
-/** A new task. */
 export interface TaskDemand {
   readonly userId: string;
   readonly hasWebhook: boolean;
@@ -97,47 +97,59 @@ export async function requireCountQuota(
   );
 }
 
-/** @throws Refused quota_exceeded if a user has sent too many invitations within a day, accepted or not */
-export async function requireInvitationQuota(
-  database: Database,
-  { configuration: { quotas }, now }: Pick<Context, 'configuration' | 'now'>,
-  userId: string,
-): Promise<void> {
-  if (!hasQuotas(userId)) return;
-  const count = await countRows(
-    database
-      .selectFrom('events')
-      .where('actor', '=', userId)
-      // As the index of these events is declared.
-      .where(sql<boolean>`action = 'member.invite'`)
-      .where('at', '>', new Date(now() - DAY_MS).toISOString()),
-  );
-  if (count < quotas.invitationsPerDay) return;
-  throw quotaExceeded(
-    `You have invited ${count} people within a day, and the limit is ${quotas.invitationsPerDay} per user; try again tomorrow.`,
-  );
+interface UserCount {
+  /** @param yesterday a day ago, as text */
+  count(database: Database, userId: string, yesterday: string): Promise<number>;
+  /** Says how many there are and what the limit is, and what to do. */
+  explain(count: number, limit: number): string;
 }
 
-/** @throws Refused quota_exceeded if a user has too many API keys */
-export async function requireKeyQuota(
+const USER_COUNTS = {
+  publishers: {
+    count: (database, userId) =>
+      countRows(database.selectFrom('members').where('user_id', '=', userId).where('role', '=', 'owner')),
+    explain: (count, limit) =>
+      `You own ${count} publishers, and the limit is ${limit} per user; leave one before you create another, or ask an admin.`,
+  },
+  keys: {
+    count: (database, userId, yesterday) =>
+      countRows(
+        database
+          .selectFrom('api_keys')
+          .where('user_id', '=', userId)
+          // One that a killed program left expires, and is not extended after a day.
+          .where('expires_at', '>', yesterday)
+          .where((where) => where.or([where('revoked_at', 'is', null), where('revoked_at', '>', yesterday)])),
+      ),
+    explain: (count, limit) =>
+      `You have ${count} API keys, those that ended within a day included, and the limit is ${limit} per user; revoke some, and create others a day later.`,
+  },
+  // Accepted or not.
+  invitationsPerDay: {
+    count: (database, userId, yesterday) =>
+      countRows(
+        database
+          .selectFrom('events')
+          .where('actor', '=', userId)
+          // As the index of these events is declared.
+          .where(sql<boolean>`action = 'member.invite'`)
+          .where('at', '>', yesterday),
+      ),
+    explain: (count, limit) =>
+      `You have invited ${count} people within a day, and the limit is ${limit} per user; try again tomorrow.`,
+  },
+} satisfies Readonly<Record<string, UserCount>>;
+
+/** @throws Refused quota_exceeded if a user has too many of something to get another */
+export async function requireUserQuota(
   database: Database,
   { configuration: { quotas }, now }: Pick<Context, 'configuration' | 'now'>,
-  userId: string,
+  { userId, quota }: { readonly userId: string; readonly quota: keyof typeof USER_COUNTS },
 ): Promise<void> {
   if (!hasQuotas(userId)) return;
-  const yesterday = new Date(now() - DAY_MS).toISOString();
-  const count = await countRows(
-    database
-      .selectFrom('api_keys')
-      .where('user_id', '=', userId)
-      // One that a killed program left expires, and is not extended after a day.
-      .where('expires_at', '>', yesterday)
-      .where((where) => where.or([where('revoked_at', 'is', null), where('revoked_at', '>', yesterday)])),
-  );
-  if (count < quotas.keys) return;
-  throw quotaExceeded(
-    `You have ${count} API keys, those that ended within a day included, and the limit is ${quotas.keys} per user; revoke some, and create others a day later.`,
-  );
+  const { count, explain }: UserCount = USER_COUNTS[quota];
+  const found = await count(database, userId, toIsoTime(now() - DAY_MS));
+  if (found >= quotas[quota]) throw quotaExceeded(explain(found, quotas[quota]));
 }
 
 const TASK_JOBS = ['image', 'video', ...listTaskOperations()].flatMap((name) =>
@@ -180,22 +192,6 @@ async function countCancelled(database: Database, userId: string, now: number): 
 
 const countTasks = createJobCount(TASK_JOBS);
 const countWebhooks = createJobCount(['deliver-webhook']);
-
-/** @throws Refused quota_exceeded if a user owns too many publishers */
-export async function requirePublisherQuota(
-  database: Database,
-  { configuration: { quotas } }: Pick<Context, 'configuration'>,
-  userId: string,
-): Promise<void> {
-  if (!hasQuotas(userId)) return;
-  const count = await countRows(
-    database.selectFrom('members').where('user_id', '=', userId).where('role', '=', 'owner'),
-  );
-  if (count < quotas.publishers) return;
-  throw quotaExceeded(
-    `You own ${count} publishers, and the limit is ${quotas.publishers} per user; leave one before you create another, or ask an admin.`,
-  );
-}
 
 /** What a publisher is about to use up. */
 export interface DailyDemand {

@@ -70,7 +70,6 @@ export class Reservations {
     await this.#write((tx) => deleteRows(tx, 'reservations', { id })).catch(() => {});
   }
 
-  /** Removes the reservations of all services. */
   async removeAll(): Promise<void> {
     await this.#write((tx) => deleteRows(tx, 'reservations', {}));
   }

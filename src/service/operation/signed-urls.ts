@@ -73,8 +73,8 @@ function signUpload(
   return signLines(context, lines);
 }
 
-/** Identifies a file of a task. */
-export interface ResultName {
+/** A file of a task. */
+export interface TaskFile {
   readonly taskId: string;
   readonly name: string;
 }
@@ -82,74 +82,52 @@ export interface ResultName {
 // Decided: result URLs are signed, which makes them unguessable, and valid for 7 days after their answer.
 const RESULT_SECONDS = 7 * 24 * 60 * 60;
 
-/** Where a result is read, without another credential. Computed per answer, because the host may change. */
-export function createResultUrl(
+/**
+ * What a URL of a task is for, which its signature covers: to read a result, for a vendor to read an image until the task
+ * has ended, or to report on the task, which may take days and changes nothing once it has ended.
+ */
+type TaskUrl = 'result' | 'input' | 'vendor-callback';
+
+/**
+ * Creates a URL of a task that is its own credential. Computed per answer, because the host may change.
+ * @param path the id of the task and, for a file, its name
+ */
+export function createTaskUrl(
   context: Pick<Context, 'keys' | 'now' | 'baseUrl'>,
-  { taskId, name }: ResultName,
+  kind: TaskUrl,
+  ...path: readonly string[]
 ): string {
-  const expires = String(Math.floor(context.now() / 1000) + RESULT_SECONDS);
-  const path = `${taskId}/${name}`;
-  const query = new URLSearchParams({ expires, signature: signResult(context, path, expires) });
-  return `${context.baseUrl()}/results/${path}?${query}`;
+  const expires = kind === 'result' ? String(Math.floor(context.now() / 1000) + RESULT_SECONDS) : undefined;
+  const signature = signTaskUrl(context, kind, path, expires);
+  const query = new URLSearchParams({ ...(expires !== undefined && { expires }), signature });
+  return `${context.baseUrl()}/${kind}s/${path.join('/')}?${query}`;
 }
 
-/** Whether a result's URL is unmodified and has not expired. */
-export function verifyResult(
+/** Whether a URL of a task is unmodified and has not expired. */
+export function verifyTaskUrl(
   context: Pick<Context, 'keys' | 'now'>,
-  { taskId, name }: ResultName,
+  kind: TaskUrl,
+  path: readonly string[],
   { expires, signature: given }: SignedQuery,
 ): boolean {
-  if (typeof expires !== 'string') return false;
-  const genuine = signResult(context, `${taskId}/${name}`, expires);
-  return isEqual(genuine, given) && Number(expires) * 1000 > context.now();
+  if (kind !== 'result') return isEqual(signTaskUrl(context, kind, path), given);
+  if (typeof expires !== 'string' || !isEqual(signTaskUrl(context, kind, path, expires), given)) return false;
+  return Number(expires) * 1000 > context.now();
 }
 
-function signResult(context: Pick<Context, 'keys'>, path: string, expires: string): string {
-  return signLines(context, ['regen-result', 'GET', path, expires]);
-}
-
-/** Where a vendor reports on a task, which may take days. It changes nothing once the task has ended. */
-export function createCallbackUrl(context: Pick<Context, 'keys' | 'baseUrl'>, taskId: string): string {
-  const query = new URLSearchParams({ signature: signCallback(context, taskId) });
-  return `${context.baseUrl()}/vendor-callbacks/${taskId}?${query}`;
-}
-
-/** Whether a vendor's URL is unmodified. */
-export function verifyVendorCallback(
+function signTaskUrl(
   context: Pick<Context, 'keys'>,
-  taskId: string,
-  { signature: given }: SignedQuery,
-): boolean {
-  return isEqual(signCallback(context, taskId), given);
-}
-
-function signCallback(context: Pick<Context, 'keys'>, taskId: string): string {
-  return signLines(context, ['regen-vendor-callback', 'POST', taskId]);
-}
-
-/** An image of a task that has not ended. */
-export interface InputName {
-  readonly taskId: string;
-  readonly name: string;
-}
-
-/** Where a vendor fetches an image of a task. It can be fetched until the task has ended. */
-export function createInputUrl(context: Pick<Context, 'keys' | 'baseUrl'>, input: InputName): string {
-  const query = new URLSearchParams({ signature: signInput(context, input) });
-  return `${context.baseUrl()}/inputs/${input.taskId}/${input.name}?${query}`;
-}
-
-/** Whether the URL of an image is unmodified. */
-export function verifyInput(
-  context: Pick<Context, 'keys'>,
-  input: InputName,
-  { signature: given }: SignedQuery,
-): boolean {
-  return isEqual(signInput(context, input), given);
-}
-
-function signInput(context: Pick<Context, 'keys'>, { taskId, name }: InputName): string {
-  return signLines(context, ['regen-input', 'GET', `${taskId}/${name}`]);
+  kind: TaskUrl,
+  path: readonly string[],
+  expires?: string,
+): string {
+  const method = kind === 'vendor-callback' ? 'POST' : 'GET';
+  return signLines(context, [
+    `regen-${kind}`,
+    method,
+    path.join('/'),
+    ...(expires === undefined ? [] : [expires]),
+  ]);
 }
 
 function signLines({ keys }: Pick<Context, 'keys'>, lines: readonly string[]): string {

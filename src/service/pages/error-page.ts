@@ -2,7 +2,6 @@ import type { Html } from './html.js';
 import { html } from './html.js';
 import { layOut } from './layout.js';
 
-/** Draws a refusal. */
 export function drawError(status: number, message: string): Html {
   const hint =
     status === 401 &&

@@ -24,10 +24,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Escapes a text for markup and attributes. Controls, which could reorder or hide what follows, become visible. */
+/** Escapes a text for markup and attributes. Controls, which could reorder or hide what follows, and what XML forbids become visible. */
 export function escapeText(text: string): string {
   return text
-    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069\u200e\u200f]/gu, (control) =>
+    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069\u200e\u200f\ufffe\uffff]/gu, (control) =>
       /[\t\n]/.test(control) ? control : '\ufffd',
     )
     .replace(/[&<>"']/g, (character) => ENTITIES[character] as string);

@@ -5,14 +5,12 @@ interface PageText {
   readonly title: string;
   /** For search engines and previews of links. */
   readonly summary?: string | undefined;
-  /** What the search field holds. */
   readonly search?: string;
   /** The path of the Atom feed; default: that of all nodes. */
   readonly feed?: string;
   readonly body: Html;
 }
 
-/** Draws the frame of a page. */
 export function layOut({ title, summary, search, feed = '/web/changes.atom', body }: PageText): Html {
   const about =
     summary === undefined ? undefined : html`<meta name="description" content="${summary.slice(0, 200)}">`;

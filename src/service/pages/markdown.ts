@@ -14,14 +14,13 @@ Object.assign(parser.renderer.rules, {
   fence: (tokens, at) => html`<pre><code>${tokens[at]?.content}</code></pre>\n`.text,
   heading_open: (tokens, at) => `<h${shiftHeading(tokens[at]?.tag)}>`,
   heading_close: (tokens, at) => `</h${shiftHeading(tokens[at]?.tag)}>\n`,
-  link_open: (tokens, at) => {
+  link_open: (tokens, at, _, env) => {
     const address = toWebAddress(tokens[at]?.attrGet('href') ?? undefined);
+    // Links are not nested.
+    env.linkEnd = address ? '</a>' : '</span>';
     return address ? html`<a href="${address.href}" rel="nofollow noopener noreferrer">`.text : '<span>';
   },
-  link_close: (tokens, at) => {
-    const opened = tokens.slice(0, at).findLast(({ type }) => type === 'link_open');
-    return toWebAddress(opened?.attrGet('href') ?? undefined) ? '</a>' : '</span>';
-  },
+  link_close: (_tokens, _at, _, env) => env.linkEnd,
   image: (tokens, at) => {
     const token = tokens[at];
     const address = toWebAddress(token?.attrGet('src') ?? undefined);

@@ -6,7 +6,6 @@ import { type Draw, toNodePath, toPublisherPath, toVersionPath } from './page.js
 
 const MAX_VERSIONS = 200;
 
-/** A node with its versions. */
 export const drawNodePage: Draw<'node.get'> = async (
   node: OperationAnswer<'node.get'>,
   { read, hasOtherNames },
@@ -34,7 +33,7 @@ ${listFacts({
   'Latest version':
     latest?.version && html`<a href="${toVersionPath(id, latest.version)}">${latest.version}</a>`,
   Repository: externalLink(repository),
-  License: untrusted(node.license, 100),
+  License: drawLicense(node.license),
   'Operating systems': untrusted(node.supported_os?.join(', '), 200),
   Accelerators: untrusted(node.supported_accelerators?.join(', '), 200),
   Downloads: downloads,
@@ -45,6 +44,12 @@ ${versions.length === 0 ? html`<p>No versions yet.</p>` : drawTable('Versions', 
 ${versions.length > MAX_VERSIONS && html`<p>The newest ${MAX_VERSIONS} of ${versions.length} are shown.</p>`}`,
   });
 };
+
+/** Manifests may name the file instead of the license. */
+function drawLicense(license: string | undefined): Html | undefined {
+  const isFile = /^(?:licen[cs]e|copying)(?:[.-]\w+)?$/i.test(license?.split('/').at(-1) ?? '');
+  return isFile ? html`see the file ${untrusted(license, 100)} in the archive` : untrusted(license, 100);
+}
 
 type Versions = OperationAnswer<'version.list'>;
 

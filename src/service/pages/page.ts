@@ -19,7 +19,6 @@ export interface PageRequest {
   ): Promise<OperationAnswer<Name>>;
 }
 
-/** Draws the answer of an operation for people. */
 export type Draw<Name extends OperationName> = (
   answer: OperationAnswer<Name>,
   request: PageRequest,

@@ -9,7 +9,6 @@ import { drawSearchPage } from './search-page.js';
 import { drawTasksPage } from './tasks-page.js';
 import { drawVersionPage } from './version-page.js';
 
-/** What draws each page. */
 export const drawings: { readonly [Name in PageName]: Draw<(typeof PAGES)[Name]['operation']> } = {
   search: drawSearchPage,
   node: drawNodePage,

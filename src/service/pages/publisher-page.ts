@@ -3,7 +3,6 @@ import { externalLink, html, untrusted } from './html.js';
 import { drawStatus, drawTable, drawTime, layOut, linkPages, listFacts } from './layout.js';
 import { type Draw, toNodePath, toPublisherPath } from './page.js';
 
-/** A publisher and its nodes. */
 export const drawPublisherPage: Draw<'publisher.get'> = async (
   publisher: OperationAnswer<'publisher.get'>,
   { read, query },

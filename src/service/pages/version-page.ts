@@ -71,7 +71,7 @@ async function readReadme(read: PageRequest['read'], params: Record<string, stri
 
 const MAX_FINDINGS = 100;
 
-/** The findings with their places, and whatever else the reason says. */
+/** The findings with their places, and the rest of the reason. */
 function drawVerdict(reason: string): Html {
   const reasons = parseReason(reason.slice(0, 20_000));
   const found = reasons.filter(({ where }) => where !== '').slice(0, MAX_FINDINGS);

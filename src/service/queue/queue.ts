@@ -20,7 +20,6 @@ export interface Job {
   readonly attempts: number;
 }
 
-/** A job that runs. */
 export interface RunningJob extends Job {
   /**
    * Writes what the job did, in a transaction that fails if another worker has taken the job: its lease may have ended
@@ -52,7 +51,6 @@ export class RunAgain extends Error {
 /** A job that ended the process this often, while no other job ran, is not run again. */
 export const MAX_CRASHES = 5;
 
-/** How the jobs of one kind are run. */
 export interface JobKind {
   readonly run: JobHandler;
   /** How many of this kind run in parallel in this process: no kind waits for another. */

@@ -8,7 +8,6 @@ import { compareVersions } from './version-order.js';
 
 /** What a caller may see beyond what is public. */
 export interface Viewer {
-  /** Admins see everything. */
   readonly admin: boolean;
   /** The publishers whose private data the caller may see. */
   readonly publishers: ReadonlySet<string>;
@@ -126,7 +125,6 @@ export function requireVisibleNode<Row extends Pick<NodeRow, 'id' | 'publisher_i
   return row;
 }
 
-/** Whether a node or its publisher is banned. */
 export function isNodeBanned(row: { readonly status: string; readonly publisher_status: string }): boolean {
   return row.status === 'NodeStatusBanned' || row.publisher_status === 'PublisherStatusBanned';
 }

@@ -10,6 +10,7 @@ import { getVisibleNode, getVisiblePublisher, getVisibleVersion, openAccess } fr
 import { type NodeDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import { findHostNode } from './host-nodes.js';
 import { refreshNode, refreshNodes } from './listed-host-nodes.js';
+import { applyNodeUpdate } from './nodes.js';
 import { getPublisherView } from './publishers.js';
 import { refreshSearch } from './search-index.js';
 import { changeVersionStatus } from './version-states.js';
@@ -85,6 +86,8 @@ const setVersionStatus: Write<'admin.version.setStatus'> = async (call, tx) => {
       ...(body.status_reason && { reason: body.status_reason }),
       now: context.now(),
     });
+    if (body.status === 'NodeVersionStatusActive')
+      await applyNodeUpdate(tx, { actor: caller.userId as string, context }, { node, version });
   }
   const now = await getVisibleVersion(access, params);
   return viewVersion(access, now.version, node.publisher_id);

@@ -1,7 +1,8 @@
 import { removeNulls } from '../../contract/json.js';
 import { countRows, type Database } from '../database/database.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
 import { countPages, getOffset } from '../operation/paging.js';
+import { getOwnVersion } from './access.js';
 
 type AuditPage = OperationAnswer<'admin.audit'>;
 
@@ -60,7 +61,25 @@ async function findBegin(database: Database, publisherId: string): Promise<numbe
   return Number(deleted?.id ?? 0);
 }
 
+const getVersionHistory: Read<'version.history'> = async ({ params }, database) => {
+  const { version } = await getOwnVersion(database, params);
+  const events = await database
+    .selectFrom('events')
+    .select(['at', 'actor as by', 'status', 'reason'])
+    .where('subject_kind', '=', 'version')
+    .where('subject_id', '=', version.id)
+    .where('status', 'is not', null)
+    .orderBy('id')
+    .execute();
+  return events.map((event) => ({
+    ...event,
+    status: event.status as string,
+    reason: event.reason ?? undefined,
+  }));
+};
+
 export const auditHandlers = {
+  'version.history': { read: getVersionHistory },
   'publisher.audit': {
     read: ({ params, query }, database) => queryAuditPage(database, query, params.publisherId),
   },

@@ -44,7 +44,7 @@ export async function findHostNode(
  * Finds the node to install for a definition: one that preempts the name, else the one that search shows first.
  * @throws Refused not_found
  */
-const findNodeOf: Read<'hostNodes.findNode'> = async (call, database) => {
+const findDefiningNode: Read<'hostNodes.findNode'> = async (call, database) => {
   const { params } = call;
   const access = await openAccess(call, database);
   const rows = await selectShown(access)
@@ -274,7 +274,7 @@ export const hostNodeHandlers = {
   'hostNodes.get': {
     read: async (call, database) => (await findHostNode(await openAccess(call, database), call.params)).view,
   },
-  'hostNodes.findNode': { read: findNodeOf },
+  'hostNodes.findNode': { read: findDefiningNode },
   'hostNodes.listAll': { read: listAllHostNodes },
   'hostNodes.list': { read: listHostNodes },
   'hostNodes.bulk': { read: getHostNodesInBulk },

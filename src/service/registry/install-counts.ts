@@ -10,7 +10,6 @@ type InstallCountsOptions = Pick<Context, 'database' | 'now' | 'log'>;
 
 // Decided: an installation counts once per address, version and day. Counts are kept in memory and written in
 // batches, because anyone may cause them; a service that is killed loses the counts of the last 10 s.
-/** Counts the downloads of nodes. */
 export class InstallCounts {
   readonly #options: InstallCountsOptions;
   /** Downloads by node id that are not written yet. */

@@ -3,7 +3,7 @@ import { removeNulls } from '../../contract/json.js';
 import { type Database, deleteRows, findRow, insertRow, type Row, type Tx } from '../database/database.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
-import { requireCountQuota, requireInvitationQuota } from '../operation/quota.js';
+import { requireCountQuota, requireUserQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import type { MemberView } from './views.js';
@@ -47,7 +47,7 @@ export async function invitePerson(
   }
   if (!before) {
     await requireCountQuota(tx, context, { publisherId, quota: 'members' });
-    await requireInvitationQuota(tx, context, caller.userId as string);
+    await requireUserQuota(tx, context, { userId: caller.userId as string, quota: 'invitationsPerDay' });
     const id = randomUUID();
     await insertRow(tx, 'invitations', {
       ...{ publisher_id: publisherId, id, email: null, user_id: null, ...invitee, role },

@@ -9,7 +9,6 @@ const NAMES = ['repository', 'workflow', 'environment', 'ref'] as const;
 
 type Claims = CiIdentity['claims'];
 
-/** How an identity compares with a trust. */
 export interface TrustMatch {
   readonly trust: TrustRow;
   readonly checks: readonly ClaimCheck[];

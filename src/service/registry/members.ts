@@ -10,7 +10,7 @@ import {
   type MemberCall,
   withdrawInvitation,
 } from './invitations.js';
-import { revokeTokensOf } from './tokens.js';
+import { revokeMemberTokens } from './tokens.js';
 import { findMembers, type MemberView } from './views.js';
 
 type Role = 'owner' | 'member';
@@ -84,7 +84,7 @@ const dismissMember: Write<'admin.publisher.member.remove'> = async (call, tx) =
 
 async function endMembership(call: MemberCall, tx: Tx): Promise<void> {
   const { publisherId, userId } = call.params;
-  await revokeTokensOf(call, tx);
+  await revokeMemberTokens(call, tx);
   await deleteRows(tx, 'members', { publisher_id: publisherId, user_id: userId });
   await recordMember(call, tx, 'member.remove');
   await forgetInvitations(tx, publisherId, userId);

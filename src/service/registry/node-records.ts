@@ -140,7 +140,6 @@ export async function findNodeRecords(
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Lists the nodes of a publisher by id. */
 export async function listNodeRecords(
   database: Database,
   { publisherId, onlyActive }: { readonly publisherId: string; readonly onlyActive: boolean },

@@ -3,7 +3,7 @@ import type { Node } from '../../contract/node.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { recordEvent } from '../database/audit-log.js';
 import { insertRow, type Tx, updateRows } from '../database/database.js';
-import type { NodeRow } from '../database/schema.js';
+import type { NodeRow, VersionRow } from '../database/schema.js';
 import type { Handlers, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { requireCountQuota } from '../operation/quota.js';
@@ -140,6 +140,24 @@ export async function patchNode(
   const event = { actor, kind: 'node', id: row.id, publisherId: row.publisher_id } as const;
   await recordEvent(tx, context.now, { ...event, action: 'node.update' });
   return { ...row, ...changes };
+}
+
+/** Writes what a staged version says of its node. @throws Refused invalid_request if that is too large */
+export function writeNodeUpdate({ name, ...body }: NodeBody): string {
+  const given = { name, ...pickNodeDetails(body) };
+  refuseLargeFields(given, 'node');
+  return JSON.stringify(given);
+}
+
+/** Changes a node as its version said when it was staged, the first time that the version becomes Active. */
+export async function applyNodeUpdate(
+  tx: Tx,
+  author: Author,
+  { node, version: { id, node_update } }: { readonly node: NodeRow; readonly version: VersionRow },
+): Promise<void> {
+  if (node_update === null) return;
+  await updateRows(tx, 'versions', { id }, { node_update: null });
+  await patchNode(tx, author, node, JSON.parse(node_update));
 }
 
 /** @param takenId the existing id, in its own letter case */

@@ -10,7 +10,7 @@ import { createUploadUrl, getDownloadUrl } from '../operation/signed-urls.js';
 import { findNodeInAnySpelling, getOwnNode, openAccess, refuseClosedNode, requireSameIds } from './access.js';
 import { forgetDefinitions } from './definitions.js';
 import { pickVersionDetails, refuseLargeFields } from './details.js';
-import { duplicateNode, insertNode, patchNode } from './nodes.js';
+import { duplicateNode, insertNode, patchNode, writeNodeUpdate } from './nodes.js';
 import {
   canRegisterAgain,
   changeVersionStatus,
@@ -111,7 +111,7 @@ async function requireToken({ params, body, context }: PublishCall, tx: Tx): Pro
   );
 }
 
-// Decided: what a staged version says of an existing node is shown once the version is approved.
+// Decided: what a staged version says of its node is shown once the version is approved; a new node is only its id until then.
 async function createOrPatchNode(
   { params, body, caller: { admin: byAdmin }, context }: PublishCall,
   tx: Tx,
@@ -119,13 +119,13 @@ async function createOrPatchNode(
 ): Promise<{ readonly node: NodeRow; readonly node_update: string | null }> {
   const author = { actor, byAdmin, context };
   const fields = { ...body.node, name: body.node.name || undefined };
+  const node_update = isStaged ? writeNodeUpdate(fields) : null;
   const existing = await findNodeInAnySpelling(tx, params.nodeId);
-  if (!existing) return { node: await insertNode(tx, author, params, fields), node_update: null };
+  if (!existing) return { node: await insertNode(tx, author, params, isStaged ? {} : fields), node_update };
   if (existing.publisher_id !== params.publisherId) throw duplicateNode(existing.id);
   refuseClosedNode(existing);
   if (existing.id !== params.nodeId) throw duplicateNode(existing.id);
-  if (isStaged) return { node: existing, node_update: JSON.stringify(fields) };
-  return { node: await patchNode(tx, author, existing, fields), node_update: null };
+  return { node: isStaged ? existing : await patchNode(tx, author, existing, fields), node_update };
 }
 
 /** Decided: how long a staged version waits for the approval of an owner. */

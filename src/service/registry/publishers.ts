@@ -11,7 +11,7 @@ import {
 } from '../database/database.js';
 import type { PublisherRow } from '../database/schema.js';
 import type { Handlers, Read, Write } from '../operation/call.js';
-import { requirePublisherQuota } from '../operation/quota.js';
+import { requireUserQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { getVisiblePublisher, openAccess, requireSameIds } from './access.js';
@@ -27,7 +27,7 @@ const createPublisher: Write<'publisher.create'> = async (call, tx) => {
   const { id, name } = body;
   await refuseBannedOwner(tx, caller.userId as string);
   await refuseLikeness(tx, { kind: 'publisher', id, byAdmin: caller.admin });
-  await requirePublisherQuota(tx, context, caller.userId as string);
+  await requireUserQuota(tx, context, { userId: caller.userId as string, quota: 'publishers' });
   const created_at = new Date(context.now()).toISOString();
   const texts = Object.fromEntries(TEXT_FIELDS.map((field) => [field, body[field] ?? null])) as Texts;
   refuseLargeFields({ name, ...texts }, 'publisher');

@@ -57,7 +57,7 @@ const revokeToken: Write<'publisher.token.revoke'> = async (call, tx) => {
 
 // Decided: a token ends with its maker's membership, and does not come back with it. The database removes it
 // with the membership in any case; this also records it.
-export async function revokeTokensOf(call: MemberCall, tx: Tx): Promise<void> {
+export async function revokeMemberTokens(call: MemberCall, tx: Tx): Promise<void> {
   const { publisherId, userId } = call.params;
   const revoked = await tx
     .deleteFrom('personal_access_tokens')

@@ -77,10 +77,12 @@ async function pickNodes(context: Context, listed: readonly unknown[]): Promise<
 
 // Decided: a node whose latest version is not offered is listed without one; reading the node finds the one that is.
 function isOffered(context: Context, nodeId: string, version: VersionView): boolean {
-  return isVersionOf(version, nodeId) && new VersionRules(context, nodeId).findReason(version) === undefined;
+  return (
+    belongsToNode(version, nodeId) && new VersionRules(context, nodeId).findReason(version) === undefined
+  );
 }
 
-function isVersionOf({ node_id }: VersionView, nodeId: string): boolean {
+function belongsToNode({ node_id }: VersionView, nodeId: string): boolean {
   return node_id === undefined || node_id.toLowerCase() === nodeId.toLowerCase();
 }
 
@@ -139,7 +141,7 @@ async function readVersions(
     for (const item of answer.node_versions) {
       if (findWrongKind(BulkItem, item)) continue;
       const { identifier, node_version } = item;
-      if (node_version && isVersionOf(node_version, identifier.node_id))
+      if (node_version && belongsToNode(node_version, identifier.node_id))
         found.set(toKey(identifier), node_version);
     }
     for (const pair of pairs) {

@@ -29,7 +29,6 @@ interface RemoteRead {
   readonly body?: object | undefined;
 }
 
-/** A read of a node. */
 interface NodeRead {
   readonly params: { readonly nodeId?: string; readonly version?: string };
   readonly query: Readonly<Record<string, unknown>> | undefined;

@@ -23,7 +23,7 @@ import {
 } from './access.js';
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import type { BoundedVersionRow } from './node-records.js';
-import { patchNode } from './nodes.js';
+import { applyNodeUpdate } from './nodes.js';
 import { compareVersions, completeSpelling } from './version-order.js';
 import { changeVersionStatus, refreshLatest } from './version-states.js';
 import { viewVersion } from './views.js';
@@ -139,27 +139,9 @@ const approveVersion: Write<'version.approve'> = async (call, tx) => {
     reason: version.status_reason ?? undefined,
     now: context.now(),
   });
-  if (version.node_update !== null)
-    await patchNode(tx, { actor: caller.userId as string, context }, node, JSON.parse(version.node_update));
+  await applyNodeUpdate(tx, { actor: caller.userId as string, context }, { node, version });
   const approved = await getOwnVersion(tx, params);
   return viewVersion(await openAccess(call, tx), approved.version, node.publisher_id);
-};
-
-const getVersionHistory: Read<'version.history'> = async ({ params }, database) => {
-  const { version } = await getOwnVersion(database, params);
-  const events = await database
-    .selectFrom('events')
-    .select(['at', 'actor as by', 'status', 'reason'])
-    .where('subject_kind', '=', 'version')
-    .where('subject_id', '=', version.id)
-    .where('status', 'is not', null)
-    .orderBy('id')
-    .execute();
-  return events.map((event) => ({
-    ...event,
-    status: event.status as string,
-    reason: event.reason ?? undefined,
-  }));
 };
 
 // Decided: only Active versions are installed, also by members.
@@ -302,7 +284,6 @@ export const versionHandlers = {
   'version.readme': { read: getReadme },
   'version.delete': { write: deleteVersion },
   'version.approve': { write: approveVersion },
-  'version.history': { read: getVersionHistory },
   'node.install': { read: installNode },
   'version.bulk': { read: getVersionsInBulk },
 } satisfies Partial<Handlers>;

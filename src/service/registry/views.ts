@@ -55,7 +55,6 @@ export async function findMembers(
 
 export type VersionView = z.output<typeof NodeVersion>;
 
-/** A version in the form of the contract. */
 export function viewVersion(
   { context, viewer }: Omit<ReadAccess, 'database'>,
   row: BoundedVersionRow,
@@ -83,7 +82,6 @@ export function viewVersion(
 export type NodeView = z.output<typeof Node>;
 
 // Decided: translations are returned only on request.
-/** Nodes in the form of the contract. */
 export async function viewNodes(
   access: ReadAccess,
   records: readonly NodeRecord[],
@@ -98,7 +96,6 @@ export async function viewNodes(
   }));
 }
 
-/** A node that exists. */
 export async function viewNode(access: ReadAccess, nodeId: string): Promise<NodeView> {
   const record = (await findNodeRecord(access.database, nodeId)) as NodeRecord;
   return (await viewNodes(access, [record]))[0] as NodeView;

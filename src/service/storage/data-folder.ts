@@ -21,7 +21,6 @@ export interface DataFolder extends Disposable {
   readonly ownerToken: string;
   /** Where the owner's clients reach the service: a socket that only who owns the folder can create or open. */
   readonly socketPath: string;
-  /** Replaces the owner's token. */
   setOwnerToken(token: string): void;
   /** Writes to `service.json` where this service listens. */
   announce(service: ServiceFile): void;

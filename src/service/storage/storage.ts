@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 
-/** An object that was written. */
 export interface StoredObject {
   readonly key: string;
   /** Bytes. */
@@ -47,7 +46,6 @@ export interface Storage {
   toName(key: string): string;
 }
 
-/** The headers with which an object is downloaded. */
 export interface DownloadHeaders {
   readonly type: string;
   readonly disposition: string;

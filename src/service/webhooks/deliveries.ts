@@ -13,7 +13,6 @@ const MAX_LISTED = 1000;
 
 type Delivery = OperationAnswer<'webhook.resend'>;
 
-/** Lists the caller's own deliveries, newest first. */
 const listDeliveries: Read<'webhook.deliveries'> = async ({ caller, query }, database) => {
   const rows = await selectDeliveries(database, caller)
     .$if(query.task_id !== undefined, (of) => of.where('task_id', '=', query.task_id as string))

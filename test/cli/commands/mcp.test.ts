@@ -100,7 +100,8 @@ describe('an agent', () => {
     const held = new Promise<void>((done) => {
       release = done;
     });
-    const { service, client, callTool } = await agentForTest({ before: () => held });
+    const flags = ['--max-credits', '25'];
+    const { service, client, callTool, readStderr } = await agentForTest({ flags, before: () => held });
     const { answer } = await callTool('image_relight', { image: 'photo.png' });
     const { task_id } = answer.data;
     const abort = new AbortController();
@@ -116,6 +117,7 @@ describe('an agent', () => {
       ]),
     );
     await client.close();
+    await waitFor(() => expect(readStderr()).toContain('1 task is still running. See: regen task wait'));
     release();
     await waitFor(async () => {
       const { body } = await ask(`${service.url}/users/tasks/${task_id}`, { token: service.ownerToken });
@@ -201,15 +203,18 @@ describe('an agent', () => {
   });
 
   it('gets more tools only when asked for, and never secrets or what admins do', async () => {
-    const { client } = await agentForTest({ flags: ['--tools', 'version_publish,publisher_*'] });
+    const { client, service } = await agentForTest({ flags: ['--tools', 'version_publish,publisher_*'] });
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['version_publish', 'publisher_get', 'publisher_delete']));
     const possible = [...toolOperations.keys()];
     expect(possible.filter((name) => name.startsWith('admin_'))).toEqual([]);
     for (const secret of ['key_create', 'publisher_token_create', 'webhook_secret', 'version_publish'])
       expect(possible).not.toContain(secret);
-    const { exit, stderr } = await regen(['mcp', '--tools', 'key_create']);
+    const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+    const { exit, stderr } = await regen(['mcp', '--tools', 'key_create', '--max-credits', '5'], { env });
     expect([exit, stderr]).toEqual([2, expect.stringContaining('No tool is named key_create.')]);
+    const { body } = await ask(`${service.url}/users/keys`, { token: service.ownerToken });
+    expect(body).toEqual([]);
     expect((await regen(['mcp', 'missing'])).exit).toBe(2);
   });
 });

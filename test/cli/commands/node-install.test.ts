@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { listFiles } from '../../support/list-files.js';
 import { hostForTest, packRegistryForTest } from '../../support/pack-registry.js';
 import { filesForTest } from '../../support/packs.js';
@@ -54,6 +54,19 @@ describe('node install', () => {
     expect(readdirSync(join(customNodes, '.regen.disabled'))).toEqual(['lock']);
     await service.context.installs.write();
     expect((await ask(`${service.url}/nodes/mask-tools`)).body.downloads).toBe(1);
+  });
+
+  test('prints no warning of Node when it downloads many packs at the same time', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `pack-${index}`);
+    const { anyone } = await packRegistryForTest(names.map((name) => ({ name })));
+    const { run } = hostForTest(anyone);
+    const warned: string[] = [];
+    const collect = ({ name }: Error) => void warned.push(name);
+    process.on('warning', collect);
+    onTestFinished(() => void process.off('warning', collect));
+    const { exit, stderr } = await run(['node', 'install', ...names, '--into', 'custom_nodes']);
+    expect(exit, stderr).toBe(0);
+    expect(warned).toEqual([]);
   });
 
   test('chooses the highest version of a range, and keeps what else the folder holds', async () => {

@@ -1,13 +1,5 @@
 import { expect, test } from 'vitest';
-import { createZip } from '../../support/create-zip.js';
-import {
-  ask,
-  publisherForTest,
-  readVersion,
-  registerVersion,
-  serviceForTest,
-  uploadArchive,
-} from '../../support/service.js';
+import { ask, publisherForTest, publishFiles, serviceForTest } from '../../support/service.js';
 
 const python = (names: string) => `
 class Greet:
@@ -27,11 +19,7 @@ async function publisherWith(semver: 'off' | 'warn' | 'enforce') {
   const service = await serviceForTest({ registry: { semver } });
   const publisher = await publisherForTest(service);
   const publish = async (version: string, source: string) => {
-    const { signedUrl } = await registerVersion(publisher, version);
-    await uploadArchive(signedUrl, await createZip({ '__init__.py': source }));
-    const read = () => readVersion(publisher, version);
-    await expect.poll(async () => (await read()).status).not.toBe('NodeVersionStatusPending');
-    const { id, status, status_reason } = await read();
+    const { id, status, status_reason } = await publishFiles(publisher, version, { '__init__.py': source });
     return { id, status: status.replace('NodeVersionStatus', ''), reason: status_reason };
   };
   return { service, publisher, publish };

@@ -3,17 +3,8 @@ import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browserForFile, browserPath } from '../../support/browser.js';
-import { createZip } from '../../support/create-zip.js';
 import { registryForFile } from '../../support/registry.js';
-import {
-  ask,
-  publisherForTest,
-  readVersion,
-  registerVersion,
-  serviceForTest,
-  uploadArchive,
-} from '../../support/service.js';
-import { waitFor } from '../../support/wait-for.js';
+import { ask, publisherForTest, publishFiles, serviceForTest } from '../../support/service.js';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -71,16 +62,15 @@ describe.skipIf(!browserPath)('in a browser, the pages', () => {
   it('lead from the front page to the reason of a verdict in three clicks, with its file, its line and the README', async () => {
     const service = await serviceForTest();
     const publisher = await publisherForTest(service);
-    const read = async (version: string, source: string, status: string) => {
-      const { signedUrl } = await registerVersion(publisher, version);
+    const publish = async (version: string, source: string, status: string) => {
       const readme =
         '# What it does\n\n<b onclick="x()">Bold</b> [docs](https://docs.example) and [more](docs/more.md)';
-      await uploadArchive(signedUrl, await createZip({ '__init__.py': source, 'README.md': readme }));
-      await waitFor(async () => expect((await readVersion(publisher, version)).status).toBe(status));
+      const files = { '__init__.py': source, 'README.md': readme };
+      expect((await publishFiles(publisher, version, files)).status).toBe(status);
     };
-    await read('1.0.0', 'NODE_CLASS_MAPPINGS = {}\n', 'NodeVersionStatusActive');
+    await publish('1.0.0', 'NODE_CLASS_MAPPINGS = {}\n', 'NodeVersionStatusActive');
     const hidden = 'import base64\nNODE_CLASS_MAPPINGS = {}\nexec(base64.b64decode("cHJpbnQoMSk="))\n';
-    await read('2.0.0', hidden, 'NodeVersionStatusFlagged');
+    await publish('2.0.0', hidden, 'NodeVersionStatusFlagged');
     const { page, complaints } = await open();
     const json = { path: '/' };
     const link = await ask(`${publisher.url}/users/me/page-link`, {

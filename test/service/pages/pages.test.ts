@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { html, untrusted } from '../../../src/service/pages/html.js';
 import { registryForFile } from '../../support/registry.js';
 import { ask, serviceForTest } from '../../support/service.js';
@@ -81,6 +82,17 @@ describe('a page', () => {
     }
   });
 
+  it.each([
+    ['LICENSE', 'see the file <bdi>LICENSE</bdi> in the archive'],
+    ['docs/COPYING.txt', 'see the file <bdi>docs/COPYING.txt</bdi> in the archive'],
+    ['MIT', '<bdi>MIT</bdi>'],
+    ['LicenseRef-Acme', '<bdi>LicenseRef-Acme</bdi>'],
+  ])('shows the license %s as %s', async (license, shown) => {
+    await registry().ok('ann', 'PUT', '/publishers/acme/nodes/pretty', { license });
+    const { text } = await readPage('/web/nodes/pretty');
+    expect(text).toContain(`<dt>License</dt><dd>${shown}</dd>`);
+  });
+
   it('of a node leads from the front page to its versions and what changed', async () => {
     const front = await readPage('/?search=pretty');
     expect(front.text).toContain('<a href="/web/nodes/pretty">');
@@ -109,6 +121,12 @@ describe('a page', () => {
     expect(all.text).toContain(`href="${registry().url}/web/nodes/pretty/versions/1.1.0"`);
     const one = await readPage('/web/nodes/Pretty/changes.atom');
     expect(one.text).toContain('<title>pretty was created</title>');
+    const { ok } = registry();
+    const { name } = await ok('guest', 'GET', '/nodes/pretty');
+    onTestFinished(() => ok('ann', 'PUT', '/publishers/acme/nodes/pretty', { name }));
+    await ok('ann', 'PUT', '/publishers/acme/nodes/pretty', { name: 'a\ufffeb\uffff' });
+    const strange = await readPage('/web/nodes/pretty/changes.atom');
+    expect(strange.text).toContain('<title>a\ufffdb\ufffd</title>');
     const node = await readPage('/web/nodes/pretty');
     expect(node.text).toContain(
       'type="application/atom+xml" title="Changes" href="/web/nodes/pretty/changes.atom"',
@@ -162,7 +180,7 @@ describe('a page', () => {
 
   it.each(HOSTILE)('shows %j as text wherever people can write it', async (text) => {
     const { publish, change, ok } = registry();
-    const nodeId = `hostile-${HOSTILE.indexOf(text)}`;
+    const nodeId = `hostile-${randomUUID().slice(0, 8)}`;
     await publish(nodeId, '1.0.0', {
       node: {
         name: text.slice(0, 100),

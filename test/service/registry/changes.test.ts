@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -8,6 +9,9 @@ import { registryForFile, startRegistry } from '../../support/registry.js';
 import { type Answered, ask, folderForTest, serviceForTest } from '../../support/service.js';
 
 const registry = registryForFile();
+
+/** A node of this run. */
+const createId = (word: string) => `${word}-${randomUUID().slice(0, 8)}`;
 
 const nameChange = ({ change, node_id, version, publisher_id }: Answered) =>
   [change, node_id ?? publisher_id, version].filter(Boolean).join(' ');
@@ -32,60 +36,62 @@ describe('the feed of changes', () => {
   it('tells in order what became of public nodes and versions, and nothing of what was never public', async () => {
     const { url, active, publish, ok } = registry();
     const { cursor } = await followFeed(url);
-    const version = await active('told', '1.0.0');
-    await active('told', '2.0.0', 'NodeVersionStatusFlagged');
-    await publish('told', '3.0.0');
-    const path = `/publishers/acme/nodes/told/versions/${version.id}`;
+    const id = createId('told');
+    const version = await active(id, '1.0.0');
+    await active(id, '2.0.0', 'NodeVersionStatusFlagged');
+    await publish(id, '3.0.0');
+    const path = `/publishers/acme/nodes/${id}/versions/${version.id}`;
     await ok('ann', 'PUT', path, { changelog: 'Only this' });
     await ok('ann', 'PUT', path, { deprecated: true });
     await ok('ann', 'PUT', path, { deprecated: true, changelog: 'Again' });
     await ok('ann', 'PUT', path, { deprecated: false });
-    await ok('admin', 'PUT', '/admin/nodes/told/versions/1.0.0', { status: 'NodeVersionStatusFlagged' });
-    await ok('admin', 'PUT', '/admin/nodes/told/versions/1.0.0', {
+    await ok('admin', 'PUT', `/admin/nodes/${id}/versions/1.0.0`, { status: 'NodeVersionStatusFlagged' });
+    await ok('admin', 'PUT', `/admin/nodes/${id}/versions/1.0.0`, {
       status: 'NodeVersionStatusBanned',
       status_reason: 'A secret reason',
     });
-    await ok('ann', 'DELETE', '/publishers/acme/nodes/told/versions/3.0.0');
+    await ok('ann', 'DELETE', `/publishers/acme/nodes/${id}/versions/3.0.0`);
     await ok('ann', 'DELETE', path);
     await ok('admin', 'PUT', '/admin/publishers/acme', { status: 'PublisherStatusBanned' });
     await ok('admin', 'PUT', '/admin/publishers/acme', { status: 'PublisherStatusActive' });
-    await ok('ann', 'DELETE', '/publishers/acme/nodes/told');
+    await ok('ann', 'DELETE', `/publishers/acme/nodes/${id}`);
     expect((await followFeed(url, cursor)).names).toEqual([
-      'node.created told',
-      'version.active told 1.0.0',
-      'version.deprecated told 1.0.0',
-      'version.undeprecated told 1.0.0',
-      'version.flagged told 1.0.0',
-      'version.banned told 1.0.0',
-      'version.deleted told 1.0.0',
+      `node.created ${id}`,
+      `version.active ${id} 1.0.0`,
+      `version.deprecated ${id} 1.0.0`,
+      `version.undeprecated ${id} 1.0.0`,
+      `version.flagged ${id} 1.0.0`,
+      `version.banned ${id} 1.0.0`,
+      `version.deleted ${id} 1.0.0`,
       'publisher.banned acme',
       'publisher.active acme',
-      'node.deleted told',
+      `node.deleted ${id}`,
     ]);
     expect(JSON.stringify((await ask(`${url}/changes?since=${cursor}`)).body)).not.toContain('secret');
   });
 
   it('has the last changes, those of one node, and its end for who begins now', async () => {
     const { url, active } = registry();
-    await active('one', '1.0.0');
-    await active('two', '1.0.0');
+    const [one, two] = [createId('one'), createId('two')];
+    await active(one, '1.0.0');
+    await active(two, '1.0.0');
     const last = (await ask(`${url}/changes?last=2`)).body;
-    expect(last.changes.map(nameChange)).toEqual(['node.created two', 'version.active two 1.0.0']);
-    expect((await ask(`${url}/changes?node_id=one`)).body.changes.map(nameChange)).toEqual([
-      'node.created one',
-      'version.active one 1.0.0',
+    expect(last.changes.map(nameChange)).toEqual([`node.created ${two}`, `version.active ${two} 1.0.0`]);
+    expect((await ask(`${url}/changes?node_id=${one}`)).body.changes.map(nameChange)).toEqual([
+      `node.created ${one}`,
+      `version.active ${one} 1.0.0`,
     ]);
     const end = (await ask(`${url}/changes?last=0`)).body;
     expect(end).toMatchObject({ changes: [], more: false });
     expect((await followFeed(url, end.cursor)).names).toEqual([]);
-    await active('two', '2.0.0');
-    expect((await followFeed(url, end.cursor)).names).toEqual(['version.active two 2.0.0']);
+    await active(two, '2.0.0');
+    expect((await followFeed(url, end.cursor)).names).toEqual([`version.active ${two} 2.0.0`]);
     expect((await ask(`${url}/changes?last=2&since=${end.cursor}`)).status).toBe(400);
   });
 
   it('refuses a cursor that it did not give, such as one from before a service was restored', async () => {
     const { url, active } = registry();
-    await active('restored', '1.0.0');
+    await active(createId('restored'), '1.0.0');
     const { cursor } = await followFeed(url);
     const [place] = cursor.split('-');
     for (const since of [
@@ -103,7 +109,8 @@ describe('the feed of changes', () => {
   });
 
   it('is whole after the audit log was pruned', async () => {
-    const { url, active, service } = registry();
+    const { url, active, service } = await startRegistry();
+    onTestFinished(() => service.stop());
     await active('pruned', '1.0.0');
     const before = await followFeed(url);
     const later = service.context.now() + 5_000 * 24 * 60 * 60_000;

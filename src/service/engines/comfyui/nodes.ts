@@ -13,7 +13,6 @@ interface InputForm {
   readonly max: unknown;
 }
 
-/** A class of nodes that a ComfyUI server has. */
 interface NodeClass {
   readonly inputs: ReadonlyMap<string, InputForm>;
   /** Its nodes end a graph: what does not lead to one is not run. */

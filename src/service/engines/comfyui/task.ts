@@ -20,7 +20,6 @@ import { cancelPrompt, findPrompt } from './prompt.js';
 import { fillWorkflow, listFiles } from './request.js';
 import { downloadOutputs } from './results.js';
 
-/** One attempt at a task. */
 interface ComfyUiTask extends Pick<Context, 'now' | 'log'> {
   readonly settings: ComfyUiSettings;
   readonly limits: ResultLimits;

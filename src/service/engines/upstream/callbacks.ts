@@ -2,12 +2,15 @@ import { isLoopbackHost } from '../../../contract/schema/loopback.js';
 import { findRow, updateRows } from '../../database/database.js';
 import type { Context } from '../../operation/context.js';
 import { getJobKinds } from '../../operation/engine.js';
-import { createCallbackUrl, createInputUrl } from '../../operation/signed-urls.js';
+import { createTaskUrl } from '../../operation/signed-urls.js';
 
 /** A callback without its payload is shorter than this. */
 const MAX_CALLBACK_CHARACTERS = 64 * 1024;
 
-type VendorCallbacksOptions = Pick<Context, 'configuration' | 'database' | 'queue' | 'keys' | 'baseUrl'>;
+type VendorCallbacksOptions = Pick<
+  Context,
+  'configuration' | 'database' | 'queue' | 'keys' | 'now' | 'baseUrl'
+>;
 
 /**
  * The callbacks of vendors. Their content is used only if the status of a task cannot be read, because calls
@@ -22,15 +25,14 @@ export class VendorCallbacks {
 
   /** @returns where the vendor can call; undefined if it cannot reach this service */
   getUrl(taskId: string, vendorUrl: string): string | undefined {
-    return this.isReachable(vendorUrl) ? createCallbackUrl(this.#options, taskId) : undefined;
+    return this.isReachable(vendorUrl) ? createTaskUrl(this.#options, 'vendor-callback', taskId) : undefined;
   }
 
   /** Where the vendor can fetch an image of a task, if it can reach this service. */
   getInputUrl(taskId: string, name: string): string {
-    return createInputUrl(this.#options, { taskId, name });
+    return createTaskUrl(this.#options, 'input', taskId, name);
   }
 
-  /** Whether the vendor can reach this service. */
   isReachable(vendorUrl: string): boolean {
     const { configuration, baseUrl } = this.#options;
     const isLocal = [vendorUrl, baseUrl()].every((url) => isLoopbackHost(new URL(url).hostname));

@@ -22,7 +22,6 @@ export interface EngineOptions extends Pick<Context, 'database' | 'now' | 'log' 
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Creates the engine of a vendor. */
 export function createVendorEngine(
   settings: VendorSettings,
   { env, database, isSilent, ...shared }: EngineOptions,

@@ -2,13 +2,11 @@ import { isRecord } from '../../../contract/json.js';
 import type { VendorErrorForm, VendorTaskForm } from '../../configuration/vendor-profile.js';
 import type { RemoteFile } from '../remote/download-results.js';
 
-/** A file that a vendor made. */
 interface VendorFile extends RemoteFile {
   /** The vendor's id of the video, for extensions of it. */
   readonly id?: string | undefined;
 }
 
-/** The status of a task at a vendor. */
 export type VendorStatus =
   | { readonly state: 'running' }
   | { readonly state: 'failed'; readonly code?: string | undefined; readonly reason?: string | undefined }
@@ -63,7 +61,6 @@ export function parseStatus(
   return parseResults(body, { form, isVideo, isMarked });
 }
 
-/** Parses the results of a task that is done. */
 export function parseResults(
   body: unknown,
   { form, isVideo, isMarked }: Omit<StatusOptions, 'errors'>,

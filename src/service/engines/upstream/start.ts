@@ -165,7 +165,6 @@ async function findLostTask(
   }
 }
 
-/** The result of one request to start a task. */
 type SubmitOutcome =
   | { readonly kind: 'started'; readonly taskId: string; readonly credits?: number | undefined }
   | { readonly kind: 'done'; readonly status: Extract<VendorStatus, { state: 'done' }> }
@@ -178,7 +177,6 @@ type SubmitOutcome =
 /** When the service stops, how long it waits for an answer, to learn whether the task was started. */
 const ABORT_DELAY_MS = 5_000;
 
-/** Sends one request to start the task. */
 async function submitTask(task: UpstreamTask, path: string, body: RequestBody): Promise<SubmitOutcome> {
   const { vendor, job, signal } = task;
   const delayed = delayAbort(signal);

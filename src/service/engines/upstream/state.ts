@@ -7,9 +7,7 @@ const UpstreamState = z.object({
   added: z.record(z.string(), z.unknown()).optional(),
   /** The vendor was asked and may have started the task: whether it was known to honour keys, and when. */
   asked: z.object({ keyHonoured: z.boolean(), at: z.number().optional() }).optional(),
-  /** How often the vendor refused the key. */
   refusedKeys: z.int().optional(),
-  /** The vendor's id of the task. */
   taskId: z.string().optional(),
   /** Where it is cancelled, if not at the same path as all. */
   cancel: z.string().optional(),
