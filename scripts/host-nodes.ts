@@ -24,12 +24,13 @@ for (const given of positionals) {
     if (!module.startsWith('custom_nodes.')) answered.add(host_node_name);
 }
 
-// Pages of nodes of the editor and of tests, and those that are not named as the node is.
+// Pages of nodes of the editor and of tests, of classes that no release registers, and those that are not named as the node is.
 const NO_NODE =
-  /^(?:Note|MarkdownNote|Reroute|PrimitiveNode|TerminalLog|Deprecated.*|CombineHooks.*|.*SetDefaultAndCombine)$|TestNode$/;
-const folded = new Set([...answered].map((name) => name.toLowerCase()));
+  /^(?:Note|MarkdownNote|Reroute|PrimitiveNode|TerminalLog|Deprecated.*|CombineHooks.*|.*SetDefaultAndCombine|CLIPAdd|CLIPSubtract|GeminiImage|SetModelHooksOnCond)$|TestNode$/;
+const foldName = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+const folded = new Set([...answered].map(foldName));
 const pages = values.documented ? readFileSync(values.documented, 'utf8').split(/\r?\n/).filter(Boolean) : [];
-const documented = pages.filter((name) => !NO_NODE.test(name) && !folded.has(name.toLowerCase()));
+const documented = pages.filter((name) => !NO_NODE.test(name) && !folded.has(foldName(name)));
 
 const last = releases.at(-1);
 writeFileSync(

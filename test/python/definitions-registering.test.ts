@@ -242,6 +242,24 @@ class A(Base): CATEGORY = "x"
 class B(Base): CATEGORY = "x"`,
     ],
     [
+      'names that are set on a class, whatever its body says',
+      `classes = []
+def make(kind):
+  class Made:
+    CATEGORY = "x"
+    __name__ = "Body"
+  Made.__name__ = "{}".format(kind)
+  classes.append(Made)
+def change(kind):
+  class Made: CATEGORY = "x"
+  setattr(Made, "__name__", "%s" % kind)
+  classes.append(Made)
+make("A")
+change("B")
+class Body: __name__ = "A"
+NODE_CLASS_MAPPINGS = {one.__name__: one for one in classes if Body.__name__ == "Body"}`,
+    ],
+    [
       'a list of the subclasses of a class',
       'class Base: pass\nclass A(Base): pass\nclass B(Base): pass\nNODE_CLASS_MAPPINGS = {c.__name__: c for c in Base.__subclasses__()}',
     ],
@@ -276,6 +294,21 @@ NODE_CLASS_MAPPINGS = registry.classes`,
     ],
   ])('%s', async (_, root) => {
     expect(await readNames({ '__init__.py': root })).toEqual(['A', 'B']);
+  });
+
+  it('names what a metaclass registers before there is a class', async () => {
+    const root = `found = {}
+class Meta(type):
+  def __new__(meta, name, bases, attributes):
+    found[name] = super().__new__(meta, name, bases, attributes)
+    return found[name]
+class A(metaclass=Meta): CATEGORY = "x"
+NODE_CLASS_MAPPINGS = found`;
+    const { nodes, unresolved } = await readPackCode({ '__init__.py': root });
+    expect([nodes.map(({ name }) => name), unresolved.map(({ what }) => what)]).toEqual([
+      ['A'],
+      ['the class of "A" is computed at run time: super().__new__(meta, name, bases, attributes)'],
+    ]);
   });
 
   it('an extension whose list is found in the folders of the pack', async () => {

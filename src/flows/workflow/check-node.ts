@@ -21,6 +21,8 @@ export interface NodeProblem {
     | 'value'
     | 'position';
   readonly detail: string;
+  /** False if it may not matter, because nothing may run the node. */
+  readonly breaks?: boolean;
 }
 
 /** A definition as far as it is known. */
@@ -83,8 +85,9 @@ function checkInputs(
     if (!required || node.links.has(name) || values.has(name) || DYNAMIC.test(type)) continue;
     // What leads to no result is not run, but a new input was connected nowhere.
     const isNew = before?.inputs !== undefined && !before.inputs.has(name);
-    if (!node.sockets || (isSocket(node, name, input) && (node.isUsed || isNew)))
-      problems.push({ problem: 'input missing', detail: `${name}: ${type} is required and not given` });
+    if (node.sockets && (!isSocket(node, name, input) || (node.isUsed === false && !isNew))) continue;
+    const breaks = !node.sockets || node.isUsed !== undefined || isNew;
+    problems.push({ problem: 'input missing', detail: `${name}: ${type} is required and not given`, breaks });
   }
   // Packs add inputs in the editor, so one is lost only if the version that the workflow was saved with had it.
   const lost = (name: string) => !isOpen && !inputs.has(name) && before?.inputs?.has(name);

@@ -99,7 +99,7 @@ function checkOne(
     const subject = { file, node: node.id, host_node_name: node.name, pack };
     if (finding) return [{ ...subject, ...finding }];
     if (!definition) return [];
-    return checkNode({ node, definition, before, find }).map((one) => ({ ...subject, ...one, breaks: true }));
+    return checkNode({ node, definition, before, find }).map((one) => ({ ...subject, breaks: true, ...one }));
   });
   return mergeByPack(found);
 }

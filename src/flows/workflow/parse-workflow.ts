@@ -33,7 +33,8 @@ export interface WorkflowNode {
   /** The inputs that the editor shows as sockets; undefined in the format of the API, which has all inputs by name. */
   readonly sockets: ReadonlySet<string> | undefined;
   readonly links: ReadonlyMap<string, Link>;
-  readonly isUsed: boolean;
+  /** Whether its result is used; undefined if it only leads to nodes whose outputs nothing takes, which may not run. */
+  readonly isUsed: boolean | undefined;
   /** Saved values by input. */
   readonly values: ReadonlyMap<string, unknown> | undefined;
   /** Saved values by position. */
@@ -157,16 +158,53 @@ function readGraph(graph: Fields, path: string): WorkflowNode[] {
   const nodes = raw.map((node, at) => ({ ...node, id: String(node.id ?? at) }));
   const byId = new Map(nodes.map((node) => [node.id, node as Fields]));
   const links = new Map<string, Link>();
-  const used = new Set<string>();
+  const sources = new Map<string, string[]>();
   for (const link of Array.isArray(graph.links) ? graph.links : []) {
     const one = readLink(link);
     if (!one) continue;
     const isOfNode = one.from !== SUBGRAPH_INPUT;
     links.set(one.id, { from: isOfNode ? path + one.from : undefined, slot: one.slot, type: one.type });
     // What only feeds a muted node is not run.
-    if (byId.get(one.to)?.mode !== MUTED) used.add(one.from);
+    if (byId.get(one.to)?.mode === MUTED) continue;
+    const known = sources.get(one.to);
+    if (known) known.push(one.from);
+    else sources.set(one.to, [one.from]);
   }
-  return nodes.map((node) => readNode(node, path, links, used.has(node.id)));
+  const inputs = new Map([...links].map(([id, link]) => [id, followReroutes(link, path, byId, links)]));
+  const used = new Set([...sources.values()].flat());
+  // What has no outputs is there to be run, and so is what a subgraph hands out.
+  const isResult = (id: string) => listRecords(byId.get(id)?.outputs).length === 0;
+  const run = new Set<string>();
+  const pending = [...sources.keys()].filter(isResult);
+  for (let id = pending.pop(); id !== undefined; id = pending.pop())
+    for (const from of sources.get(id) ?? [])
+      if (!run.has(from)) {
+        run.add(from);
+        pending.push(from);
+      }
+  return nodes.map((node) =>
+    readNode(node, path, inputs, run.has(node.id) || (used.has(node.id) && undefined)),
+  );
+}
+
+const MAX_REROUTES = 100;
+
+/** A link begins where its reroutes do: what they recorded may be the type of an older version. */
+function followReroutes(
+  link: Link,
+  path: string,
+  byId: ReadonlyMap<string, Fields>,
+  links: ReadonlyMap<string, Link>,
+): Link {
+  let found = link;
+  for (let left = MAX_REROUTES; left > 0; left -= 1) {
+    const node = byId.get(found.from?.slice(path.length) ?? '');
+    const before =
+      node?.type === 'Reroute' ? links.get(String(listRecords(node.inputs)[0]?.link)) : undefined;
+    if (!before) break;
+    found = before;
+  }
+  return found;
 }
 
 function readLink(link: unknown) {
@@ -183,7 +221,7 @@ function readNode(
   node: Fields & { readonly id: string },
   path: string,
   all: ReadonlyMap<string, Link>,
-  isUsed: boolean,
+  isUsed: boolean | undefined,
 ): WorkflowNode {
   const properties = isRecord(node.properties) ? node.properties : {};
   const inputs = listRecords(node.inputs);

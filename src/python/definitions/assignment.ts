@@ -13,6 +13,7 @@ import {
   isObject,
   type Machine,
   replaceMissing,
+  toAttributeKey,
   type Value,
 } from './values.js';
 
@@ -55,7 +56,7 @@ export function setTarget(target: Expression, value: Value, frame: Frame): void 
   } else if (target.kind === 'attribute') {
     const object = evaluate(target.object, frame);
     const names = getNames(object);
-    if (names) setEntry(names, target.name, value, frame.machine);
+    if (names) setEntry(names, toAttributeKey(object, target.name), value, frame.machine);
   }
 }
 

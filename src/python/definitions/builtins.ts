@@ -19,6 +19,7 @@ import {
   isMany,
   isObject,
   type Machine,
+  toAttributeKey,
   type Value,
 } from './values.js';
 
@@ -157,10 +158,10 @@ export const builtins: Record<string, Imitation> = {
   all: createQuantifier(false),
   hasattr: ({ list: [object, name] }, machine) =>
     object === undefined || typeof name !== 'string' ? undefined : hasAttribute(object, name, machine),
-  setattr: ({ list: [object, name, value] }, machine) => {
-    const names = object === undefined ? undefined : getNames(object);
+  setattr: ({ list: [object = null, name, value] }, machine) => {
+    const names = getNames(object);
     if (names) machine.branches.touch(names);
-    if (value !== undefined && typeof name === 'string') names?.set(name, value);
+    if (value !== undefined && typeof name === 'string') names?.set(toAttributeKey(object, name), value);
     return null;
   },
   callable: ({ list: [value] }) =>

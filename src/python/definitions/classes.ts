@@ -17,10 +17,13 @@ export function tellBases(made: ClassValue, options: Map<string, Value>, machine
   const [, ...line] = listAncestry(made).filter((one) => one.kind === 'class');
   for (const base of made.bases) if (isKind(base, 'class')) base.heirs.push(made);
   made.metaclass = options.get('metaclass') ?? line.find((one) => one.metaclass !== undefined)?.metaclass;
-  const start = isKind(made.metaclass, 'class') ? findAttribute(made.metaclass, '__init__') : undefined;
-  const attributes = createDict(made.attributes);
-  if (isKind(start, 'function'))
-    machine.call(start, createArguments([made, made.name, createList(made.bases), attributes], made.name));
+  const { metaclass } = made;
+  // The class that `__new__` makes is not followed, but what it registers is reported.
+  for (const [hook, self] of [['__new__', metaclass] as const, ['__init__', made] as const]) {
+    const called = isKind(metaclass, 'class') ? findAttribute(metaclass, hook) : undefined;
+    const given = [self as Value, made.name, createList(made.bases), createDict(made.attributes)];
+    if (isKind(called, 'function')) machine.call(called, createArguments(given, made.name));
+  }
   const hook = line.map((one) => one.attributes.get('__init_subclass__')).find((one) => one !== undefined);
   if (isKind(hook, 'function')) machine.call(hook, { ...createArguments([made], made.name), named: options });
 }

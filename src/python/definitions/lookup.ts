@@ -17,6 +17,7 @@ import {
   type ModuleValue,
   replaceMissing,
   type Scope,
+  toAttributeKey,
   type Value,
 } from './values.js';
 
@@ -79,7 +80,8 @@ function findClassAttribute(
   text: string,
   machine: Machine,
 ): Value | undefined {
-  if (name === '__name__' || name === '__qualname__') return object.name;
+  const key = toAttributeKey(object, name);
+  if (key !== name) return object.attributes.get(key) ?? object.name;
   if (name === '__doc__') return object.attributes.get('__doc__') ?? null;
   if (name === '__module__') return object.path === '' ? undefined : machine.loadFile(object.path)?.name;
   if (name === '__subclasses__') return createNative(() => createList([...object.heirs]), text);

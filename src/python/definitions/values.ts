@@ -276,7 +276,13 @@ export function isMany(value: Value): boolean {
   return isKind(value, 'unknown') && value.many === true;
 }
 
+/** The key of an attribute: `__name__` that is set on a class is its name, and in its body an attribute as any other. */
+export function toAttributeKey(object: Value, name: string): string {
+  return isKind(object, 'class') && (name === '__name__' || name === '__qualname__') ? `type.${name}` : name;
+}
+
 /** The names that an assignment to an attribute changes. */
+
 export function getNames(object: Value): Map<string, Value> | undefined {
   if (!isObject(object)) return undefined;
   if (object.kind === 'class' || object.kind === 'instance') return object.attributes;

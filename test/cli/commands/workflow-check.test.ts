@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
+import type { WorkflowFinding } from '../../../src/flows/workflow/check-workflows.js';
 import { refreshListing } from '../../../src/service/registry/listed-host-nodes.js';
 import { homeForTest, regen, type Surroundings } from '../../support/cli.js';
 import { comfyRegistryForTest } from '../../support/comfy-registry.js';
@@ -137,6 +138,28 @@ describe('workflow check', () => {
   ])('finds %s', async (_, sharpen, finding) => {
     const { exit, answer } = await check(createFlow(sharpen));
     expect([exit, describeFindings(answer)]).toEqual([6, [finding]]);
+  });
+
+  it('notes an input that is missing where nothing may run the node', async () => {
+    const last = { id: 3, type: 'Glow', properties: LIGHT, outputs: [{ name: 'IMAGE', links: null }] };
+    const flow = createFlow({ inputs: [{ name: 'image', type: 'IMAGE', link: null }] });
+    flow.nodes = [...flow.nodes.filter(({ id }) => id !== 3), last];
+    const { exit, answer } = await check(flow);
+    expect([exit, answer.findings.map(({ problem, breaks }: WorkflowFinding) => [problem, breaks])]).toEqual([
+      0,
+      [['input missing', false]],
+    ]);
+  });
+
+  it('takes the type of an output that reroutes hand on, not the type that they recorded', async () => {
+    const reroute: EditorNode = { id: 4, type: 'Reroute', inputs: [{ name: '', link: 12 }] };
+    const links = [
+      [12, 1, 0, 4, 0, '*'],
+      [10, 4, 0, 2, 0, 'OLD_IMAGE'],
+      [11, 2, 0, 3, 0, 'IMAGE'],
+    ];
+    const { exit, answer } = await check(createFlow({}, [reroute], { links }));
+    expect([exit, answer.findings]).toEqual([0, []]);
   });
 
   it('does not look at the values of muted and bypassed nodes, but names their packs', async () => {

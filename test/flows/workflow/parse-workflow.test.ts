@@ -67,3 +67,44 @@ it('refuses what is no workflow, too large or nested too deeply', () => {
   ];
   for (const value of wrong) expect(() => parse(value)).toThrow(NotAWorkflow);
 });
+
+it('lets links begin where their reroutes do, also those that lead in a circle', () => {
+  const reroute = (id: number, link: number) => ({ id, type: 'Reroute', inputs: [{ name: '', link }] });
+  const take = (id: number, link: number) => ({ id, type: 'B', inputs: [{ name: 'in', link }] });
+  const nodes = [{ id: 1, type: 'A' }, reroute(2, 1), reroute(3, 2), take(4, 3), reroute(5, 4), take(6, 5)];
+  const links = [
+    [1, 1, 2, 2, 0, '*'],
+    [2, 2, 0, 3, 0, 'OLD'],
+    [3, 3, 0, 4, 0, 'OLD'],
+    [4, 5, 0, 5, 0, 'OLD'],
+    [5, 5, 0, 6, 0, 'OLD'],
+  ];
+  const found = parse({ nodes, links }).nodes.map(({ id, links }) => [id, links.get('in')]);
+  expect(found).toEqual([
+    ['1', undefined],
+    ['4', { from: '1', slot: 2, type: '*' }],
+    ['6', { from: '5', slot: 0, type: 'OLD' }],
+  ]);
+});
+
+it('tells results that are used from those that lead only to outputs that nothing takes', () => {
+  const outputs = [{ name: 'OUT' }];
+  const nodes = [
+    { id: 1, type: 'Used', outputs },
+    { id: 2, type: 'Save' },
+    { id: 3, type: 'Unsure', outputs },
+    { id: 4, type: 'Last', outputs },
+    { id: 5, type: 'Muting', outputs },
+    { id: 6, type: 'Muted', mode: 2 },
+  ];
+  const links = [
+    [1, 1, 0, 2, 0],
+    [2, 3, 0, 4, 0],
+    [3, 4, 1, 3, 0],
+    [4, 5, 0, 6, 0],
+  ];
+  expect(
+    parse({ nodes, links: links.slice(0, 2).concat(links.slice(3)) }).nodes.map(({ isUsed }) => isUsed),
+  ).toEqual([true, false, undefined, false, false, false]);
+  expect(parse({ nodes, links }).nodes[3]?.isUsed).toBeUndefined();
+});
