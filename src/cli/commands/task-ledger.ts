@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry, isKind, readTask, requireKind, toTask } from '../../flows/tasks/task.js';
-import { describeState, findEnd } from '../../flows/tasks/task-state.js';
+import { describeState, findEnd, parseState, taskStates } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readNumber, readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction } from '../command/confirm.js';
 import { runInParallel } from '../command/parallel.js';
@@ -28,7 +28,7 @@ export const view = (): View[] => [
     flags: {
       '--state <choice>': {
         description: 'Only tasks in this state; can be repeated',
-        choices: ['queued', 'running', 'done', 'failed', 'gone'],
+        choices: [...taskStates],
         repeat: true,
       },
       '--kind <text>': 'Only image or video tasks, or those of one command such as relight',
@@ -122,9 +122,11 @@ async function refreshTasks(context: Context, entries: readonly Entry[]): Promis
 }
 
 function readFilter(flags: FlagValues, now: number): (entry: Entry) => boolean {
-  const states = (flags.state ?? []) as readonly string[];
-  const wrong = states.find((state) => !STATES.includes(state));
-  if (wrong !== undefined) throw usage(`--state must be one of ${STATES.join(', ')}, not '${wrong}'.`);
+  const states = ((flags.state ?? []) as readonly string[]).map((word) => {
+    const state = parseState(word);
+    if (state === undefined) throw usage(`--state must be one of ${taskStates.join(', ')}, not '${word}'.`);
+    return state;
+  });
   const kind = readText(flags, 'kind');
   requireKind(kind, `--kind ${kind}`);
   const service = readText(flags, 'service');
@@ -135,8 +137,6 @@ function readFilter(flags: FlagValues, now: number): (entry: Entry) => boolean {
     (service === undefined || entry.service.includes(service)) &&
     Date.parse(entry.created_at) >= since;
 }
-
-const STATES: readonly string[] = ['queued', 'running', 'done', 'failed', 'gone'];
 
 /** Reads `24h` or a date as milliseconds since 1970. */
 function readSince(text: string | undefined, now: number): number {

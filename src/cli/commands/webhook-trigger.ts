@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { type WebhookEvent, type webhookEvents, webhookStates } from '../../contract/events.js';
+import { parseState } from '../../flows/tasks/task-state.js';
 import { createWebhookHeaders } from '../../wire/webhook-signature.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
@@ -23,7 +24,8 @@ export const view = (): View => ({
       choices: Object.keys(webhookStates),
     },
     '--state <state>': {
-      description: 'State of the task (default: that of a task that is done)',
+      description:
+        'State of the task, in any case; done, running and failed are understood, too (default: done)',
       choices: Object.values(webhookStates).flat(),
     },
     ...secretFileFlag,
@@ -62,8 +64,8 @@ function readOptions({ flags }: Needs<'flags'>) {
   const given = readText(flags, 'event');
   const events = Object.entries(webhookStates) as [WebhookEvent, readonly string[]][];
   const possible = events.filter(([name]) => given === undefined || name === given);
-  const found = possible.find(([, states]) => state === undefined || states.includes(state));
   const states = possible.flatMap(([, states]) => states);
+  const found = state === undefined ? possible[0]?.[1][1] : findState(states, state);
   const problems = [
     ...(to === undefined ? ['--to <url> is required.'] : []),
     ...(possible.length === 0 ? [`--event must be one of ${Object.keys(webhookStates).join(', ')}.`] : []),
@@ -72,8 +74,19 @@ function readOptions({ flags }: Needs<'flags'>) {
       : []),
   ];
   if (problems.length > 0 || !to || !found) throw usage(problems.join(' '));
-  const [event, [, done]] = found;
-  return { to: new URL(to), event, state: state ?? (done as string) };
+  const [event] = possible.find(([, states]) => states.includes(found)) as [WebhookEvent, unknown];
+  return { to: new URL(to), event, state: found };
+}
+
+/** Finds a state as it is written, in another case, or by its meaning. */
+function findState(states: readonly string[], text: string): string | undefined {
+  const isSame = (one: string) => one.toLowerCase() === text.toLowerCase();
+  const meaning = parseState(text);
+  return (
+    states.find((one) => one === text) ??
+    states.find(isSame) ??
+    states.find((one) => meaning !== undefined && parseState(one) === meaning)
+  );
 }
 
 function describeRetry(status: number): string {

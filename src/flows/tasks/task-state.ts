@@ -50,14 +50,29 @@ function readFigures(task: object): TaskFigures {
   return { ...(credits !== undefined && { credits }), ...(seed !== undefined && { seed }) };
 }
 
-const QUEUED_STATES = ['CREATED', 'created', 'queueing'];
+/** The states in the words of a person, with those of services, which differ for images and videos. */
+const STATES = {
+  queued: ['created', 'queueing'],
+  running: ['in_progress', 'processing'],
+  done: ['completed', 'success'],
+  failed: [],
+  gone: [],
+} as const;
+type State = keyof typeof STATES;
+export const taskStates = Object.keys(STATES) as readonly State[];
 
-/** The state in the words of a person; services use different ones for images and videos. */
-export function describeState(state = ''): 'queued' | 'running' | 'done' | 'failed' | 'gone' {
+/** Reads a state that a person wrote, in any spelling of any service. */
+export function parseState(text: string): State | undefined {
+  const word = text.toLowerCase();
+  return taskStates.find((state) => state === word || STATES[state].some((one) => one === word));
+}
+
+/** The state in the words of a person. */
+export function describeState(state = ''): State {
   if (state === 'GONE') return 'gone';
   const end = findEnd(state);
   if (end) return end === 'well' ? 'done' : 'failed';
-  return QUEUED_STATES.includes(state) ? 'queued' : 'running';
+  return parseState(state) === 'queued' ? 'queued' : 'running';
 }
 
 const ENDS: Readonly<Record<string, 'well' | 'badly'>> = {

@@ -45,6 +45,18 @@ test('task list asks services about tasks that were last seen queued or running'
   expect(double.looks).toEqual(asked);
 });
 
+test('task list takes the states of services in any case, and names its own when it does not know one', async () => {
+  const { run, double, id } = await startedTaskForTest();
+  const list = async (state: string) =>
+    JSON.parse((await run(['task', 'list', '--state', state, '--json'])).stdout).length;
+  double.endAll();
+  await run(['task', 'wait', id]);
+  expect([await list('success'), await list('Completed')]).toEqual([1, 1]);
+  expect([await list('queueing'), await list('IN_PROGRESS'), await list('FAILED')]).toEqual([0, 0, 0]);
+  const { exit, stderr } = await run(['task', 'list', '--state', 'toString']);
+  expect([exit, stderr]).toEqual([2, expect.stringContaining('queued, running, done, failed, gone')]);
+});
+
 test('a task is found by a file that it saved, from the folder of the file', async () => {
   const { run, id } = await startedTaskForTest();
   await run(['task', 'wait', '@last', '-o', 'lit.png']);

@@ -32,6 +32,20 @@ function generalizeBody(body: Answered): Answered {
 }
 
 describe('webhook trigger', () => {
+  it.each([
+    [['--state', 'completed'], 'image.task.updated', 'COMPLETED'],
+    [['--state', 'Success'], 'video.task.updated', 'success'],
+    [['--state', 'done'], 'image.task.updated', 'COMPLETED'],
+    [['--state', 'running', '--event', 'video.task.updated'], 'video.task.updated', 'processing'],
+    [['--state', 'FAILED', '--event', 'video.task.updated'], 'video.task.updated', 'failed'],
+    [['--state', 'completed', '--event', 'video.task.updated'], 'video.task.updated', 'success'],
+    [['--event', 'video.task.updated'], 'video.task.updated', 'success'],
+  ])('understands the state of %j', async (flags, event, state) => {
+    const { url } = await receiverForTest();
+    const { stdout, stderr } = await triggerWebhook(url, ...flags);
+    expect(JSON.parse(stdout), stderr).toMatchObject({ event, state });
+  });
+
   it('sends the bodies and headers that the service sends, in each of its states', async () => {
     const { url, received } = await receiverForTest();
     for (const state of Object.values(webhookStates).flat()) {
@@ -129,7 +143,7 @@ describe('webhook trigger', () => {
 
   it('reports all problems of its flags and sends nothing', async () => {
     const { url, received } = await receiverForTest();
-    const wrong = await regen(['webhook', 'trigger', '--event', 'video.task.updated', '--state', 'FAILED'], {
+    const wrong = await regen(['webhook', 'trigger', '--event', 'video.task.updated', '--state', 'burnt'], {
       env,
     });
     expect(wrong.exit).toBe(2);
