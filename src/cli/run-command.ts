@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { regen, say } from '../contract/schema/message.js';
+import type { Problem } from '../contract/schema/schema-types.js';
 import { Ledger } from '../flows/tasks/ledger.js';
 import {
   type ArgumentValues,
@@ -82,7 +83,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
       else await output.note(hint ? say`Interrupted. ${hint}` : 'Interrupted.');
       return exit;
     }
-    const failure = await describeFailure(error, asked, services);
+    const failure = await describeFailure(await locateError(error, asked, system), asked, services);
     await output.failure(failure);
     return failure.facts.exit;
   } finally {
@@ -230,6 +231,20 @@ const TOKEN_SOURCES = [
   ...['--token-file', 'REGEN_TOKEN', 'REGEN_ADMIN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE', 'REGEN_PUBLISH_TOKEN'],
   'REGEN_KEY_FILE',
 ];
+
+/** Adds lines to the problems of a configuration file. */
+async function locateError(
+  error: unknown,
+  asked: ParsedCommand | undefined,
+  { cwd }: System,
+): Promise<unknown> {
+  const { code, problems } = error as { code?: string; problems?: readonly Problem[] };
+  const file = asked && readText(asked.flags, 'config');
+  if (code !== 'invalid_configuration' || !problems || file === undefined) return error;
+  const { locateProblems } = await import('./connect/service-configuration.js');
+  const from = readText(asked?.flags ?? {}, 'from') ?? '';
+  return { code, problems: await locateProblems(problems, resolve(cwd, from, file)) };
+}
 
 async function describeFailure(
   error: unknown,

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { readFolderFile } from '../../disk/folder-file.js';
 import { MAX_TEXT_BYTES } from '../../pack/pack-text.js';
 import { findSecretFileKind } from '../../pack/secrets.js';
+import { findNearest } from '../../wire/nearest.js';
 import type { Flag, FlagValues } from '../command/command.js';
 import { usage } from '../terminal/failure.js';
 
@@ -81,7 +82,8 @@ function readFlags(path: string, defaults: Record<string, unknown>, known: reado
   const flags: Record<string, string | boolean> = {};
   for (const [name, value] of Object.entries(defaults)) {
     const flag = known.find((one) => one.name === name && !NEVER_BY_DEFAULT.includes(name));
-    if (!flag) throw usage(`${name} in [tool.regen] of ${path} cannot be set there.`, explainKnown(known));
+    if (!flag)
+      throw usage(`${name} in [tool.regen] of ${path} cannot be set there.`, explainKnown(name, known));
     const isValid = flag.value ? ['string', 'number'].includes(typeof value) : typeof value === 'boolean';
     if (!isValid)
       throw usage(`${name} in [tool.regen] of ${path} must be ${flag.value ? 'a text' : 'true or false'}.`);
@@ -107,7 +109,9 @@ function findOwnFile(path: string, file: string): string {
   return real;
 }
 
-function explainKnown(known: readonly Flag[]): string {
-  const names = known.filter(({ name, hidden }) => !hidden && !NEVER_BY_DEFAULT.includes(name));
-  return `Keys are profile, ${[...new Set(names.map(({ name }) => name))].join(', ')}.`;
+function explainKnown(name: string, known: readonly Flag[]): string {
+  const open = known.filter((one) => !one.hidden && !NEVER_BY_DEFAULT.includes(one.name));
+  const names = ['profile', ...new Set(open.map((one) => one.name))];
+  const near = findNearest(name, names);
+  return `${near ? `Did you mean ${near}? ` : ''}Keys are ${names.join(', ')}.`;
 }

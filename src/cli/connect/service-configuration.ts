@@ -1,6 +1,8 @@
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { isRecord } from '../../contract/json.js';
 import { namingNames } from '../../contract/naming/load-naming.js';
+import { say } from '../../contract/schema/message.js';
+import type { Problem } from '../../contract/schema/schema-types.js';
 import { readGivenFile, UnfitFileError } from '../../disk/folder-file.js';
 import { usage } from '../terminal/failure.js';
 
@@ -15,6 +17,20 @@ export async function readConfiguration(path: string): Promise<Readonly<Record<s
   const value = await readDocument(path);
   if (!isRecord(value)) throw usage(`${path} is not a configuration: it must be an object.`);
   return resolvePaths(value, dirname(path));
+}
+
+/** Adds the line of the file to each problem that a service found with its configuration. */
+export async function locateProblems(problems: readonly Problem[], path: string): Promise<Problem[]> {
+  const text = path.endsWith('.toml') ? await readFileText(path) : '';
+  const { createLineFinder } = await import('./toml-lines.js');
+  const findLine = await createLineFinder(text);
+  return problems.map(({ path: setting, message }) => {
+    const line = findLine(setting);
+    return {
+      path: setting,
+      message: line ? say`${message} (${basename(path)}, line ${String(line)})` : message,
+    };
+  });
 }
 
 /** Resolves the paths in settings, which are not validated yet. */

@@ -254,6 +254,41 @@ it('serve init writes a file in which settings can be uncommented, and keeps an 
   expect((await regen(['serve', 'init'], { cwd: folder })).exit).toBe(5);
 });
 
+it('each problem of a configuration has its line, and the name that may be meant', async () => {
+  const config = writeConfiguration(
+    'regen.toml',
+    `prot = 3
+port = "many"
+"quotas".creditsPerMonth = -1
+
+[webhooks]
+allowedNetworks = [
+  "10.0.0.0/8",
+  "nonsense",
+]
+
+[[publish.issuers]]
+issuer = "https://one.example.com"
+[[publish.issuers]]
+issuer = "http://two.example.com"
+`,
+  );
+  const { exit, stderr } = await regen(['serve', '--config', config, '--check']);
+  expect(exit).toBe(2);
+  expect(stderr).toContain('prot is not a setting (did you mean port?) (regen.toml, line 1)');
+  expect(stderr).toMatch(/port must be .* \(regen\.toml, line 2\)/);
+  expect(stderr).toMatch(/quotas\.creditsPerMonth must be .* \(regen\.toml, line 3\)/);
+  expect(stderr).toMatch(/webhooks\.allowedNetworks\.1 must be .* \(regen\.toml, line 6\)/);
+  expect(stderr).toMatch(/publish\.issuers\.1\S* .*\(regen\.toml, line 1[34]\)/);
+  const single = await regen([
+    'serve',
+    '--config',
+    writeConfiguration('one.toml', '\n\nprot = 3\n'),
+    '--check',
+  ]);
+  expect(single.stderr).toContain('prot is not a setting (did you mean port?) (one.toml, line 3).');
+});
+
 it('every default that serve init and the page of settings show is the one in effect', async () => {
   const folder = folderForTest();
   await regen(['serve', 'init', join(folder, 'regen.toml')]);
