@@ -1,5 +1,6 @@
 import {
   describeSetting,
+  formatPath,
   formatStandard,
   listSettings,
   type Setting,
@@ -42,7 +43,7 @@ function formatChapter(name: string, settings: readonly Setting[]): string {
   const rows = settings.map((setting) => {
     const { path, variable, field } = setting;
     const standard = setting.standard === undefined ? '' : `\`${formatStandard(setting)}\``;
-    return `| \`${path.join('.')}\`<br>\`${variable}\` | ${escapePipes(describeSetting(field).join(' '))} | ${standard} |`;
+    return `| \`${formatPath(path)}\`<br>\`${variable}\` | ${escapePipes(describeSetting(field).join(' '))} | ${standard} |`;
   });
   const title = name === '' ? 'General' : name;
   return [

@@ -73,23 +73,24 @@ describe('the rooms of src', () => {
    */
   const mostLines: Record<string, number> = {
     // Descriptions of operations: trusts, statements, tasks, sign-in to pages, public changes, limits of keys, tools.
-    contract: 5_680,
+    contract: 5_690,
     // Addresses of engines that an operator names, the port that is written once, and the protocol of agents.
     wire: 710,
     disk: 1_140,
     // How another service writes requests and answers is in one place here.
     client: 2_325,
-    // Unpacking into a host, scaffolding, and packing the source of a version to compare it.
-    pack: 3_230,
-    python: 6_695,
+    // Unpacking into a host in windows of 64 kB, scaffolding, and packing the source of a version to compare it.
+    pack: 3_290,
+    // Names that are set on a class.
+    python: 6_710,
     // Installing, locking and auditing packs; checking workflows; verifying what a service signed.
-    flows: 5_235,
+    flows: 5_300,
     library: 230,
     preview: 1_790,
     // Commands for all of these, answers as cards, tools for agents, and scripts with a budget.
-    cli: 19_135,
+    cli: 19_190,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed.
-    service: 25_220,
+    service: 25_260,
   };
 
   test('have no more lines than what they do is worth', () => {

@@ -1,5 +1,10 @@
 const STATUS_NAME = /^(?:NodeVersion|Node|Publisher|HostNode)(?:Status|Policy)([A-Z]\w*)$/;
 
+/** The last part of the name of a status or policy, as sentences have it: `Flagged`; any other text stays as it is. */
+export function readStatusWord(name: string): string {
+  return STATUS_NAME.exec(name)?.[1] ?? name;
+}
+
 /** The short name of a status or policy: `flagged`, `local-only`; undefined for any other text. */
 export function shortenStatus(name: string): string | undefined {
   const word = STATUS_NAME.exec(name)?.[1];

@@ -51,7 +51,7 @@ export interface FileReader {
 export interface ArchiveWriter {
   writeFolder(path: string): void;
   /** Receives a file in parts; an empty one has an empty part. @throws ArchiveRefusal */
-  writePart(path: string, mode: FileMode, part: Buffer, isFirst: boolean): void;
+  writePart(path: string, mode: FileMode, part: Buffer, isFirst: boolean): Promise<void>;
 }
 
 /**
@@ -185,7 +185,7 @@ interface Content {
 
 interface UnpackOptions {
   readonly keep: boolean;
-  readonly write: ((part: Buffer, isFirst: boolean) => void) | undefined;
+  readonly write: ((part: Buffer, isFirst: boolean) => Promise<void>) | undefined;
 }
 
 /** Entries of at most this size are decompressed in one step where nothing else waits: a stream takes longer. */
@@ -205,7 +205,7 @@ async function unpack(
   const kept: Buffer[] = [];
   let size = 0;
   let crc = 0;
-  const takeOne = (chunk: Buffer) => {
+  const takeOne = async (chunk: Buffer) => {
     const isFirst = size === 0;
     size += chunk.length;
     budget.spend(chunk.length);
@@ -213,10 +213,10 @@ async function unpack(
     crc = crc32(chunk, crc);
     hash.update(chunk);
     if (keep) kept.push(chunk);
-    if (chunk.length > 0) write?.(chunk, isFirst);
+    if (chunk.length > 0) await write?.(chunk, isFirst);
   };
   const take = async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) takeOne(chunk);
+    for await (const chunk of chunks) await takeOne(chunk);
   };
   const packed = zip.bytes(start, start + entry.compressedSize);
   if (entry.compressionMethod === 0) {
@@ -224,7 +224,7 @@ async function unpack(
   } else if (write && Math.max(entry.compressedSize, entry.uncompressedSize) <= MAX_STEP_BYTES) {
     const parts: Buffer[] = [];
     for await (const part of packed) parts.push(part);
-    takeOne(inflateWhole(Buffer.concat(parts), entry, refuse));
+    await takeOne(inflateWhole(Buffer.concat(parts), entry, refuse));
   } else {
     const inflate = createInflateRaw({ chunkSize: chooseChunkSize(entry.uncompressedSize) });
     try {
@@ -239,7 +239,7 @@ async function unpack(
     // Bytes after the end of the deflate stream are not unpacked, so they would not be checked.
     if (inflate.bytesWritten !== entry.compressedSize) throw refuse('has extra bytes after its content');
   }
-  if (size === 0) write?.(Buffer.alloc(0), true);
+  if (size === 0) await write?.(Buffer.alloc(0), true);
   if (size !== entry.uncompressedSize) throw refuse('unpacks to fewer bytes than the archive says');
   // yauzl does not check this.
   if (crc !== entry.crc32) throw refuse('has damaged content: its checksum does not match');

@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFile, mkdirSync, writeFile } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { quoteName } from './path.js';
 import { type ArchiveLimits, type ArchiveWriter, type Inspection, inspectArchive } from './read-archive.js';
 import { ArchiveRefusal } from './zip.js';
@@ -21,25 +22,34 @@ export function unpackArchive(
   const makeFolder = (name: string, entry: string) => {
     if (made.has(name)) return;
     made.add(name);
-    attempt(entry, () => mkdirSync(name, { recursive: true }));
+    try {
+      mkdirSync(name, { recursive: true });
+    } catch (error) {
+      throw toRefusal(entry, error);
+    }
   };
   const writer: ArchiveWriter = {
     writeFolder: (name) => {
       refuseGit(name);
       makeFolder(join(folder, name), name);
     },
-    writePart: (name, mode, part, isFirst) => {
+    writePart: async (name, mode, part, isFirst) => {
       if (skips(name)) return;
       const file = join(folder, name);
-      if (!isFirst) return appendFileSync(file, part);
+      if (!isFirst) return extendFile(file, part);
       refuseGit(name);
       makeFolder(dirname(file), name);
       const options = { flag: 'wx', mode: mode === '100755' ? 0o777 : 0o666 };
-      attempt(name, () => writeFileSync(file, part, options));
+      await createFile(file, part, options).catch((error) => {
+        throw toRefusal(name, error);
+      });
     },
   };
   return inspectArchive(path, limits, undefined, writer);
 }
+
+// Threads create the files of several archives at the same time, which is most of the work.
+const [createFile, extendFile] = [promisify(writeFile), promisify(appendFile)];
 
 /** git runs programs that the files of a repository name, for anyone who asks it for the status of the folder. */
 function refuseGit(path: string): void {
@@ -49,12 +59,8 @@ function refuseGit(path: string): void {
     throw new ArchiveRefusal(`The entry ${quoteName(path)} belongs to a git repository.`);
 }
 
-/** An entry may have the name of another one, at least for this file system. */
-function attempt(entry: string, write: () => void): void {
-  try {
-    write();
-  } catch (error) {
-    if (!['EEXIST', 'ENOTDIR', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    throw new ArchiveRefusal(`The entry ${quoteName(entry)} has the name of another entry.`);
-  }
+/** An entry may have the name of another one, at least for this file system; other errors are returned unchanged. */
+function toRefusal(entry: string, error: unknown): unknown {
+  if (!['EEXIST', 'ENOTDIR', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return error;
+  return new ArchiveRefusal(`The entry ${quoteName(entry)} has the name of another entry.`);
 }

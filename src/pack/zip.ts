@@ -30,7 +30,7 @@ export interface Zip {
  * @throws ArchiveRefusal if it is not a zip
  */
 export async function openZip(handle: FileHandle, size: number): Promise<Zip> {
-  const reader = new BoundedReader(handle, size);
+  const reader = new WindowReader(handle, size);
   const file = await new Promise<ZipFile>((resolve, reject) => {
     const options = {
       autoClose: false,
@@ -38,7 +38,9 @@ export async function openZip(handle: FileHandle, size: number): Promise<Zip> {
       decodeStrings: false,
       validateEntrySizes: false,
     };
-    fromRandomAccessReader(reader, size, options, (error, zip) => (error ? reject(error) : resolve(zip)));
+    fromRandomAccessReader(new BoundedReader(reader), size, options, (error, zip) =>
+      error ? reject(error) : resolve(zip),
+    );
   }).catch((error: unknown) => {
     throw toRefusal(error, 'The file is not a zip archive, or is truncated');
   });
@@ -53,7 +55,7 @@ export async function openZip(handle: FileHandle, size: number): Promise<Zip> {
         throw toRefusal(error, "The archive's directory is damaged");
       }
     },
-    bytes: (start, end) => readRange(handle, start, end),
+    bytes: (start, end) => readRange(reader, start, end),
   };
 }
 
@@ -64,13 +66,53 @@ function toRefusal(error: unknown, sentence: string): unknown {
   return new ArchiveRefusal(`${sentence} (${error instanceof Error ? error.message : error}).`);
 }
 
-async function* readRange(handle: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
-  for (let position = start; position < end; ) {
-    const length = Math.min(64 * 1024, end - position);
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, position);
+interface Window {
+  readonly start: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Reads a file in windows, because each read wakes a thread, and descriptions and small files lie side by side: one window
+ * is in the directory, and one in the data.
+ */
+class WindowReader {
+  readonly #handle: FileHandle;
+  readonly size: number;
+  #windows: readonly Window[] = [];
+
+  constructor(handle: FileHandle, size: number) {
+    this.#handle = handle;
+    this.size = size;
+  }
+
+  /** Reads at least one byte, and at most `length`. Later reads do not change what it returns. */
+  async read(position: number, length: number): Promise<Buffer> {
+    // A description is in one window.
+    const end = position + Math.min(length, DESCRIPTION_BYTES);
+    const isIn = ({ start, bytes }: Window) => start <= position && end <= start + bytes.length;
+    const { start, bytes } = this.#windows.find(isIn) ?? (await this.#open(position));
+    return bytes.subarray(position - start, position - start + length);
+  }
+
+  async #open(start: number): Promise<Window> {
+    const buffer = Buffer.allocUnsafe(Math.min(WINDOW_BYTES, this.size - start));
+    const { bytesRead } = await this.#handle.read(buffer, 0, buffer.length, start);
     if (bytesRead === 0) throw new ArchiveRefusal('The archive was truncated while it was read.');
-    yield buffer.subarray(0, bytesRead);
-    position += bytesRead;
+    const opened = { start, bytes: buffer.subarray(0, bytesRead) };
+    // The oldest goes.
+    this.#windows = [opened, ...this.#windows.slice(0, 1)];
+    return opened;
+  }
+}
+
+const WINDOW_BYTES = 64 * 1024;
+const DESCRIPTION_BYTES = 1024;
+
+async function* readRange(reader: WindowReader, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let position = start; position < end; ) {
+    const part = await reader.read(position, end - position);
+    yield part;
+    position += part.length;
   }
 }
 
@@ -79,13 +121,11 @@ async function* readRange(handle: FileHandle, start: number, end: number): Async
  * inside a callback, which ends the process. Here they are normal errors.
  */
 class BoundedReader extends RandomAccessReader {
-  readonly #handle: FileHandle;
-  readonly #size: number;
+  readonly #reader: WindowReader;
 
-  constructor(handle: FileHandle, size: number) {
+  constructor(reader: WindowReader) {
     super();
-    this.#handle = handle;
-    this.#size = size;
+    this.#reader = reader;
   }
 
   override read(
@@ -95,14 +135,21 @@ class BoundedReader extends RandomAccessReader {
     position: number,
     callback: (error: Error | null, bytesRead?: number) => void,
   ): void {
-    if (position < 0 || position + length > this.#size) {
+    if (position < 0 || position + length > this.#reader.size) {
       setImmediate(callback, new Error('it points outside the file'));
       return;
     }
-    this.#handle.read(buffer, offset, length, position).then(
-      ({ bytesRead }) => callback(null, bytesRead),
+    this.#copy(buffer, offset, length, position).then(
+      (copied) => callback(null, copied),
       (error: Error) => callback(error),
     );
+  }
+
+  async #copy(buffer: Buffer, offset: number, length: number, position: number): Promise<number> {
+    let copied = 0;
+    while (copied < length)
+      copied += (await this.#reader.read(position + copied, length - copied)).copy(buffer, offset + copied);
+    return copied;
   }
 
   override close(callback: (error: Error | null) => void): void {

@@ -6,6 +6,9 @@ const facts = {
   version: '0.2.0',
   tags: ['v0.1.0', ''],
   locked: { '': {}, 'node_modules/zod': { integrity: 'sha512-x' } },
+  manifest: { name: 'regen-cli', description: 'A tool.', license: 'MIT', repository: { type: 'git' } },
+  workflow: 'permissions:\n  id-token: write\nsteps:\n  - run: npm publish --provenance\n',
+  published: ['0.1.0'],
 };
 
 it('lets a version with notes and a new number be released', () => {
@@ -34,7 +37,7 @@ it('refuses a version that is tagged or listed already', () => {
   expect(findReleaseProblems({ ...facts, tags: ['v0.2.0'] })).toEqual([
     'v0.2.0 is tagged already. Raise the version in package.json.',
   ]);
-  expect(findReleaseProblems({ ...facts, version: '0.1.0', tags: [] })).toEqual([
+  expect(findReleaseProblems({ ...facts, version: '0.1.0', tags: [], published: [] })).toEqual([
     'CHANGELOG.md lists 0.1.0 already. Raise the version in package.json.',
   ]);
 });
@@ -43,5 +46,28 @@ it('refuses a lock file with a package that is not pinned by its hash', () => {
   const locked = { ...facts.locked, 'node_modules/a/node_modules/@b/c': { version: '1.0.0' } };
   expect(findReleaseProblems({ ...facts, locked })).toEqual([
     expect.stringContaining('package-lock.json has no hash for @b/c.'),
+  ]);
+});
+
+it('refuses a package whose origin npm could not prove', () => {
+  expect(findReleaseProblems({ ...facts, manifest: { ...facts.manifest, repository: undefined } })).toEqual([
+    'package.json has no repository.',
+  ]);
+  expect(findReleaseProblems({ ...facts, manifest: { ...facts.manifest, private: true } })).toEqual([
+    expect.stringContaining('says private'),
+  ]);
+  expect(findReleaseProblems({ ...facts, workflow: 'steps:\n  - run: npm publish\n' })).toEqual([
+    expect.stringContaining("no '--provenance'"),
+    expect.stringContaining("no 'id-token: write'"),
+  ]);
+});
+
+it('refuses a version that the registry has, and says if it could not be asked', () => {
+  expect(findReleaseProblems({ ...facts, published: ['0.2.0'] })).toEqual([
+    '0.2.0 is published already. Raise the version in package.json.',
+  ]);
+  expect(findReleaseProblems({ ...facts, published: [] })).toEqual([]);
+  expect(findReleaseProblems({ ...facts, published: undefined })).toEqual([
+    'The registry could not be asked whether the name is free.',
   ]);
 });

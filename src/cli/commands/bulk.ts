@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
+import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import type { BulkItem } from '../../contract/version.js';
 import { toInvalidFailure } from '../command/request.js';
 import type { Needs } from '../connect/context.js';
@@ -75,7 +76,6 @@ function parsePairs(texts: readonly string[]): VersionPair[] {
 
 /** Parses `node@version`; undefined if it is something else. */
 export function parsePair(text: string): VersionPair | undefined {
-  const at = text.lastIndexOf('@');
-  const [node_id, version] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
+  const [node_id, version] = splitNodeVersion(text);
   return node_id && version ? { node_id, version } : undefined;
 }

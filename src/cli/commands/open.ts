@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ServiceError } from '../../client/errors.js';
+import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import { writePrivateFile } from '../../disk/private-file.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
@@ -56,9 +57,9 @@ function choosePage(named: string | undefined, publisher: string | undefined, ta
   if (tasks) return '/tasks';
   if (publisher !== undefined) return `/publishers/${encodeURIComponent(publisher)}`;
   if (named === undefined) return '/';
-  const [, node = named, version] = /^([^@]+)@(.+)$/.exec(named) ?? [];
+  const [node, version] = splitNodeVersion(named);
   const path = `/nodes/${encodeURIComponent(node)}`;
-  return version === undefined ? path : `${path}/versions/${encodeURIComponent(version)}`;
+  return !version ? path : `${path}/versions/${encodeURIComponent(version)}`;
 }
 
 /** @returns a link that signs in, if there is a sign-in and the service has such links */

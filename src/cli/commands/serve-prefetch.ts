@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { ClientError } from '../../client/errors.js';
+import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import { FlowError } from '../../flows/flow-error.js';
 import { findDownloadable } from '../../flows/install/download-archive.js';
@@ -100,6 +101,6 @@ async function readWanted(context: Context): Promise<Wanted[]> {
 }
 
 function parseWanted(line: string): Wanted {
-  const [node_id = '', version] = line.split('@');
+  const [node_id, version] = splitNodeVersion(line);
   return { node_id: node_id.trim(), ...(version?.trim() && { version: version.trim() }) };
 }

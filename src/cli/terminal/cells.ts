@@ -81,8 +81,11 @@ function formatValue(value: unknown): string {
 }
 
 function formatNested(value: unknown): string {
-  const fields = listFields(value).filter(([, text]) => text !== '' && !UUID.test(text));
-  return fields.map(([name, text]) => `${splitWords(name.replaceAll('.', ' '))} ${text}`).join(', ');
+  // A member is known by the name of the user.
+  const [name, role] = [readField(value, 'user.name'), readField(value, 'role')];
+  if (name && role) return `${name} (${role})`;
+  const fields = listFields(value).filter(([, text]) => text !== '');
+  return fields.map(([name, text]) => `${name} ${text}`).join(', ');
 }
 
 /**

@@ -1,8 +1,9 @@
 import rcompare from 'semver/functions/rcompare.js';
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
-import { isNodeId } from '../../contract/schema/node-id.js';
+import { isNodeId, splitNodeVersion } from '../../contract/schema/node-id.js';
 import { completeVersion, isSemanticVersion } from '../../contract/schema/semantic-version.js';
+import { shortenStatus } from '../../contract/status-names.js';
 import { FlowError } from '../flow-error.js';
 import type { NodeVersion } from '../publish/published.js';
 import { DOUBTFUL_STATES, type FindVersionOptions, findDownloadable } from './download-archive.js';
@@ -18,9 +19,8 @@ export interface WantedNode {
  * @throws FlowError
  */
 export function parseWantedNode(text: string): WantedNode {
-  const at = text.indexOf('@');
-  const nodeId = at < 0 ? text : text.slice(0, at);
-  const range = at < 0 ? undefined : text.slice(at + 1).trim();
+  const [nodeId, given] = splitNodeVersion(text);
+  const range = given?.trim();
   if (!isNodeId(nodeId)) throw new FlowError('usage', `'${text}' must be written as node or node@range.`);
   if (range === undefined || range === 'latest') return { nodeId };
   if (range === '' || range.length > 256 || validRange(range) === null)
@@ -46,9 +46,9 @@ export async function chooseVersion({
   const { client, nodeId, signal, allowed } = options;
   const listed = await client.version.list({ nodeId }, { signal });
   const fitting = listed.filter(({ version, status = ACTIVE, deprecated }) => {
-    const state = status.replace('NodeVersionStatus', '').toLowerCase();
-    const isAllowed = (one: string) => allowed?.has(one) === true;
-    const isOpen = (status === ACTIVE || isAllowed(state)) && (!deprecated || isAllowed('deprecated'));
+    const isAllowed = (one = '') => allowed?.has(one) === true;
+    const isOpen =
+      (status === ACTIVE || isAllowed(shortenStatus(status))) && (!deprecated || isAllowed('deprecated'));
     return isOpen && version !== undefined && satisfies(completeVersion(version), range);
   });
   const [best] = sortVersions(fitting);

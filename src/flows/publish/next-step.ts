@@ -1,4 +1,5 @@
 import { ClientError } from '../../client/errors.js';
+import { readStatusWord } from '../../contract/status-names.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { FlowError } from '../flow-error.js';
 import { compareUploaded, type NodeVersion, readVersion, type VersionContext } from './published.js';
@@ -72,7 +73,7 @@ export function toVerdictError(
   { nodeId }: Pick<VersionContext, 'nodeId'>,
   { version, status, status_reason }: NodeVersion,
 ): FlowError {
-  const verdict = (status ?? 'unknown').replace('NodeVersionStatus', '');
+  const verdict = readStatusWord(status ?? 'unknown');
   return new FlowError(
     'version_flagged',
     `${nodeId} ${version} is ${verdict}: ${status_reason || 'the registry gives no reason'}`,

@@ -92,7 +92,7 @@ const ComfyUi = z.strictObject({
     .describe(
       'For comfyui, the folder of its workflows in the API format, one per operation, such as image.upscaler.json; relative to the configuration file',
     ),
-  atOnce: positiveInt(2, 'Tasks that wait or run at ComfyUI at the same time (2 by default)'),
+  atOnce: positiveInt(2, 'of ComfyUI: how many wait or run there, 2 by default'),
   ...requestFields,
   pollMs: pollMs.default(500).describe(POLLING),
 });

@@ -130,7 +130,7 @@ export function writeConfigurationFile(): string {
     const sentences = describeSetting(field).map((line) => `# ${line}`);
     if (sentences.length > 0) lines.push('', ...sentences);
     if (standard === undefined) lines.push('# Not set. Example:');
-    lines.push(`#${path.map(quoteKey).join('.')} = ${formatStandard(setting) ?? writeExample(field)}`);
+    lines.push(`#${formatPath(path)} = ${formatStandard(setting) ?? writeExample(field)}`);
   }
   return `${lines.join('\n')}\n`;
 }
@@ -153,6 +153,11 @@ export function describeSetting({ description, enum: choices, items }: FieldDesc
       ([name, field]) => `${name}${field.required ? ' (required)' : ''}: ${describeSetting(field).join(' ')}`,
     ),
   ];
+}
+
+/** The key of a setting as TOML writes it. */
+export function formatPath(path: Setting['path']): string {
+  return path.map(quoteKey).join('.');
 }
 
 function quoteKey(name: string): string {

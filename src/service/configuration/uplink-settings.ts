@@ -1,10 +1,13 @@
 import validRange from 'semver/ranges/valid.js';
 import { z } from 'zod';
+import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import { SecureUrl } from '../network/secure-url.js';
 
 /** Whether what follows an `@` is a range of versions. */
-const isRule = (rule: string) =>
-  !rule.includes('@') || (/^[^@]+@.*\S/.test(rule) && validRange(rule.slice(rule.indexOf('@') + 1)) !== null);
+const isRule = (rule: string) => {
+  const [pattern, range] = splitNodeVersion(rule);
+  return range === undefined || (pattern !== '' && range.trim() !== '' && validRange(range) !== null);
+};
 
 /** The registry behind this one. */
 export const UplinkSettings = z.strictObject({

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { readStatusWord } from '../../contract/status-names.js';
 import { createAdminToken } from '../auth/admin-tokens.js';
 import { countRows, deleteRows, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, VersionRow } from '../database/schema.js';
@@ -33,7 +34,7 @@ async function setNodeStatus(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<v
   const { status, status_detail } = call.body;
   if (status === undefined) return;
   if (status === 'NodeStatusDeleted' || row.status === 'NodeStatusDeleted') {
-    const [from, to] = [row.status, status].map((name) => name.replace('NodeStatus', ''));
+    const [from, to] = [row.status, status].map(readStatusWord);
     throw new Refused('invalid_transition', `The node ${row.id} is ${from} and cannot become ${to} here.`);
   }
   if (status === row.status) return;

@@ -1,5 +1,6 @@
 import satisfies from 'semver/functions/satisfies.js';
 import valid from 'semver/functions/valid.js';
+import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import { completeVersion } from '../../contract/schema/semantic-version.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -15,12 +16,6 @@ export function matchGlob(pattern: string, text: string): boolean {
     .split('*')
     .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`).test(text.toLowerCase());
-}
-
-/** Splits a rule such as `pack@>=2 <2.1` into the pattern of ids and the range; the latter is absent for all versions. */
-export function splitRule(rule: string): readonly [pattern: string, range?: string] {
-  const at = rule.indexOf('@');
-  return at < 0 ? [rule] : [rule.slice(0, at), rule.slice(at + 1)];
 }
 
 // Decided: a version without a date, or with one in the future, does not pass where dates matter. That a registry says
@@ -39,7 +34,7 @@ export class VersionRules {
   findReason({ version = '', createdAt }: VersionView): string | undefined {
     const { minAgeDays = 0, asOf, deny = [] } = this.#context.configuration.uplink ?? {};
     const full = valid(completeVersion(version));
-    for (const [pattern, range] of deny.map(splitRule)) {
+    for (const [pattern, range] of deny.map(splitNodeVersion)) {
       if (range === undefined || !matchGlob(pattern, this.#nodeId)) continue;
       // What cannot be compared with a range may be in it.
       if (!full || satisfies(full, range, { includePrerelease: true })) return 'is denied';

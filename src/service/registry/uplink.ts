@@ -8,6 +8,7 @@ import type { Operation } from '../../contract/operation.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { findWrongKind } from '../../contract/schema/kinds.js';
+import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import { findJsonExcess, MAX_JSON_DEPTH } from '../../wire/json-limits.js';
 import { FetchFailed, type FetchMediaOptions, fetchMedia } from '../network/fetch-media.js';
 import type { OperationCall } from '../operation/call.js';
@@ -18,7 +19,7 @@ import { foldNodeId } from './access.js';
 import { toPlainId } from './names.js';
 import { findKept, findPinned } from './uplink-kept.js';
 import { type Adopt, MIRRORS } from './uplink-mirrors.js';
-import { matchGlob, splitRule, VersionRules } from './uplink-rules.js';
+import { matchGlob, VersionRules } from './uplink-rules.js';
 import { completeSpelling } from './version-order.js';
 import type { NodeView, VersionView } from './views.js';
 
@@ -126,7 +127,7 @@ export function isAllowed(
   nodeId: string,
 ): boolean {
   const matches = (patterns: readonly string[] = []) => patterns.some((one) => matchGlob(one, nodeId));
-  const denied = uplink?.deny.filter((rule) => splitRule(rule).length === 1);
+  const denied = uplink?.deny.filter((rule) => splitNodeVersion(rule).length === 1);
   return matches(uplink?.allow) && !matches(denied);
 }
 

@@ -1,3 +1,4 @@
+import { readStatusWord } from '../../contract/status-names.js';
 import { recordEvent } from '../database/audit-log.js';
 import {
   compileOnce,
@@ -82,8 +83,8 @@ export async function changeVersionStatus(tx: Tx, change: VersionTransition): Pr
   if (!version) throw new Refused('not_found', 'Version not found.');
   if (!TRANSITION_RULES[change.right](version, change.to)) {
     const isUnchecked = change.to === 'NodeVersionStatusActive' && version.archive_tree === null;
-    const from = `${shortenStatus(version.status)}${isUnchecked ? ' without a checked archive' : ''}`;
-    const message = `Version ${version.version} is ${from} and cannot become ${shortenStatus(change.to)}.`;
+    const from = `${readStatusWord(version.status)}${isUnchecked ? ' without a checked archive' : ''}`;
+    const message = `Version ${version.version} is ${from} and cannot become ${readStatusWord(change.to)}.`;
     throw new Refused('invalid_transition', message);
   }
   const deleted = change.to === 'NodeVersionStatusDeleted';
@@ -178,7 +179,7 @@ export function versionNumberUsed({
   const reason = status_reason ? ` (${status_reason})` : '';
   return new Refused(
     'version_exists',
-    `Version ${version} already exists and is ${shortenStatus(status)}${reason}; publish under another version number.`,
+    `Version ${version} already exists and is ${readStatusWord(status)}${reason}; publish under another version number.`,
   );
 }
 
@@ -251,8 +252,4 @@ function latestFirst(left: Candidate, right: Candidate): number {
 
 function isDeprecated({ details }: Candidate): boolean {
   return (JSON.parse(details) as { deprecated?: boolean }).deprecated === true;
-}
-
-function shortenStatus(status: string): string {
-  return status.replace('NodeVersionStatus', '');
 }

@@ -254,6 +254,50 @@ it('serve init writes a file in which settings can be uncommented, and keeps an 
   expect((await regen(['serve', 'init'], { cwd: folder })).exit).toBe(5);
 });
 
+it('every default that serve init and the page of settings show is the one in effect', async () => {
+  const folder = folderForTest();
+  await regen(['serve', 'init', join(folder, 'regen.toml')]);
+  const text = readFileSync(join(folder, 'regen.toml'), 'utf8');
+  const shown = [...text.matchAll(/^(# Not set\. Example:\n)?#([a-z]\S*) = (.+)$/gm)];
+  const defaults = shown
+    .filter(([, example]) => !example)
+    .map(([, , name = '', value = '']) => [name, value]);
+  expect([defaults.length > 60, shown.length > 90]).toEqual([true, true]);
+
+  const env = { REGEN_SERVE_DATA: folder, KEY: 'key' };
+  const print = async (lines: string) => {
+    const { stdout, stderr } = await regen(
+      ['serve', '--config', writeConfiguration('regen.toml', lines), '--print-config'],
+      { env },
+    );
+    expect(stderr).toBe('');
+    return stdout;
+  };
+  const vendor = ['image', 'video'].map((kind) =>
+    ['engine = "upstream"', 'baseUrl = "https://vendor.example.com"', 'key.env = "KEY"']
+      .map((line) => `generation.${kind}.${line}\n`)
+      .join(''),
+  );
+  // Some settings are about another service, and need its address.
+  const parts: [name: RegExp, given: string][] = [
+    [/^uplink\./, 'uplink.url = "https://registry.example.com"\n'],
+    [/^generation\.(image|video)\.(vendor|answerMs|models)$/, vendor.join('')],
+    [/./, ''],
+  ];
+  let left = defaults;
+  for (const [pattern, given] of parts) {
+    const lines = left.filter(([name = '']) => pattern.test(name));
+    left = left.filter((one) => !lines.includes(one));
+    expect(lines.length).toBeGreaterThan(1);
+    const uncommented = lines.map(([name, value]) => `${name} = ${value}\n`).join('');
+    expect(await print(given + uncommented)).toBe(await print(given));
+  }
+
+  const rows = [...readFileSync('docs/configuration.md', 'utf8').matchAll(/^\| `(\S+)`<br>.*\| (.*) \|$/gm)];
+  const listed = rows.map(([, name, value = '']) => [name, value.trim().replace(/^`(.*)`$/, '$1')]);
+  expect(listed.filter(([, value]) => value).sort()).toEqual(defaults.sort());
+});
+
 it.each([
   ['publicUrl = "https://me:hunter2@registry.example.com"', 'publicUrl'],
   ['publicUrl = "https://hunter2@registry.example.com"', 'publicUrl'],

@@ -168,6 +168,14 @@ test.each(SCREEN_SIZES)(
   },
 );
 
+test('a card names the members of a publisher as people know them', async () => {
+  const service = await serviceForTest();
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const create = ['publisher', 'create', 'acme', '--name', 'Acme'];
+  const { stdout } = await regen(create, { env, terminal: true, columns: 80 });
+  expect(stdout).toMatch(/^Members +Owner \(owner\)$/m);
+});
+
 test('an empty list and a list with more pages print a note', async () => {
   const service = await serviceForTest();
   await publisherForTest(service);
