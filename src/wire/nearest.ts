@@ -5,15 +5,19 @@ export function findNearest(word: string, names: readonly string[]): string | un
   return best && best.edits * 3 <= Math.max(word.length, best.name.length) ? best.name : undefined;
 }
 
-/** Counts the letters that are inserted, removed or replaced between two words (Levenshtein). */
+/** Counts the letters that are inserted, removed or replaced between two words, and the neighbors that are swapped. */
 function countEdits(one: string, other: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {
     const next = [index + 1];
     for (const [at, counterpart] of [...other].entries()) {
       const changed = (row[at] as number) + (letter === counterpart ? 0 : 1);
-      next.push(Math.min(changed, (row[at + 1] as number) + 1, (next[at] as number) + 1));
+      const isSwapped = index > 0 && letter === other[at - 1] && one[index - 1] === counterpart;
+      const swapped = isSwapped ? (before[at - 1] as number) + 1 : changed;
+      next.push(Math.min(changed, swapped, (row[at + 1] as number) + 1, (next[at] as number) + 1));
     }
+    before = row;
     row = next;
   }
   return row[other.length] as number;

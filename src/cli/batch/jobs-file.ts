@@ -6,6 +6,7 @@ import { MAX_GIVEN_BYTES, openFolderFile } from '../../disk/folder-file.js';
 import { type ParsedCommand, readText } from '../command/command.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
+import { formatCount } from '../terminal/text.js';
 
 /** The file with the jobs. It is read more than once, and never as a whole. */
 export interface JobsFile {
@@ -122,12 +123,22 @@ async function* readCsvLines(path: string): AsyncGenerator<JobLine> {
     }
     await reading;
   } catch (error) {
-    const { lines, message, code } = error as Error & { lines?: number; code?: string };
+    const { lines, message, code, record } = error as CsvError;
     reading.catch(() => undefined);
     if (!code?.startsWith('CSV_')) throw error;
-    yield { line: lines ?? 0, problem: `is not valid CSV: ${message}` };
+    const problem =
+      code === 'CSV_RECORD_INCONSISTENT_COLUMNS' && record
+        ? `has ${formatCount(record.length, 'cell')}, not one for each name in the first line`
+        : `is not valid CSV: ${message}`;
+    yield { line: lines ?? 0, problem };
   }
 }
+
+type CsvError = Error & {
+  readonly lines?: number;
+  readonly code?: string;
+  readonly record?: readonly string[];
+};
 
 interface CsvRow {
   readonly info: { readonly lines: number };

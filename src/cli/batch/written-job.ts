@@ -79,9 +79,9 @@ function parseRecord(record: Readonly<Record<string, unknown>>): ParsedCommand {
   starting ??= listStarting();
   const command = starting.get(String(record.command ?? '').trim());
   if (!command) {
-    throw toInvalidFailure([
-      { path: 'command', message: `must be one of ${[...starting.keys()].join(', ')}` },
-    ]);
+    const names = [...starting.keys()].join(', ');
+    const message = record.command ? `must be one of ${names}` : `is missing; it is one of ${names}`;
+    throw toInvalidFailure([{ path: 'command', message }]);
   }
   const args: Record<string, string | string[]> = {};
   const flags: Record<string, string | boolean | string[]> = {};

@@ -61,8 +61,10 @@ export function parseCommandLine(
     const own = groups.get(findPathIn(groups, argv)) as Commander;
     const [word] = own.args;
     if (error.code === 'commander.excessArguments' && own.commands.length > 0 && word !== undefined)
-      throw toUnknownCommand(own, word, argv);
-    throw usage(toSentence(error.message), suggestCommand(argv) ?? suggestHelp(groups, argv));
+      throw toUnknownCommand(own, word, argv, tree);
+    const sentence = toSentence(error.message);
+    const names = sentence.endsWith('.') ? listNames(own, error.code, tree) : [];
+    throw usage(sentence, suggestCommand(argv) ?? suggestHelp(findPathIn(groups, argv), names));
   }
   return found ?? { kind: 'text', text: formatPage(root), asked: false };
 }
@@ -201,31 +203,40 @@ function suggestCommand([word = '']: readonly string[]): Text | undefined {
 }
 
 /** Refuses help of a command or topic that does not exist, instead of showing that of its group. */
-function refuseUnknown(
-  { globals }: CommandTree,
-  shown: Commander | undefined,
-  argv: readonly string[],
-): void {
+function refuseUnknown(tree: CommandTree, shown: Commander | undefined, argv: readonly string[]): void {
   if (!shown || shown.registeredArguments.length > 0) return;
   // A group does not know the global flags. After one with a value, the next word is the value.
-  const bare = globals.filter(({ value }) => !value).map(({ name }) => `--${name}`);
+  const bare = tree.globals.filter(({ value }) => !value).map(({ name }) => `--${name}`);
   const word = shown.args.find((one) => !bare.includes(one));
-  if (word && !word.startsWith('-')) throw toUnknownCommand(shown, word, argv);
+  if (word && !word.startsWith('-')) throw toUnknownCommand(shown, word, argv, tree);
 }
 
-function toUnknownCommand(own: Commander, word: string, argv: readonly string[]): Failure {
+function toUnknownCommand(own: Commander, word: string, argv: readonly string[], tree: CommandTree): Failure {
   const near = findNearest(
     word,
     own.commands.map((command) => command.name()),
   );
   const path = findPath(own);
-  const hint = suggestCommand(argv) ?? say`See: ${path === '' ? regen('help') : regen(path, '--help')}`;
+  const others = near ? [] : listNames(own, 'commander.unknownCommand', tree);
+  const hint = suggestCommand(argv) ?? (path === '' ? say`See: ${regen('help')}` : suggestHelp(path, others));
   const what = path === '' ? 'command or topic' : 'command';
   return usage(`Unknown ${what} '${word}'${near ? ` (Did you mean ${near}?)` : '.'}`, hint);
 }
 
-function suggestHelp(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): Text {
-  return say`See: ${regen(findPathIn(groups, argv), '--help')}`;
+/** The names that an unknown word could have been. */
+function listNames(own: Commander, code: string, { commands }: CommandTree): string[] {
+  if (code === 'commander.unknownCommand' && own.parent) return own.commands.map((command) => command.name());
+  if (code !== 'commander.unknownOption') return [];
+  const flags = commands.find(({ words }) => words.join(' ') === findPath(own))?.flags ?? [];
+  return flags.filter(({ hidden }) => !hidden).map(({ name }) => `--${name}`);
+}
+
+const MAX_NAMES = 8;
+
+/** Names what there is instead of an unknown word, where that is few. */
+function suggestHelp(path: string, names: readonly string[]): Text {
+  if (names.length === 0 || names.length > MAX_NAMES) return say`See: ${regen(path, '--help')}`;
+  return say`It has: ${names.join(', ')}. See: ${regen(path, '--help')}`;
 }
 
 /** The words of the command or group on a command line. */

@@ -7,9 +7,11 @@ import valid from 'semver/functions/valid.js';
 import { z } from 'zod';
 import { chooseNext, isWholeCode } from '../../contract/release-rules.js';
 import { regen, say } from '../../contract/schema/message.js';
+import { shortenStatus } from '../../contract/status-names.js';
 import { readFolderFile } from '../../disk/folder-file.js';
 import { replaceFolderFile } from '../../disk/private-file.js';
 import { readLatestRelease } from '../../flows/publish/latest-release.js';
+import { readVersion } from '../../flows/publish/published.js';
 import { readManifest } from '../../pack/manifest.js';
 import { MAX_TEXT_BYTES } from '../../pack/pack-text.js';
 import { toListedDefinition } from '../../python/definitions/definitions.js';
@@ -73,16 +75,32 @@ async function findNextVersion(context: Context, folder: string, current: string
   const { id: nodeId } = manifest.node;
   const latest = await readLatestRelease({ client, nodeId, signal });
   if (!latest) {
-    await output.note(`${nodeId} has no published version to compare with; ${current} stays.`);
-    return current;
+    const free = await findUnusedNumber(context, nodeId, current);
+    if (free === current)
+      await output.note(`${nodeId} has no published version to compare with; ${current} stays.`);
+    return free;
   }
   const code = await readCodeApart(files);
   const { part, reason } = chooseNext(latest, code.nodes.map(toListedDefinition), isWholeCode(code));
   const next = inc(latest.version, part) as string;
   await output.note(`Since ${latest.version}, ${reason}: the next version is ${next}.`);
-  if (!gte(current, next)) return next;
-  await output.note(`${current} is high enough.`);
-  return current;
+  const isHighEnough = gte(current, next);
+  const free = await findUnusedNumber(context, nodeId, isHighEnough ? current : next);
+  if (free === current) await output.note(`${current} is high enough.`);
+  return free;
+}
+
+/** A version that was flagged, banned or deleted has used up its number, although it is not the latest one. */
+async function findUnusedNumber(context: Context, nodeId: string, wanted: string): Promise<string> {
+  const { output, services, signal } = context;
+  const { client } = await services.reach();
+  let version = wanted;
+  for (;;) {
+    const used = await readVersion({ client, nodeId, version, signal });
+    if (!used?.status || used.from_uplink) return version;
+    await output.note(`${version} is used up: it is ${shortenStatus(used.status) ?? used.status}.`);
+    version = inc(version, 'patch') as string;
+  }
 }
 
 async function writeVersion(

@@ -88,9 +88,15 @@ function formatNested(value: unknown): string {
   return fields.map(([name, text]) => `${name} ${text}`).join(', ');
 }
 
-/** Lists the fields of one object for a screen: what it is and how it is first, empty fields left out. */
+/**
+ * Lists the fields of one object for a screen: what it is and how it is first, empty fields left out, and those that a
+ * service sends again under the name of another registry.
+ */
 export function listShownFields(value: unknown): [field: string, text: string][] {
-  const fields = listFields(nameEmbedded(value), '', formatValue).filter(([, text]) => text !== '');
+  const all = listFields(nameEmbedded(value), '', formatValue).filter(([, text]) => text !== '');
+  const fields = all.filter(
+    ([name]) => !name.startsWith('comfy_') || !all.some(([own]) => own === name.replace('comfy_', 'host_')),
+  );
   const rank = ([name, text]: readonly [string, string]) => {
     // Of a version, which people know by its node and number.
     if (name === 'id' && UUID.test(text)) return FIRST_FIELDS.length + 2;

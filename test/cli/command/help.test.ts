@@ -42,6 +42,17 @@ test.each([
   expect((await regen(argv)).stderr).toContain(error);
 });
 
+test('an unknown option or command names those that exist, where they are few', async () => {
+  expect((await regen(['admin', 'version', 'list'])).stderr).toBe(
+    "error: Unknown command 'list'.\nhint: It has: set-status. See: regen admin version --help\n",
+  );
+  const { stderr } = await regen(['admin', 'node', 'ban', 'x', '--why', 'spam']);
+  expect(stderr).toContain("error: Unknown option '--why'.\nhint: It has: --status-detail, ");
+  expect((await regen(['image', 'relight', '--zzz', 'x'])).stderr).toBe(
+    "error: Unknown option '--zzz'.\nhint: See: regen image relight --help\n",
+  );
+});
+
 test('help of an unknown topic or command is an error', async () => {
   for (const argv of [
     ['help', 'nope'],

