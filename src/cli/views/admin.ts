@@ -6,7 +6,7 @@ export const AUDIT_SHAPE = {
   items: 'events',
   columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
   less: ['reason', 'by_email', 'version', 'status', 'node_id'],
-  ids: ['id', 'by'],
+  ids: ['id'],
 };
 
 export const USAGE_SHAPE = {
