@@ -75,7 +75,7 @@ describe('the rooms of src', () => {
     // Descriptions of operations: trusts, statements, tasks, sign-in to pages, public changes, limits of keys, tools.
     contract: 5_690,
     // Addresses of engines that an operator names, the port that is written once, and the protocol of agents.
-    wire: 710,
+    wire: 720,
     disk: 1_140,
     // How another service writes requests and answers is in one place here.
     client: 2_325,
@@ -88,7 +88,7 @@ describe('the rooms of src', () => {
     library: 230,
     preview: 1_790,
     // Commands for all of these, answers as cards, tools for agents, and scripts with a budget.
-    cli: 19_190,
+    cli: 19_330,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed.
     service: 25_260,
   };

@@ -33,23 +33,21 @@ export function unpackArchive(
       refuseGit(name);
       makeFolder(join(folder, name), name);
     },
+    // Threads create the files of several archives at the same time, which is most of the work.
     writePart: async (name, mode, part, isFirst) => {
       if (skips(name)) return;
       const file = join(folder, name);
-      if (!isFirst) return extendFile(file, part);
+      if (!isFirst) return promisify(appendFile)(file, part);
       refuseGit(name);
       makeFolder(dirname(file), name);
       const options = { flag: 'wx', mode: mode === '100755' ? 0o777 : 0o666 };
-      await createFile(file, part, options).catch((error) => {
+      await promisify(writeFile)(file, part, options).catch((error) => {
         throw toRefusal(name, error);
       });
     },
   };
   return inspectArchive(path, limits, undefined, writer);
 }
-
-// Threads create the files of several archives at the same time, which is most of the work.
-const [createFile, extendFile] = [promisify(writeFile), promisify(appendFile)];
 
 /** git runs programs that the files of a repository name, for anyone who asks it for the status of the folder. */
 function refuseGit(path: string): void {

@@ -136,7 +136,7 @@ describe('an upload', () => {
     const upload = clientForTest().upload(url, {
       openStream: () => stream,
       size: 50_000_000,
-      timeoutMs: 150,
+      timeoutMs: 1_000,
       retries: 0,
     });
     const error = await catchFailure<NetworkError>(upload);

@@ -18,7 +18,15 @@ export function interceptWrites(folders: readonly string[], hear: () => void): (
     });
   };
   const opensToWrite = ([, flags]: unknown[]) => typeof flags === 'string' && /[wa]/.test(flags);
-  for (const name of ['renameSync', 'linkSync', 'writeFileSync', 'createWriteStream']) watch(fs, name);
+  for (const name of [
+    'renameSync',
+    'linkSync',
+    'writeFileSync',
+    'writeFile',
+    'appendFile',
+    'createWriteStream',
+  ])
+    watch(fs, name);
   watch(fs, 'openSync', opensToWrite);
   for (const name of ['rename', 'link']) watch(fs.promises, name);
   syncBuiltinESMExports();

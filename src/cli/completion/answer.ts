@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
-import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import { shortenStatus } from '../../contract/status-names.js';
 import type { Argument, Command, Flag, Mode } from '../command/command.js';
 import { toKebabCase } from '../command/flags.js';
@@ -108,7 +107,7 @@ async function listValues(line: Line, input: Flag | Argument, asked: Asked): Pro
     return hint === 'duration' ? listDurations(named) : listResolutions(named);
   }
   const { readLiveValues } = await import('./live.js');
-  const [nodeId, range] = splitNodeVersion(line.current);
+  const [nodeId = '', range] = line.current.split('@');
   if (input.name !== 'nodes' || range === undefined) return readLiveValues(hint, line, asked);
   const versions = await readLiveValues('version', { ...line, args: { nodeId } }, asked);
   return versions.map((version) => `${nodeId}@${version}`);
