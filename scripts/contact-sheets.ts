@@ -12,14 +12,13 @@ import {
 import { render } from '../src/preview/image/render.js';
 import type { ImageOperation } from '../src/service/operation/engine.js';
 import { drawLabel } from './draw-label.js';
-import { drawPortrait } from './portrait.js';
-import { drawLamp, drawPainting } from './sample-images.js';
+import { drawLamp } from './draw-lamp.js';
 
-// Writes docs/<operation>.jpg, which shows the effect of each option of an operation on one picture, and
-// docs/image-options.md with the same names as text.
+// Writes docs/<operation>.jpg, which shows the effect of each option of an operation on one photo, and
+// docs/image-options.md with the same names as text. docs/pictures/photos.txt says where the photos come from.
 
-const width = 480;
-const height = 600;
+const PHOTO = 'docs/pictures/astronaut.jpg';
+const STYLE = 'docs/pictures/coffee.jpg';
 const cell = { width: 176, height: 220 };
 /** Two lines below each picture. */
 const LABEL_ROWS = 2;
@@ -27,7 +26,7 @@ const folder = mkdtempSync(join(tmpdir(), 'regen-sheets-'));
 const getPath = (name: string) => join(folder, name);
 
 /** The part of the picture that shows texture best. */
-const face = { left: 0.31, top: 0.25, width: 0.4, height: 0.4 };
+const face = { left: 0.3, top: 0.02, width: 0.44, height: 0.44 };
 const whole = { left: 0, top: 0, width: 1, height: 1 };
 const text: string[] = [
   '# Options of image jobs',
@@ -41,15 +40,11 @@ const text: string[] = [
 
 type Cell = { readonly name: string; readonly request: Record<string, unknown> };
 
-const raw = { raw: { width, height, channels: 3 } } as const;
-await sharp(drawPortrait(width, height), raw).png().toFile(getPath('image.png'));
-await sharp(drawLamp(width, height, [0.05, 0.3], [1, 0.78, 0.5]), raw)
-  .png()
-  .toFile(getPath('map.png'));
-await sharp(drawPainting(width, height), raw).png().toFile(getPath('style.png'));
+const { width, height } = await sharp(PHOTO).metadata();
+writeFileSync(getPath('map.png'), await drawLamp({ width, height }, [0.05, 0.3], '#ffc780'));
 
 const map = { transfer_light_from_lightmap: getPath('map.png') };
-const style = { reference_image: getPath('style.png') };
+const style = { reference_image: STYLE };
 const { advanced_settings: _, ...relit } = RelightRequest.shape;
 const levels = ['blacks', 'whites', 'brightness', 'contrast', 'saturation'] as const;
 
@@ -128,7 +123,7 @@ async function writeSheet(
   cells: readonly Cell[],
   part: typeof whole = whole,
 ): Promise<void> {
-  const given = { image: getPath('image.png'), ...images };
+  const given = { image: PHOTO, ...images };
   const pictures = [...Object.values(given).map((path) => cutOut(path, part))];
   for (const { request } of cells) {
     const job = { id: 'sheet', operation, images: given, seed: 1, folder };
@@ -155,7 +150,8 @@ async function writeSheet(
     ];
   });
   const paper = sharp({ create: { ...size, channels: 3, background: '#16181c' } }).composite(placed);
-  text.push(...formatLegend(name, names, columns));
+  const shown = names.map((one) => `\`${one}\``).join(', ');
+  text.push('', `## ${name}`, '', `![The results of ${name}, labeled](${name}.jpg)`, '', `Shown: ${shown}.`);
   await paper.jpeg({ quality: 70, mozjpeg: true }).toFile(`docs/${name}.jpg`);
 }
 
@@ -168,12 +164,4 @@ async function cutOut(path: string, part: typeof whole): Promise<Buffer> {
     height: Math.round(high * part.height),
   };
   return sharp(path).extract(cut).resize(cell.width, cell.height, { fit: 'cover' }).png().toBuffer();
-}
-
-function formatLegend(name: string, names: readonly string[], columns: number): string[] {
-  const rows = Array.from({ length: Math.ceil(names.length / columns) }, (_, row) => {
-    const own = names.slice(row * columns, (row + 1) * columns);
-    return `${row + 1}. ${own.map((one) => `\`${one}\``).join(', ')}`;
-  });
-  return ['', `## ${name}`, '', `![${name}](${name}.jpg)`, '', 'Row by row, from the left:', '', ...rows];
 }

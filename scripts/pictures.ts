@@ -8,11 +8,11 @@ import { toPicture } from '../src/preview/video/frame.js';
 import { createFilm } from '../src/preview/video/render.js';
 import { readShot } from '../src/preview/video/shot.js';
 import { drawLabel } from './draw-label.js';
+import { drawLamp } from './draw-lamp.js';
 import { recordTerminal } from './record-terminal.js';
-import { drawLamp } from './sample-images.js';
 
 // Writes the pictures of the README and the guides: a photo before and after relighting, a video that moves, and recordings
-// of a terminal. `npm run pictures` runs the built program. docs/pictures/coffee.txt says where the photo comes from.
+// of a terminal. `npm run pictures` runs the built program. docs/pictures/photos.txt says where the photo comes from.
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-pictures-'));
 const GAP = 6;
@@ -69,11 +69,8 @@ async function writePhotos(): Promise<string> {
 
 /** Relights the photo as an evening: a lamp at the left in a blue room. */
 async function relightPhoto(): Promise<Buffer> {
-  const raw = { raw: { width, height, channels: 3 } } as const;
   const map = join(folder, 'map.png');
-  await sharp(drawLamp(width, height, [0.1, 0.15], [0.45, 0.7, 1]), raw)
-    .png()
-    .toFile(map);
+  writeFileSync(map, await drawLamp({ width, height }, [0.1, 0.15], '#73b3ff'));
   const images = { image: PHOTO, transfer_light_from_lightmap: map };
   const advanced_settings = { transfer_light_b: 'strong_mid', saturation: 35 };
   const request = RelightRequest.parse({ ...images, advanced_settings }) as Record<string, unknown>;
