@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
+import { COMMON_ARGUMENTS } from '../src/cli/views/derive.js';
 import { contract } from '../src/contract/index.js';
 import { createOpenApiDocument } from '../src/contract/openapi.js';
-import { listOperations, type Operation } from '../src/contract/operation.js';
+import { listOperations, type Operation, type Who } from '../src/contract/operation.js';
 import { findImageFields } from '../src/contract/schema/image-rules.js';
 import { readIfPresent } from './write-if-changed.js';
 
@@ -14,6 +15,8 @@ type Json = any;
 interface Method {
   readonly name: string;
   readonly operation: Operation;
+  /** The parameters and the body, as the method takes them. */
+  readonly fields: readonly Field[];
   readonly input: string;
   readonly isOptional: boolean;
   readonly output: string;
@@ -62,14 +65,25 @@ export class LibraryApi {
       name: one.name,
       type: this.#writeType(one.schema),
       isOptional: one.required !== true,
-      description: one.description ?? '',
+      description: [
+        one.description ?? COMMON_ARGUMENTS[one.name] ?? explainId(one.name),
+        one.schema.default !== undefined && `default ${JSON.stringify(one.schema.default)}`,
+      ]
+        .filter(Boolean)
+        .join('; '),
     }));
     const body = requestBody?.content['application/json'].schema;
-    if (body) fields.push({ name: 'body', type: this.#writeType(body), isOptional: false, description: '' });
+    if (body)
+      fields.push({
+        name: 'body',
+        type: this.#writeType(body),
+        isOptional: false,
+        description: 'What is sent, as JSON',
+      });
     const answer = responses[operation.status ?? 200].content?.['application/json'].schema;
     const isOptional = fields.every((field) => field.isOptional);
     const output = answer ? this.#writeType(answer) : 'undefined';
-    return { name, operation, input: writeObject(fields), isOptional, output };
+    return { name, operation, fields, input: writeObject(fields), isOptional, output };
   }
 
   #listFields({ properties = {}, required = [] }: Json): Field[] {
@@ -126,6 +140,10 @@ export class LibraryApi {
     return [...new Set(schemas.map((one) => this.#writeType(one)))].join(' | ');
   }
 }
+
+/** `tokenId` is "Token id". */
+const explainId = (name: string) =>
+  /id$/i.test(name) ? `${name[0]?.toUpperCase()}${name.slice(1, -2).replace('_', '')} id` : undefined;
 
 const dropSuffix = (name: string) => name.replace(/Answer$/, '');
 
@@ -192,7 +210,10 @@ function writeTree(methods: readonly Method[], depth = 0): string {
 /** Formats every method and type for docs/api.md. */
 export function formatApiPage(): string {
   const { methods, types } = new LibraryApi();
-  const link = (type: string) => {
+  const link = (written: string) => {
+    const type = written.replaceAll(' | undefined', '');
+    const [, only, many = ''] = /^(\w+)(\[\])?$/.exec(type) ?? [];
+    if (types.some(([name]) => name === only)) return `[${only}](#${only?.toLowerCase()})${many}`;
     const text = `\`${type
       .replaceAll('|', '\\|')
       .replaceAll(/\/\*\*[\s\S]*?\*\/\n/g, '')
@@ -202,33 +223,82 @@ export function formatApiPage(): string {
     );
     return [text, ...named.map(([name]) => `[${name}](#${name.toLowerCase()})`)].join(' ');
   };
-  const rows = methods.map(({ name, operation, input, output }) => {
-    const { summary, method, path } = operation;
-    return `| \`${name}\` | ${summary}<br>\`${method} ${path}\` | ${link(input)} | ${link(output)} |`;
+  const formatRow = ({ name, type, isOptional, description }: Field) =>
+    `| \`${name}${isOptional ? '?' : ''}\` | ${link(type)} | ${description.replaceAll('|', '\\|')} |`;
+  const sections = methods.map(({ name, operation, fields, output }, index) => {
+    const { summary, method, path, who, status = 200 } = operation;
+    const group = name.split('.')[0] as string;
+    const isFirst = group !== methods[index - 1]?.name.split('.')[0];
+    const table = ['| parameter | type | meaning |', '|---|---|---|', ...fields.map(formatRow), ''];
+    return [
+      ...(isFirst ? [`## ${HEADINGS[group]}`, ''] : []),
+      `### ${summary}`,
+      '',
+      `\`${method} ${path}\` · \`client.${name}\` · for ${CALLERS[who]}`,
+      '',
+      ...(fields.length > 0 ? table : []),
+      `Returns ${status}${output === 'undefined' ? '' : ` with ${link(output)}`}.`,
+      '',
+    ].join('\n');
   });
   const chapters = types.map(([name, fields]) => {
-    const lines = fields.map(
-      (field) =>
-        `| \`${field.name}${field.isOptional ? '?' : ''}\` | ${link(field.type)} | ${field.description.replaceAll('|', '\\|')} |`,
-    );
-    return [`### ${name}`, '', '| field | type | meaning |', '|---|---|---|', ...lines, ''].join('\n');
+    const table = ['| field | type | meaning |', '|---|---|---|', ...fields.map(formatRow)];
+    return [`### ${name}`, '', ...table, ''].join('\n');
   });
-  return `# Methods and types of the library
+  return `# API reference
 
 <!-- Generated from the contract by \`npm run generate\`. -->
 
-Every method of the client and every type. [From a program](library.md) shows how they are used.
+Every request of the service, and every type. Each heading is followed by the request and by the method of
+[the library](library.md) that sends it; its parameters are those in the path, the query and, as \`body\`, the JSON of the
+request. A \`?\` marks what can be left out.
 
-## Methods
+\`\`\`sh
+curl "$REGEN_BASE_URL/nodes/hello-nodes" # needs a service
+curl --json '{"id": "my-team", "name": "My team"}' -H "Authorization: Bearer $REGEN_TOKEN" "$REGEN_BASE_URL/publishers" # needs a service
+\`\`\`
 
-Each is a method of what \`createClient\` returns: \`await client.node.get({ nodeId })\`. A second argument has \`signal\`, \`timeoutMs\`,
-\`retries\` and \`idempotencyKey\`.
+\`\`\`ts
+const client = createClient({ baseUrl, token });
+const node = await client.node.get({ nodeId: 'hello-nodes' });
+await client.publisher.create({ body: { id: 'my-team', name: 'My team' } });
+\`\`\`
 
-| method | what it does | input | answer |
-|---|---|---|---|
-${rows.join('\n')}
+Errors are JSON with \`error\`, a [code](errors.md), and \`message\`. A \`POST\` with an \`Idempotency-Key\` header can be
+repeated safely: it gets the answer of the first attempt. [openapi.json](openapi.json) describes the same for generators of code.
 
+${sections.join('\n')}
 ## Types
 
 ${chapters.join('\n')}`;
 }
+
+/** Who may send a request. */
+const CALLERS: Readonly<Record<Who, string>> = {
+  anyone: 'anyone',
+  bearer: 'any credential',
+  person: 'a signed-in person',
+  admin: 'an admin or an admin token',
+  'admin in person': 'an admin who is signed in',
+  'member reads': 'a member of the publisher, or an admin',
+  'member writes': 'a member of the publisher, or its publishing token',
+  'owner reads': 'an owner of the publisher, or an admin',
+  'owner writes': 'an owner of the publisher',
+};
+
+/** Of the methods by their first word. */
+const HEADINGS: Readonly<Record<string, string>> = {
+  publisher: 'Publishers',
+  node: 'Nodes',
+  version: 'Versions',
+  hostNodes: 'Node definitions',
+  registry: 'The feed',
+  user: 'You',
+  key: 'API keys',
+  admin: 'Administration',
+  image: 'Images',
+  video: 'Videos',
+  task: 'Tasks',
+  webhook: 'Webhooks',
+  service: 'The service itself',
+};

@@ -239,7 +239,7 @@ function splitUsage(usage: string): [words: string[], names: string[]] {
 }
 
 /** What is not explained by a view or by the field of a request. */
-const COMMON_ARGUMENTS: Readonly<Record<string, string>> = {
+export const COMMON_ARGUMENTS: Readonly<Record<string, string>> = {
   nodeId: 'Node id',
   publisherId: 'Publisher id',
   version: 'Version number',
