@@ -28,7 +28,7 @@ test "$(wc -l < /proc/net/route)" = 1
 regen() { "$NODE" "$ENTRY" "$@"; }
 regen serve restore "$BACKUP" --data store >> log.txt
 mkfifo ready
-regen serve --data store --port 0 > ready 2> service.txt &
+"$NODE" "$ENTRY" serve --data store --port 0 > ready 2> service.txt &
 service=$!
 mkdir custom_nodes
 read -r REGEN_BASE_URL < ready
