@@ -111,11 +111,13 @@ function refuseTwoReaders({ flags }: Needs<'flags'>): void {
   if (readers.length > 1) throw usage('Standard input can be read only once.', 'Pass the others as @file.');
 }
 
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
 function parseMethod(text = ''): string {
-  if (/^[a-z]+$/i.test(text)) return text.toUpperCase();
+  if (METHODS.includes(text.toUpperCase())) return text.toUpperCase();
   throw usage(
     `Unknown HTTP method '${text}'.`,
-    say`Write the method first, such as: ${regen('api', 'PUT /publishers/my-team')}`,
+    say`Write one of ${METHODS.join(', ')} first, such as: ${regen('api', 'PUT /publishers/my-team')}`,
   );
 }
 
