@@ -31,7 +31,7 @@ export const adminViews: readonly View[] = [
     choices: {
       status: ['NodeVersionStatusActive', 'NodeVersionStatusFlagged', 'NodeVersionStatusBanned'],
     },
-    examples: ['regen admin version set-status light-tools 1.2.0 banned --status-reason "It reads keys"'],
+    examples: ['regen admin version set-status light-tools 1.2.0 banned --reason "It reads keys"'],
   },
   {
     usage: 'admin node ban <nodeId>',
@@ -39,7 +39,7 @@ export const adminViews: readonly View[] = [
     summary: 'Ban a node, so that only its publisher and admins can see it',
     fixed: { 'body.status': 'NodeStatusBanned' },
     hide: NODE_SET_FLAGS,
-    examples: ['regen admin node ban light-tools --status-detail "It reads keys"'],
+    examples: ['regen admin node ban light-tools --reason "It reads keys"'],
   },
   {
     usage: 'admin node unban <nodeId>',

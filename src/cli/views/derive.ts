@@ -14,7 +14,7 @@ import { hostNodeViews } from './host-nodes.js';
 import { imageViews } from './image.js';
 import { keyViews } from './key.js';
 import { nodeViews } from './node.js';
-import { listOtherNames } from './other-names.js';
+import { chooseFlagName, listOtherNames } from './other-names.js';
 import { publisherViews } from './publisher.js';
 import { topics } from './topics.js';
 import { versionViews } from './version.js';
@@ -207,6 +207,7 @@ function deriveRequestFlags(operation: Operation, view: View): Flag[] {
     const images = findImageFields(schema).map((field) => `${part}.${field}`);
     return flags
       .filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed))
+      .map((flag) => ({ ...flag, name: chooseFlagName(flag.name) }))
       .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? { ...flag, value: 'image' } : flag));
   });
 }

@@ -81,10 +81,7 @@ export async function authenticate(context: Context, authorization: string | und
     const identity = await verifier(context, token);
     if (identity) return toIdentityCaller(context, identity);
   }
-  throw new Refused(
-    'unauthenticated',
-    'The token is not valid for this service: it may have been revoked, or belong to another one.',
-  );
+  throw new Refused('unauthenticated', 'The token is not valid for this service; it may have been revoked.');
 }
 
 async function toIdentityCaller(context: Context, identity: Identity): Promise<Caller> {

@@ -47,7 +47,7 @@ test('an unknown option or command names those that exist, where they are few', 
     "error: Unknown command 'list'.\nhint: It has: set-status. See: regen admin version --help\n",
   );
   const { stderr } = await regen(['admin', 'node', 'ban', 'x', '--why', 'spam']);
-  expect(stderr).toContain("error: Unknown option '--why'.\nhint: It has: --status-detail, ");
+  expect(stderr).toContain("error: Unknown option '--why'.\nhint: It has: --reason, ");
   expect((await regen(['image', 'relight', '--zzz', 'x'])).stderr).toBe(
     "error: Unknown option '--zzz'.\nhint: See: regen image relight --help\n",
   );

@@ -143,7 +143,7 @@ test('lists the valid tokens and revokes one', async () => {
 
 test('bans a node with a reason and gives it back', async () => {
   await registry().active('cli-node', '1.0.0');
-  const ban = ['node', 'ban', 'cli-node', '--status-detail', 'reads keys'];
+  const ban = ['node', 'ban', 'cli-node', '--reason', 'reads keys'];
   const dry = await runAdmin([...ban, '--dry-run']);
   expect(dry.stdout).toBe(
     `PUT ${registry().url}/admin/nodes/cli-node\n{\n  "status": "NodeStatusBanned",\n  "status_detail": "reads keys"\n}\n`,
