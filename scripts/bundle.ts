@@ -245,6 +245,12 @@ async function writeBundle(
     // The oldest that package.json accepts: `using` is compiled.
     transform: { target: 'node20.19' },
     external: (id) => installed.some((name) => id === name || id.startsWith(`${name}/`)),
+    // Which modules share a file is decided by GROUPS.
+    checks: { ineffectiveDynamicImport: false },
+    // People who install a clone read what a build says.
+    onLog: (level, log) => {
+      if (level === 'warn') throw new Error(`${log.code}: ${log.message}`);
+    },
   });
   const written = await build.generate({
     ...output,

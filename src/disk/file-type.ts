@@ -1,5 +1,7 @@
+import { closeSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { openFolderFile } from './folder-file.js';
 
 /** The type of a file, detected from its first bytes. */
 export interface FileType {
@@ -37,6 +39,24 @@ export async function readFileType(path: string): Promise<FileType | undefined> 
     await file.close();
   }
 }
+
+/**
+ * Whether a file certainly has no image, because it is a video or begins with plain text. A type that is not known may be one.
+ * @throws UnfitFileError, or the system's error, if it cannot be read
+ */
+export function lacksImage(path: string): boolean {
+  const { descriptor } = openFolderFile(path);
+  try {
+    const buffer = Buffer.alloc(16);
+    const head = buffer.subarray(0, readSync(descriptor, buffer));
+    const type = detectFileType(head);
+    return type ? type.mediaType.startsWith('video/') : PLAIN_TEXT.test(head.toString('latin1'));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const PLAIN_TEXT = /^[\t\n\r -~]+$/;
 
 /** What the extensions of media files promise. */
 const PROMISED_TYPES: Readonly<Record<string, string>> = {

@@ -295,7 +295,7 @@ it('the list of all commands has every first word of the tree', () => {
 
 it('wrong values are repeated, with the one that they may mean', async () => {
   const cwd = folderForTest();
-  writeFileSync(join(cwd, 'photo.jpg'), 'x');
+  writeFileSync(join(cwd, 'photo.jpg'), Buffer.from('ffd8ff', 'hex'));
   const style = await regen(['image', 'relight', 'photo.jpg', '--style', 'brigther'], { cwd });
   expect(style.stderr).toContain("not 'brigther' (did you mean brighter?).");
   const scale = await regen(['image', 'upscale', 'photo.jpg', '--scale-factor', '99'], { cwd });
@@ -310,6 +310,28 @@ it('wrong values are repeated, with the one that they may mean', async () => {
   expect((await regen(['task', 'show', '@last:nothing'])).stderr).toContain(
     "'@last:nothing' names no kind of task",
   );
+});
+
+it('files without an image are refused together, before anything is sent', async () => {
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'photo.jpg'), Buffer.from('ffd8ff', 'hex'));
+  writeFileSync(join(cwd, 'page.jpg'), '<!doctype html>');
+  writeFileSync(join(cwd, 'clip.png'), '\0\0\0\x18ftypmp42\0\0\0\0');
+  // What this version of regen does not know may be an image.
+  writeFileSync(join(cwd, 'new.jxl'), Buffer.from('ff0afa7f', 'hex'));
+  const { exit, stderr } = await regen(
+    ['image', 'upscale', 'photo.jpg', 'page.jpg', 'clip.png', 'new.jxl', '--base-url', 'http://127.0.0.1:1'],
+    { cwd },
+  );
+  expect([exit, stderr]).toEqual([
+    2,
+    [
+      'error: 2 problems; nothing was sent.',
+      '  <image> is not an image: page.jpg',
+      '  <image> is not an image: clip.png',
+      '',
+    ].join('\n'),
+  ]);
 });
 
 it('completion offers topics, settings and the newest task', async () => {

@@ -230,7 +230,7 @@ describe('a state file of a batch', () => {
 
   test('is not changed by --dry-run', async () => {
     const content = '{"batch":1,"service":"local"}\n{"job":"1","en';
-    const cwd = filesForTest({ 'jobs.jsonl': lines, 'a.png': 'x', 'jobs.jsonl.state': content });
+    const cwd = filesForTest({ 'jobs.jsonl': lines, 'a.png': '\x89PNG', 'jobs.jsonl.state': content });
     chmodSync(join(cwd, 'jobs.jsonl.state'), 0o644);
     const { exit, stderr } = await regen(['batch', 'jobs.jsonl', '--dry-run'], { cwd });
     expect(exit, stderr).toBe(0);

@@ -162,7 +162,7 @@ test('a job keeps its key if its answer is lost and then the service cannot be r
 test('several images are processed in parallel, and a failed one does not affect the others', async () => {
   const service = await serviceForTest({}, { engines: { image: createCopyingEngine() } });
   const cwd = createPhotos('a.png', 'b.png');
-  writeFileSync(join(cwd, 'broken.png'), 'no image');
+  writeFileSync(join(cwd, 'broken.png'), '\x89PNG, but nothing else');
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   const argv = [
     'image',

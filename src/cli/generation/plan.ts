@@ -6,6 +6,7 @@ import { isRecord } from '../../contract/json.js';
 import type { Operation, TaskFacts } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
 import { regen, say, type Text } from '../../contract/schema/message.js';
+import { lacksImage } from '../../disk/file-type.js';
 import { isShellPipe, MAX_GIVEN_BYTES } from '../../disk/folder-file.js';
 import type { ImageSource, Images, Job } from '../../flows/tasks/start-task.js';
 import { findEntry } from '../../flows/tasks/task.js';
@@ -203,7 +204,16 @@ export function parseSource(text: string, cwd: string): ImageSource | { readonly
   if (!found.isFile() && !isShellPipe(path)) return { problem: `is not a regular file: ${shorten(text)}` };
   if (found.isFile() && found.size === 0) return { problem: `is an empty file: ${shorten(text)}` };
   if (found.size > MAX_GIVEN_BYTES) return { problem: `is too large: ${shorten(text)}` };
+  if (found.isFile() && isNoImage(path)) return { problem: `is not an image: ${shorten(text)}` };
   return { kind: 'file', path, bytes: found.size };
+}
+
+function isNoImage(path: string): boolean {
+  try {
+    return lacksImage(path);
+  } catch {
+    return false; // Reading the whole file says what is wrong.
+  }
 }
 
 // Matches a prefix only, because expressions overflow the stack on megabytes.
