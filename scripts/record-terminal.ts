@@ -64,11 +64,11 @@ function drawTerminal({ buffer: { active } }: xterm.Terminal): string {
   ];
   const texts = lines.map(
     (line, row) =>
-      `<text x="${PADDING}" y="${Math.round(PADDING + (row + 0.8) * CELL.height)}">${line}</text>`,
+      `<text y="${Math.round(PADDING + (row + 0.8) * CELL.height)}">${line}</text>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">
 <rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="${FOREGROUND}" xml:space="preserve">
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="${FOREGROUND}">
 ${texts.join('\n')}
 </g>
 </svg>
@@ -79,16 +79,22 @@ function drawLine(buffer: xterm.Terminal['buffer']['active'], row: number): stri
   const line = buffer.getLine(buffer.baseY + row);
   const cells = Array.from({ length: COLUMNS }, (_, column) => line?.getCell(column));
   const last = cells.findLastIndex((cell) => (cell?.getChars() ?? '').trim() !== '');
-  const spans: { style: string; text: string }[] = [];
-  for (const cell of cells.slice(0, last + 1)) {
+  const spans: { style: string; text: string; column: number }[] = [];
+  for (const [column, cell] of cells.slice(0, last + 1).entries()) {
     const style = describeStyle(cell);
     const text = cell?.getChars() || ' ';
-    if (spans.at(-1)?.style === style) (spans.at(-1) as { text: string }).text += text;
-    else spans.push({ style, text });
+    const open = spans.at(-1);
+    // What follows two spaces is placed by itself: spaces collapse, and fonts differ.
+    if (open?.style === style && !(text !== ' ' && open.text.endsWith('  '))) open.text += text;
+    else spans.push({ style, text, column });
   }
-  const draw = ({ style, text }: { style: string; text: string }) =>
-    style === '' ? escapeXml(text) : `<tspan${style}>${escapeXml(text)}</tspan>`;
-  return spans.map(draw).join('');
+  return spans
+    .filter(({ text }) => text.trim() !== '')
+    .map(({ style, text, column }) => {
+      const x = PADDING + (column + text.length - text.trimStart().length) * CELL.width;
+      return `<tspan x="${Math.round(x * 10) / 10}"${style}>${escapeXml(text.trim())}</tspan>`;
+    })
+    .join('');
 }
 
 function describeStyle(cell: Cell): string {

@@ -24,7 +24,7 @@ const TONES: Readonly<Record<Tone, readonly string[]>> = {
 export function presentCell(field: string, value: unknown, now: number): Cell {
   const text = oneLine(formatValue(value));
   if (TIME.test(text)) return { text: formatAge(Date.parse(text), now) };
-  return presentState(field, text);
+  return presentState(field, chooseWord(field, text));
 }
 
 /** What cards call fields that their own words do not explain. */
@@ -54,15 +54,17 @@ function keepAcronym(label: string): string {
 
 /** Formats a field of a single object, with the whole time. */
 export function presentField(field: string, text: string, now: number): Cell {
-  if (!TIME.test(text)) return presentState(field, WORDS[`${field} ${text}`] ?? WORDS[text] ?? text);
+  if (!TIME.test(text)) return presentState(field, chooseWord(field, text));
   const at = new Date(text).toISOString();
   return { text: `${at.slice(0, 10)} ${at.slice(11, 19)} UTC, ${formatAge(Date.parse(text), now)}` };
 }
 
-/** What cards say instead of some values. */
+/** What people read instead of some values. */
 const WORDS: Readonly<Record<string, string>> = {
   ...{ true: 'yes', false: 'no', 'host_node_extract_status success': 'extracted' },
 };
+
+const chooseWord = (field: string, text: string) => WORDS[`${field} ${text}`] ?? WORDS[text] ?? text;
 
 function presentState(field: string, text: string): Cell {
   const word = shortenStatus(text);
@@ -74,8 +76,12 @@ function findTone(word: string): Tone | undefined {
   return (Object.keys(TONES) as Tone[]).find((tone) => TONES[tone].includes(word.toLowerCase()));
 }
 
+/** The types and names of outputs are texts of JSON. */
+const NAMES_AS_JSON = /^\["[^"\\]*"(?:,"[^"\\]*")*\]$/;
+
 /** A list of objects has one line of names and values for each. */
 function formatValue(value: unknown): string {
+  if (typeof value === 'string' && NAMES_AS_JSON.test(value)) return value.slice(2, -2).replaceAll('","', ', ');
   if (!Array.isArray(value) || value.every((item) => typeof item !== 'object')) return formatCell(value);
   return value.map(formatNested).join('; ');
 }
