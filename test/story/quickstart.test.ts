@@ -110,7 +110,7 @@ test.each(listBlocks('json'))('each line or block of JSON in %s is JSON', (_, bl
 test('the jobs of the batch guide are accepted, as JSON and as CSV', async () => {
   const [jobs = ''] = readBlocks('docs/batches.md', 'json');
   const [csv = ''] = readBlocks('docs/batches.md', 'csv');
-  const cwd = filesForTest({ 'a.jpg': 'x', 'b.jpg': 'x', 'jobs.jsonl': jobs, 'jobs.csv': csv });
+  const cwd = filesForTest({ 'a.jpg': '\xff\xd8', 'b.jpg': '\xff\xd8', 'jobs.jsonl': jobs, 'jobs.csv': csv });
   for (const file of ['jobs.jsonl', 'jobs.csv']) {
     const { exit, stdout, stderr } = await regen(['batch', file, '--dry-run', '--json'], { cwd });
     expect(exit, stderr).toBe(0);
