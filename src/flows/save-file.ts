@@ -16,18 +16,26 @@ export interface Saved {
 }
 
 /** Leaves room for a task id, a number and endings: file systems take 255 bytes. */
-const MAX_NAME = 180;
+const MAX_NAME_BYTES = 180;
+/** What some system forbids, what cannot be seen, and the braces of placeholders. */
+const UNSAFE = /[\p{C}\p{Zl}\p{Zp}<>:"/\\|?*{}]/gu;
 
 /** Makes a name safe: it stays in its folder, is not hidden or too long, even if it comes from a service. */
 export function sanitizeName(name: string): string {
-  const safe = name
-    .trim()
-    .replace(/[^a-zA-Z0-9._+ -]/g, '_')
-    .replace(/^\.+/, '_');
-  if (safe.length <= MAX_NAME) return safe;
+  const safe = name.trim().replace(UNSAFE, '_').replace(/^\.+/, '_');
+  if (Buffer.byteLength(safe) <= MAX_NAME_BYTES) return safe;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 8);
   const ending = `-${digest}${extname(safe).slice(0, 20)}`;
-  return safe.slice(0, MAX_NAME - ending.length) + ending;
+  return cutBytes(safe, MAX_NAME_BYTES - Buffer.byteLength(ending)) + ending;
+}
+
+function cutBytes(text: string, maxBytes: number): string {
+  let bytes = 0;
+  const kept = Array.from(text).filter((char) => {
+    bytes += Buffer.byteLength(char);
+    return bytes <= maxBytes;
+  });
+  return kept.join('');
 }
 
 export function isFolder(path: string): boolean {

@@ -39,6 +39,8 @@ export function parseCommandLine(
   const groups = new Map<string, Commander>([['', root]]);
   for (const command of tree.commands) {
     const own = findOrCreateCommand(groups, command.words);
+    for (const alias of command.aliases ?? [])
+      groups.set([...command.words.slice(0, -1), alias].join(' '), own);
     describeCommand(own, command, tree.globals);
     own.action((...call: unknown[]) => {
       found = {
@@ -62,9 +64,12 @@ export function parseCommandLine(
     const [word] = own.args;
     if (error.code === 'commander.excessArguments' && own.commands.length > 0 && word !== undefined)
       throw toUnknownCommand(own, word, argv, tree);
-    const sentence = toSentence(error.message);
-    const names = sentence.endsWith('.') ? listNames(own, error.code, tree) : [];
-    throw usage(sentence, suggestCommand(argv) ?? suggestHelp(findPathIn(groups, argv), names));
+    const names = listNames(own, error.code, tree);
+    const sentence = toSentence(error.message, names);
+    const others = sentence.endsWith('.') ? names : [];
+    const [, file] = /'(-[^-'].*\..*)'/.exec(sentence) ?? [];
+    if (file !== undefined) throw usage(sentence, `If it is a file, write ./${file}`);
+    throw usage(sentence, suggestCommand(argv) ?? suggestHelp(findPathIn(groups, argv), others));
   }
   return found ?? { kind: 'text', text: formatPage(root), asked: false };
 }
@@ -171,18 +176,16 @@ function readArguments(command: Command, values: readonly unknown[]): ArgumentVa
  * Converts Commander's `error: unknown option '--x'\n(Did you mean --y?)` to one sentence. Commander also suggests names
  * with half of the letters wrong (`--json` for `--reason`); the nearest is kept if it is near.
  */
-function toSentence(message: string): string {
-  const [, word = '', names = ''] = /'(.*)'\n\(Did you mean (?:one of )?(.*)\?\)$/s.exec(message) ?? [];
-  const near = findNearest(word.replace(/^--/, ''), names.replaceAll('--', '').split(', '));
-  const text = message
-    .replace(/^error: /, '')
-    .replace(
-      /\n\(Did you mean.*\)$/s,
-      near ? ` (Did you mean ${word.startsWith('--') ? '--' : ''}${near}?)` : '',
-    )
-    .replace(/\s*\n\s*/g, ' ');
-  const whole = capitalize(text);
-  return /[.?!)]$/.test(whole) ? whole : `${whole}.`;
+function toSentence(message: string, known: readonly string[]): string {
+  const [own = '', suggested = ''] = message.split(/\n\(Did you mean (?:one of )?(?=.*\?\)$)/s);
+  const [, word = ''] = /'(.*)'/s.exec(own) ?? [];
+  const names = [...suggested.replace(/\?\)$/, '').split(', '), ...known].map((name) =>
+    name.replace(/^--/, ''),
+  );
+  const near = findNearest(word.replace(/^--/, ''), [...new Set(names)].filter(Boolean));
+  const text = capitalize(own.replace(/^error: /, '').replace(/\s*\n\s*/g, ' '));
+  if (near) return `${text} (Did you mean ${word.startsWith('--') ? '--' : ''}${near}?)`;
+  return /[.?!)]$/.test(text) ? text : `${text}.`;
 }
 
 /** Names that other programs use for commands of this one. */
@@ -235,8 +238,9 @@ const MAX_NAMES = 8;
 
 /** Names what there is instead of an unknown word, where that is few. */
 function suggestHelp(path: string, names: readonly string[]): Text {
-  if (names.length === 0 || names.length > MAX_NAMES) return say`See: ${regen(path, '--help')}`;
-  return say`It has: ${names.join(', ')}. See: ${regen(path, '--help')}`;
+  const help = say`See: ${regen(path, '--help')}`;
+  if (names.length === 0 || names.length > MAX_NAMES) return help;
+  return say`${names[0]?.startsWith('--') ? 'Its options' : 'Its commands'}: ${names.join(', ')}. ${help}`;
 }
 
 /** The words of the command or group on a command line. */

@@ -275,7 +275,10 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   file_exists: { hint: 'Choose another path, or pass --force to overwrite it.' },
   folder_exists: { code: 'usage', hint: 'Add a / to the end to save into the folder.' },
   unknown_placeholder: { code: 'usage', hint: (known) => `Use ${known}.` },
-  same_output: { code: 'usage', hint: 'Use a folder (-o results/), or {task_id} in the name.' },
+  same_output: {
+    code: 'usage',
+    hint: 'Use a folder, whose name ends with / (-o results/), or number them with {n} in the name.',
+  },
   task_not_found: {
     code: 'not_found',
     hint: say`List the tasks that were started from here with: ${regen('task list')}`,

@@ -1,9 +1,7 @@
-import { basename } from 'node:path';
 import { getTaskFacts } from '../../contract/index.js';
 import { regen, say } from '../../contract/schema/message.js';
 import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
 import { type Job, startTask } from '../../flows/tasks/start-task.js';
-import type { Task } from '../../flows/tasks/task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { printRequest, printRequests } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
@@ -11,7 +9,7 @@ import { createResume, finishTask, planFinish, type TaskOutcome } from '../gener
 import { lacksVideo, parseSource, planJobs } from '../generation/plan.js';
 import { previewJob } from '../generation/preview.js';
 import { checkPrice } from '../generation/price.js';
-import { runAll, Watch } from '../generation/run-tasks.js';
+import { runAll, shortenPath, Watch } from '../generation/run-tasks.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 
@@ -80,15 +78,14 @@ export async function runJobs(
     jobs.map(({ name }) => name),
     (path) => choice === 'unfinished' && ledger.isUnfinishedAt(path),
   );
-  const entries = new Map<string, boolean>();
-  const endEntry = ({ entry }: Task) => entry && entries.set(entry.id, true);
+  const entries = new Set<string>();
   const starting = {
     ...{ services, ledger, signal, target },
     readStdin: () => readBytes(system.stdin),
-    say: (text: string) => watch.say(text),
+    say: createSayOnce(watch),
     warn: (text: string) => output.warn(text),
   };
-  const resume = new Resume(context);
+  const resume = new Resume(context, jobs.length);
   // Connects before the first job, so that a problem of all jobs is reported once.
   await checkPrice(context, jobs);
 
@@ -97,31 +94,34 @@ export async function runJobs(
     const { task, seen } = await startTask(starting, job, {
       choice,
       output: place?.firstPath(job.name),
-      onEntry: (id) => entries.set(id, false),
+      onEntry: (id) => entries.add(id),
     }).catch((error) => {
       watch.state(job.name, 'FAILED');
       throw error;
     });
     resume.add(task.id);
     await watch.started(task.id, jobs.length > 1 ? job.name : undefined);
-    if (context.flags.wait === false) {
-      endEntry(task);
-      return { lines: [task.id], answer: seen.sent };
-    }
+    if (context.flags.wait === false) return { lines: [task.id], answer: seen.sent };
     watch.state(task.id, seen.state);
     if (jobs.length === 1) await watch.stage(describeWork(jobs));
     const outcome = await finishTask({ ...awaiting, destination: place }, task, seen);
-    if (outcome.failure?.facts.code !== 'still_running') endEntry(task);
+    // It is reported here; the same command starts another one.
+    if (outcome.failure?.facts.code === 'task_failed' && task.entry) await closeEntry(ledger, task.entry.id);
     resume.remove(task.id);
     return outcome;
   };
 
   try {
     await watch.stage(jobs.length === 1 ? 'Starting the task' : describeWork(jobs));
-    const items = jobs.map((job, at) => ({ label: chooseLabel(job), run: () => run(job, at + 1) }));
+    const items = jobs.map((job, at) => ({
+      label: chooseLabel(job, system.cwd),
+      run: () => run(job, at + 1),
+    }));
     const exit = await runAll(context, watch, items);
-    await closeEntries(ledger, entries);
+    // Until all of it is done, the same command resumes what it started instead of paying again.
+    if (exit === exitCodes.someFailed) await output.note(RETRY);
     if (exit !== exitCodes.done) return exit;
+    for (const id of entries) await closeEntry(ledger, id);
     const isUnsaved = context.flags.output === undefined && context.flags.wait !== false;
     if (isUnsaved && jobs.length === 1 && watch.isSeen)
       await output.note(say`Save it with: ${regen('task download', '@last -o <file>')}`);
@@ -132,9 +132,9 @@ export async function runJobs(
   }
 }
 
-function chooseLabel({ images, name }: Job): string {
+function chooseLabel({ images, name }: Job, cwd: string): string {
   const [source] = Object.values(images).flat();
-  return source?.kind === 'file' ? basename(source.path) : name;
+  return source?.kind === 'file' ? shortenPath(source.path, cwd) : name;
 }
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -151,16 +151,18 @@ function describeWork(jobs: readonly Job[]): string {
   return `${VERBS[operation] ?? 'Rendering'} ${jobs.length === 1 ? `the ${kind}` : `${jobs.length} ${kind}s`}`;
 }
 
-/**
- * Closes the ledger entries of a command together, once all its tasks have ended. Until then the same command, run
- * again, resumes them, including those that are done.
- * @param entries whether the task of each has ended
- */
-async function closeEntries(ledger: Ledger, entries: ReadonlyMap<string, boolean>): Promise<void> {
-  // A refused task is no longer in the ledger; another has replaced one that its service no longer has.
-  const isOver = (id: string) => (ledger.read(id) ?? { state: 'GONE' }).state === 'GONE';
-  if (![...entries].every(([id, hasEnded]) => hasEnded || isOver(id))) return;
-  for (const [id, hasEnded] of entries) if (hasEnded) await ledger.change(id, { closed: true });
+const RETRY = 'Run the same command again to retry what failed; the rest is not paid for again.';
+
+const closeEntry = (ledger: Ledger, id: string) => ledger.change(id, { closed: true });
+
+/** Several tasks may say the same. */
+function createSayOnce(watch: Watch): (text: string) => Promise<void> {
+  const said = new Set<string>();
+  return async (text) => {
+    if (said.has(text)) return;
+    said.add(text);
+    await watch.say(text);
+  };
 }
 
 /** Refuses flags that have no effect with `--no-wait`. */
@@ -179,13 +181,20 @@ function refuseUnused(flags: FlagValues): void {
 /** Keeps the hint of an interruption up to date: the command that resumes the unfinished tasks. */
 export class Resume {
   readonly #ids = new Set<string>();
+  #unsent: number;
 
-  constructor(readonly context: Needs<'interruption' | 'flags'>) {
+  /** @param unsent how many tasks this command starts */
+  constructor(
+    readonly context: Needs<'interruption' | 'flags'>,
+    unsent = 0,
+  ) {
+    this.#unsent = unsent;
     this.#tell();
   }
 
   add(id: string): void {
     this.#ids.add(id);
+    this.#unsent -= 1;
     this.#tell();
   }
 
@@ -196,8 +205,8 @@ export class Resume {
 
   #tell(): void {
     this.context.interruption.hint =
-      this.#ids.size > 0
-        ? say`The work continues. Resume with: ${createResume([...this.#ids], this.context.flags)}`
-        : 'Run the same command again to continue; started tasks are not started twice.';
+      this.#unsent > 0 || this.#ids.size === 0
+        ? 'Run the same command again to continue; started tasks are not started twice.'
+        : say`The work continues. Resume with: ${createResume([...this.#ids], this.context.flags)}`;
   }
 }

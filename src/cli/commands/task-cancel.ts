@@ -53,7 +53,8 @@ export async function run(context: Context): Promise<number> {
       services.use(target);
       const { client } = await services.reach();
       const answer = await client.task.cancel({ task_id: id }, { signal });
-      if (entry) await ledger.change(entry.id, { state: answer.status, credits: answer.credits });
+      if (entry)
+        await ledger.change(entry.id, { state: answer.status, credits: answer.credits, closed: true });
       answers.push(answer);
       changed.set(serviceKey(target), target);
       exits.push(exitCodes.done);

@@ -90,6 +90,7 @@ async function listEntries(context: Context): Promise<void> {
       ...entry,
       task: (entry.task_id && ids.get(entry.task_id)) ?? entry.task_id ?? entry.id,
       state: entry.state && describeState(entry.state),
+      name: describeInput(entry),
       result: entry.saved?.map((path) => basename(path)),
     });
     const columns = ['task', 'operation', 'state', 'created_at', 'name', 'credits', 'result', 'service'];
@@ -103,6 +104,17 @@ async function listEntries(context: Context): Promise<void> {
     await output.note(spent > 0 ? `${count}, ${formatCount(spent, 'credit')}${previews}.` : `${count}.`);
   }
 }
+
+/** What a person knows a task by: its image, or its prompt. */
+function describeInput({ name, operation, request }: Entry): string {
+  const { images, prompt } = request;
+  const isUnnamed = operation.startsWith('video.') && images === undefined && typeof prompt === 'string';
+  if (!isUnnamed) return name;
+  const letters = Array.from(prompt.slice(0, 2 * MAX_PROMPT_LENGTH));
+  return letters.length > MAX_PROMPT_LENGTH ? `${letters.slice(0, MAX_PROMPT_LENGTH).join('')}…` : prompt;
+}
+
+const MAX_PROMPT_LENGTH = 30;
 
 /** How many tasks are read in parallel, how many at most, and for how long. */
 const READS = { atOnce: 8, most: 200, timeoutMs: 5_000 };
@@ -146,7 +158,12 @@ function readSince(text: string | undefined, now: number): number {
 }
 
 async function showEntry(context: Context): Promise<void> {
-  await context.output.answer(requireEntry(context, context.args.task_id as string));
+  const entry = requireEntry(context, context.args.task_id as string);
+  const { output, system } = context;
+  if (!system.stdout.isTTY || output.mode.json || output.mode.ndjson) return output.answer(entry);
+  // What this program keeps for itself.
+  const { owner, closed, ...shown } = entry;
+  await output.answer(shown);
 }
 
 /** @throws Failure if the task is not in the ledger */

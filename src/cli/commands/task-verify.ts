@@ -38,7 +38,7 @@ export const view = (): View => ({
 
 export async function run(context: Context): Promise<void> {
   const { args, system, output, services } = context;
-  const path = resolve(system.cwd, args.file as string);
+  const path = resolve(system.cwd, (args.file as string).replace(/\.receipt\.json$/, ''));
   if (!isFile(path)) throw usage(`${path} is not a file.`);
   const receipt = readFolderFile(`${path}.receipt.json`, MAX_GIVEN_BYTES).toString();
   const sha256 = await computeSha256(path);

@@ -176,6 +176,8 @@ export class ServiceConnector {
   #refuseUnnamed(target: Target): void {
     const { env } = this.#context.system;
     if (isNamedByFolder(target)) this.#refuseFolder(target);
+    // The service of a task that was started from here, which gets no token of the environment.
+    if (target.source === 'ledger') return;
     // CI sets a secret that the job may not read to an empty value.
     const names = [
       'REGEN_KEY_FILE',

@@ -199,7 +199,7 @@ export function parseSource(text: string, cwd: string): ImageSource | { readonly
   if (/^(?:data|base64):/i.test(text)) return parseData(text);
   const path = resolve(cwd, text);
   const found = text === '' ? undefined : statSync(path, { throwIfNoEntry: false });
-  if (!found) return { problem: `is a file that was not found: ${shorten(text)}` };
+  if (!found) return { problem: `names a file that does not exist: ${shorten(text)}` };
   if (found.isDirectory()) return { problem: `is a folder; name the images in it: ${shorten(text)}/*.jpg` };
   if (!found.isFile() && !isShellPipe(path)) return { problem: `is not a regular file: ${shorten(text)}` };
   if (found.isFile() && found.size === 0) return { problem: `is an empty file: ${shorten(text)}` };

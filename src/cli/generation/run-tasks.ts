@@ -64,7 +64,8 @@ export async function runAll(
   }
   if (output.mode.json) {
     const answers = outcomes.map(
-      ({ answer, failure }) => answer ?? (failure ? toErrorAnswer(failure) : null),
+      ({ answer, failure }, at) =>
+        answer ?? (failure ? toErrorAnswer(nameImage(items[at]?.label ?? '', failure)) : null),
     );
     // Of several tasks each has its place. What failed with one is on stderr, as with any other command.
     if (items.length !== 1) await output.answer(answers);
@@ -90,9 +91,7 @@ async function printOutcome(
       await output.line(oneLine(line));
       continue;
     }
-    // A path that leads upwards is longer than the whole one.
-    const near = relative(cwd, line);
-    const shown = oneLine(near.startsWith('..') ? line : near);
+    const shown = oneLine(shortenPath(line, cwd));
     const size = `  ${formatBytes(bytes)}`;
     // A terminal without a size has 0 columns.
     const { wrapText } = await import('../terminal/width.js');
@@ -103,6 +102,12 @@ async function printOutcome(
   }
   if (!failure) return;
   await output.failure(label === undefined ? failure : nameImage(label, failure));
+}
+
+/** A path that leads upwards is longer than the whole one. */
+export function shortenPath(path: string, cwd: string): string {
+  const near = relative(cwd, path);
+  return near.startsWith('..') ? path : near;
 }
 
 async function runOne(

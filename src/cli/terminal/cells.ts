@@ -81,7 +81,8 @@ const NAMES_AS_JSON = /^\["[^"\\]*"(?:,"[^"\\]*")*\]$/;
 
 /** A list of objects has one line of names and values for each. */
 function formatValue(value: unknown): string {
-  if (typeof value === 'string' && NAMES_AS_JSON.test(value)) return value.slice(2, -2).replaceAll('","', ', ');
+  if (typeof value === 'string' && NAMES_AS_JSON.test(value))
+    return value.slice(2, -2).replaceAll('","', ', ');
   if (!Array.isArray(value) || value.every((item) => typeof item !== 'object')) return formatCell(value);
   return value.map(formatNested).join('; ');
 }

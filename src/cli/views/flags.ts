@@ -9,7 +9,7 @@ export const waitFlags: Flags = {
 };
 
 const describeOutput = (placeholders: string) =>
-  `Save the results to a file, a folder/, or a pattern with ${placeholders}, {task_id}, {index} and {ext}, and print the paths`;
+  `Save the results to a file, a folder/, or a pattern with ${placeholders}, {task_id}, {index} (number of the result, if a task has several) and {ext}, and print the paths`;
 
 const savingFlags: Flags = {
   '--force': 'Overwrite existing files',
@@ -18,7 +18,7 @@ const savingFlags: Flags = {
 
 /** Where a command saves the results of a task. */
 export const saveFlags: Flags = {
-  '-o, --output <path>': `${describeOutput('{name}, {n}')}; - writes one result to stdout`,
+  '-o, --output <path>': `${describeOutput('{name}, {n} (number of the task)')}; - writes one result to stdout`,
   ...savingFlags,
 };
 

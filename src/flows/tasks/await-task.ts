@@ -1,7 +1,10 @@
+import { basename } from 'node:path';
 import { type WaitOptions, wait } from '../../client/wait.js';
 import type { Saved } from '../save-file.js';
 import { addStatement } from '../trust/receipt.js';
 import type { Destination } from './destination.js';
+import { isImageReference } from './image-reference.js';
+import type { Entry } from './ledger.js';
 import { readAccount, readTask, type Task, type TaskContext } from './task.js';
 import { findEnd, type TaskFigures, type TaskState } from './task-state.js';
 
@@ -48,13 +51,25 @@ export async function saveResults(
 
 type Figures = TaskFigures & { readonly operation?: string };
 
+/** Where images were on this machine is nobody else's business: their names remain. */
+function nameFiles(request: Entry['request']): Entry['request'] {
+  const name = (value: unknown) =>
+    isImageReference(value) && value.file !== undefined ? { ...value, file: basename(value.file) } : value;
+  return Object.fromEntries(
+    Object.entries(request).map(([field, value]) => [
+      field,
+      Array.isArray(value) ? value.map(name) : name(value),
+    ]),
+  );
+}
+
 /** The request and its result; `null` for what the service does not report. */
 function formatReceipt({ id, target, entry }: Task, figures: Figures, saved: Saved): object {
   return {
     task_id: id,
     service: entry?.service ?? target.baseUrl ?? 'local',
     operation: figures.operation ?? entry?.operation ?? null,
-    request: entry?.request ?? null,
+    request: entry ? nameFiles(entry.request) : null,
     created_at: entry?.created_at ?? null,
     seed: figures.seed ?? entry?.seed ?? entry?.request.seed ?? null,
     credits: figures.credits ?? entry?.credits ?? null,

@@ -168,7 +168,8 @@ export class Destination {
   }
 
   async #isThere(path: string, sha256: string): Promise<boolean> {
-    return this.how.resumed === true && isFile(path) && (await computeSha256(path)) === sha256;
+    const { resumed, force } = this.how;
+    return resumed === true && !force && isFile(path) && (await computeSha256(path)) === sha256;
   }
 
   #path({ name, task_id, index }: PatternValues, ext: string, pattern = this.#pattern): string {

@@ -128,7 +128,7 @@ async function resumeTask(context: StartContext, entry: Entry): Promise<StartedT
   const task = toTask(context, entry);
   try {
     const seen = await readTask(context, task);
-    await say(`Resuming task ${task.id} of an interrupted run; pass --again to start a new one.`);
+    await say('Resuming what an earlier run started; it is not paid for again. Pass --again to start over.');
     return { task, seen };
   } catch (error) {
     if (cannotRead(error, task))
@@ -196,9 +196,12 @@ function isRefusal(error: unknown, mayExist: boolean): boolean {
  * @returns the fields that name the video to extend
  * @throws FlowError if it has none, or none yet
  */
-async function findCreation(context: TaskContext, id: string) {
+async function findCreation(context: TaskContext & { readonly target: Target }, id: string) {
   const task = await findTask(context, id);
-  const seen = await readTask(context, task);
+  const seen = await readTask(context, task).catch((error) => {
+    if (!(error instanceof ServiceError) || task.target === context.target) throw error;
+    throw new ServiceError({ ...error, message: `The video is on ${task.target.name}: ${error.message}` });
+  });
   const { creations } = seen.answer as { creations?: { id: string; url: string }[] };
   const [first] = creations ?? [];
   if (first) return { video_creation_id: first.id, video_url: first.url };

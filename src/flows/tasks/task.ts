@@ -166,7 +166,7 @@ export async function findTask(
     }
   }
   const message = /[/.]/.test(id)
-    ? `No task that was started from here saved ${id}; only files that regen saved stand for their task.`
+    ? `No task that was started from here saved ${id}; only files where regen saved them stand for their task.`
     : `Task ${id} was not found, neither among those that were started from here nor on ${target.name}.`;
   throw new FlowError('task_not_found', message);
 }

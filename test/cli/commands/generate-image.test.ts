@@ -139,7 +139,7 @@ describe('invalid input', () => {
         '--transfer-light-from-reference-image',
         'b.png',
       ],
-      '--transfer-light-from-lightmap is a file that was not found: a.png',
+      '--transfer-light-from-lightmap names a file that does not exist: a.png',
     ],
     [
       [
@@ -149,10 +149,10 @@ describe('invalid input', () => {
       'cannot be combined',
     ],
     [['image', 'relight'], '<image> is required'],
-    [['image', 'relight', 'absent.jpg'], '<image> is a file that was not found: absent.jpg'],
+    [['image', 'relight', 'absent.jpg'], '<image> names a file that does not exist: absent.jpg'],
     [
       ['image', 'style-transfer', 'photo.png', 'absent.jpg'],
-      '<reference_image> is a file that was not found: absent.jpg',
+      '<reference_image> names a file that does not exist: absent.jpg',
     ],
     [['image', 'relight', 'data:image/png,plain'], '<image> must be Base64 data'],
     [['image', 'relight', '-', '-'], 'can be used for one image only'],

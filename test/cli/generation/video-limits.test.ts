@@ -100,7 +100,7 @@ describe('the required and invalid values of a command', () => {
     [['video', 'text2video'], '--prompt is required, unless --images is given'],
     [[...text, '--prompt', 'twice'], '<prompt> and --prompt set the same value'],
     [[...text, '--images', 'a.png', '--images', 'b.png'], '--images must have at most 1 item'],
-    [[...text, '--images', 'absent.png'], '--images is a file that was not found: absent.png'],
+    [[...text, '--images', 'absent.png'], '--images names a file that does not exist: absent.png'],
     [['video', 'start-end2video'], '<images> is required'],
     [[...between, 'c.png'], '<images> must have at most 2 items'],
     [['video', 'start-end2video', '-', '-'], 'can be used for one image only'],
