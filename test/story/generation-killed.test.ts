@@ -10,7 +10,7 @@ import {
   png,
 } from '../support/generation-double.js';
 import { interceptWrites } from '../support/intercept-writes.js';
-import { folderForTest } from '../support/service.js';
+import { folderForTest, serviceForTest } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
 const cases = {
@@ -108,7 +108,7 @@ test('a command that is killed while it waits goes on with its task when it is r
   double.endAll();
   const last = await run(...relight, '-o', 'r.png');
   expect(last).toMatchObject({ exit: 0, stdout: `${join(cwd, 'r.png')}\n` });
-  expect(last.stderr).toContain('pass --again to start a new one');
+  expect(last.stderr).toContain('Pass --again to start over.');
   expect(double.tasks.size).toBe(1);
   // That one ended normally: what follows is a new job.
   expect((await run(...relight, '-o', 'again.png')).exit).toBe(0);
@@ -144,6 +144,51 @@ test('no image of a killed command is paid for twice, finished or not', async ()
   expect((await run(...all)).exit).toBe(0);
   expect(double.tasks.size).toBe(3);
   expect(readdirSync(join(cwd, 'out')).filter((name) => name.endsWith('.png'))).toHaveLength(3);
+});
+
+test('an interrupted command with images that were not sent says to run it again, which sends only those', async () => {
+  const { double, begin, cwd } = await createDesk({ stuck: () => true });
+  const names = Array.from({ length: 6 }, (_, at) => `${at}.png`);
+  for (const name of names) writeFileSync(join(cwd, name), Buffer.concat([png, Buffer.from(name)]));
+  const all = ['image', 'relight', ...names, '-o', 'out/'];
+  const first = begin(...all);
+  await waitFor(() => expect(double.tasks.size).toBe(4));
+  await waitFor(() => expect(first.said().match(/^Task /gm)).toHaveLength(4));
+  first.child.kill('SIGINT');
+  const { exit, stderr } = await first.ended;
+  expect([exit, stderr]).toEqual([130, expect.stringContaining('Run the same command again to continue')]);
+  expect(stderr).not.toContain('regen task wait');
+  double.endAll();
+  const second = begin(...all);
+  await waitFor(() => expect(double.tasks.size).toBe(6));
+  double.endAll();
+  expect((await second.ended).exit).toBe(0);
+  expect(double.tasks.size).toBe(6);
+});
+
+test('a command that failed in part pays only for the rest when it is run again', async () => {
+  const service = await serviceForTest({ prices: { image: { upscaler: 3 } } });
+  const cwd = folderForTest();
+  for (const name of ['a.png', 'b.png']) writeFileSync(join(cwd, name), png);
+  writeFileSync(join(cwd, 'late.png'), '\x89PNG, but nothing else');
+  const surroundings = {
+    ...{ cwd, home: homeForTest() },
+    env: { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken },
+  };
+  const run = () =>
+    startRegen(['image', 'upscaler', 'a.png', 'b.png', 'late.png', '-o', 'out/'], surroundings).ended;
+  const countCredits = async () =>
+    JSON.parse((await startRegen(['usage', '--json'], surroundings).ended).stdout).credits;
+  const first = await run();
+  expect([first.exit, first.stderr]).toEqual([
+    9,
+    expect.stringContaining('Run the same command again to retry what failed'),
+  ]);
+  expect(await countCredits()).toBe(6);
+  writeFileSync(join(cwd, 'late.png'), png);
+  expect((await run()).exit).toBe(0);
+  expect(await countCredits()).toBe(9);
+  expect(readdirSync(join(cwd, 'out')).sort()).toEqual(['a.png', 'b.png', 'late.png']);
 });
 
 test('a command that replaces a task which its service no longer has starts a new one when it is run again', async () => {

@@ -37,6 +37,14 @@ test.each([
   [['serve', 'stauts'], "error: Unknown command 'stauts' (Did you mean status?)\n"],
   [['serve', '--data', 'x', 'stauts', '--json'], "Unknown command 'stauts' (Did you mean status?)"],
   [['config', 'list', 'x'], "error: Too many arguments for 'list'. Expected 0 arguments but got 1.\n"],
+  [
+    ['image', 'upscale', 'a.png', '--scale', '4'],
+    "'--scale' (Did you mean --scale-factor?)\nhint: See: regen image upscale --help\n",
+  ],
+  [
+    ['image', 'upscale', '-a.png'],
+    "error: Unknown option '-a.png'.\nhint: If it is a file, write ./-a.png\n",
+  ],
   [['image', 'relight', '--promt', 'x'], "error: Unknown option '--promt' (Did you mean --prompt?)\n"],
 ])('only near names are suggested: %j', async (argv, error) => {
   expect((await regen(argv)).stderr).toContain(error);
@@ -44,10 +52,10 @@ test.each([
 
 test('an unknown option or command names those that exist, where they are few', async () => {
   expect((await regen(['admin', 'version', 'list'])).stderr).toBe(
-    "error: Unknown command 'list'.\nhint: It has: set-status. See: regen admin version --help\n",
+    "error: Unknown command 'list'.\nhint: Its commands: set-status. See: regen admin version --help\n",
   );
   const { stderr } = await regen(['admin', 'node', 'ban', 'x', '--why', 'spam']);
-  expect(stderr).toContain("error: Unknown option '--why'.\nhint: It has: --reason, ");
+  expect(stderr).toContain("error: Unknown option '--why'.\nhint: Its options: --reason, ");
   expect((await regen(['image', 'relight', '--zzz', 'x'])).stderr).toBe(
     "error: Unknown option '--zzz'.\nhint: See: regen image relight --help\n",
   );

@@ -222,7 +222,7 @@ describe('results', () => {
     expect(JSON.parse(readFileSync(join(cwd, 'out.png.receipt.json'), 'utf8'))).toMatchObject({
       task_id: [...double.tasks.keys()][0],
       operation: 'image.relight',
-      request: { style: 'clean', image: { file: join(cwd, 'photo.png'), sha256 } },
+      request: { style: 'clean', image: { file: 'photo.png', sha256 } },
       seed: null,
       credits: null,
       sha256,
