@@ -334,6 +334,64 @@ it('files without an image are refused together, before anything is sent', async
   ]);
 });
 
+describe('a node and its version', () => {
+  it('are also understood as node@version, and as the latest one', async () => {
+    await registry().active('paired', '1.0.0');
+    await registry().active('paired', '1.1.0');
+    const { stdout } = await runAs(['version', 'get', 'paired@1.0.0', '--json']);
+    expect(JSON.parse(stdout).version).toBe('1.0.0');
+    for (const argv of [['paired@latest'], ['paired', 'latest']]) {
+      const { exit, stderr } = await runAs(['host-nodes', 'list', ...argv]);
+      expect([exit, stderr]).toEqual([0, expect.not.stringContaining('latest')]);
+    }
+    const listed = await runAs(['host-nodes', 'list', 'paired@latest', '--host-node-name', 'x', '--json']);
+    expect(JSON.parse(listed.stdout)).toEqual({ host_nodes: [], total: 0 });
+  });
+
+  it('in another order are told how to be written', async () => {
+    expect((await runAs(['version', 'get', '1.0.0', 'paired'])).stderr).toContain(
+      '1.0.0 is a version number; the node comes first.',
+    );
+    const install = await runAs(['node', 'install', 'paired', '1.0.0', '--into', folderForTest()]);
+    expect([install.exit, install.stderr]).toEqual([2, expect.stringContaining('write it behind its node')]);
+  });
+});
+
+it('a profile keeps its address until its credentials are removed', async () => {
+  const home = homeForTest();
+  const run = (...argv: string[]) => regen(argv, { home, stdin: registry().tokens.ann as string });
+  await run('config', 'set', 'profiles.own.base_url', registry().url);
+  await run('auth', 'login', '--with-token', '--profile', 'own');
+  const refused = await run('config', 'unset', 'profiles.own.base_url');
+  expect([refused.exit, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('regen auth logout --profile own'),
+  ]);
+  expect((await run('auth', 'logout', '--profile', 'own')).exit).toBe(0);
+  expect((await run('config', 'unset', 'profiles.own.base_url')).exit).toBe(0);
+});
+
+it('doctor gives its advice below the table on a terminal', async () => {
+  const { stdout, stderr } = await regen(['doctor', '--base-url', 'http://127.0.0.1:9'], {
+    terminal: true,
+    columns: 80,
+  });
+  expect(stdout).not.toContain('ADVICE');
+  expect(stderr).toMatch(/^service: /m);
+});
+
+it('names that other programs use for commands lead to one of ours', async () => {
+  for (const [argv, meant] of [
+    [['publish'], 'version publish'],
+    [['install', 'x'], 'node install'],
+    [['node', 'publish'], 'version publish'],
+    [['version', 'yank', 'x'], 'version deprecate'],
+  ] as const)
+    expect((await regen(argv)).stderr).toMatch(
+      new RegExp(`^error: Unknown command '\\w+'\\.\nhint: Did you mean: regen ${meant}\n$`),
+    );
+});
+
 it('completion offers topics, settings and the newest task', async () => {
   const complete = async (current: string, ...words: string[]) =>
     (await regen(['__complete', `--current=${current}`, '--', ...words])).stdout

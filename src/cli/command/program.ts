@@ -1,5 +1,6 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { regen, say, type Text } from '../../contract/schema/message.js';
+import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import { findNearest } from '../../wire/nearest.js';
 import { type Failure, usage } from '../terminal/failure.js';
 import { capitalize } from '../terminal/text.js';
@@ -64,12 +65,13 @@ export function parseCommandLine(
     const [word] = own.args;
     if (error.code === 'commander.excessArguments' && own.commands.length > 0 && word !== undefined)
       throw toUnknownCommand(own, word, argv, tree);
+    const familiar = suggestCommand(argv);
     const names = listNames(own, error.code, tree);
-    const sentence = toSentence(error.message, names);
+    const sentence = toSentence(familiar ? error.message.replace(/\n.*/s, '') : error.message, names);
     const others = sentence.endsWith('.') ? names : [];
     const [, file] = /'(-[^-'].*\..*)'/.exec(sentence) ?? [];
     if (file !== undefined) throw usage(sentence, `If it is a file, write ./${file}`);
-    throw usage(sentence, suggestCommand(argv) ?? suggestHelp(findPathIn(groups, argv), others));
+    throw usage(sentence, familiar ?? suggestHelp(findPathIn(groups, argv), others));
   }
   return found ?? { kind: 'text', text: formatPage(root), asked: false };
 }
@@ -169,7 +171,18 @@ function readArguments(command: Command, values: readonly unknown[]): ArgumentVa
   // An earlier order has it first.
   const isTyped = command.implied !== undefined && values[names.length] !== undefined;
   const all = isTyped ? [command.implied as string, ...names] : names;
-  return Object.fromEntries(all.map((name, index) => [name, values[index]] as const)) as ArgumentValues;
+  const given = splitVersion(all, values);
+  return Object.fromEntries(all.map((name, index) => [name, given[index]] as const)) as ArgumentValues;
+}
+
+/** Reads `node@version` for a node and a version that are two arguments. */
+function splitVersion(names: readonly string[], values: readonly unknown[]): readonly unknown[] {
+  const at = names.findIndex((name) => /^node_?id$/i.test(name));
+  const isPair =
+    at >= 0 && /version(Id)?$/.test(names[at + 1] ?? '') && values[names.length - 1] === undefined;
+  const [node, version] = isPair ? splitNodeVersion(String(values[at] ?? '')) : [];
+  if (!node || !version) return values;
+  return [...values.slice(0, at), node, version, ...values.slice(at + 1)];
 }
 
 /**
@@ -197,12 +210,26 @@ const FAMILIAR_NAMES: Readonly<Record<string, string>> = {
   whoami: 'auth status',
   search: 'node search',
   init: 'node init',
+  install: 'node install',
+  outdated: 'node outdated',
+  audit: 'node audit',
+  diff: 'version diff',
+  deprecate: 'version deprecate',
+  unpublish: 'version delete',
+  uninstall: 'node remove',
+  upgrade: 'node install',
+  'node publish': 'version publish',
+  'node uninstall': 'node remove',
+  'node upgrade': 'node install',
+  'version show': 'version get',
+  'version yank': 'version deprecate',
 };
 
-function suggestCommand([word = '']: readonly string[]): Text | undefined {
-  return Object.hasOwn(FAMILIAR_NAMES, word)
-    ? say`Did you mean: ${regen(FAMILIAR_NAMES[word] as string)}`
-    : undefined;
+function suggestCommand(argv: readonly string[]): Text | undefined {
+  const meant = [argv.slice(0, 2), argv.slice(0, 1)].find((words) =>
+    Object.hasOwn(FAMILIAR_NAMES, words.join(' ')),
+  );
+  return meant && say`Did you mean: ${regen(FAMILIAR_NAMES[meant.join(' ')] as string)}`;
 }
 
 /** Refuses help of a command or topic that does not exist, instead of showing that of its group. */
@@ -215,13 +242,16 @@ function refuseUnknown(tree: CommandTree, shown: Commander | undefined, argv: re
 }
 
 function toUnknownCommand(own: Commander, word: string, argv: readonly string[], tree: CommandTree): Failure {
-  const near = findNearest(
-    word,
-    own.commands.map((command) => command.name()),
-  );
+  const familiar = suggestCommand(argv);
+  const near = familiar
+    ? undefined
+    : findNearest(
+        word,
+        own.commands.map((command) => command.name()),
+      );
   const path = findPath(own);
   const others = near ? [] : listNames(own, 'commander.unknownCommand', tree);
-  const hint = suggestCommand(argv) ?? (path === '' ? say`See: ${regen('help')}` : suggestHelp(path, others));
+  const hint = familiar ?? (path === '' ? say`See: ${regen('help')}` : suggestHelp(path, others));
   const what = path === '' ? 'command or topic' : 'command';
   return usage(`Unknown ${what} '${word}'${near ? ` (Did you mean ${near}?)` : '.'}`, hint);
 }

@@ -9,6 +9,7 @@ import {
   translate,
 } from '../../contract/schema/message.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
+import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
 import { UnfitFileError } from '../../disk/folder-file.js';
 import { FlowError, type FlowErrorCode } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
@@ -61,7 +62,7 @@ function toServiceFailure(error: ServiceError, parsed: ParsedCommand | undefined
   const hint = error.retryAfterMs
     ? `Try again in ${formatDuration(error.retryAfterMs)}.`
     : known
-      ? HINTS[error.code as ErrorCode]
+      ? (suggestOrder(error, parsed) ?? HINTS[error.code as ErrorCode])
       : EXIT_HINTS[exit];
   const details = nameProblems(error.details, parsed);
   // Another service may say more than its details.
@@ -74,6 +75,12 @@ function toServiceFailure(error: ServiceError, parsed: ParsedCommand | undefined
     ...(error.requestId && { requestId: error.requestId }),
     ...(details.length > 0 && { details }),
   });
+}
+
+function suggestOrder({ code }: ServiceError, parsed: ParsedCommand | undefined): string | undefined {
+  const node = parsed?.args.nodeId ?? parsed?.args.node_id;
+  const isVersion = typeof node === 'string' && isSemanticVersion(node);
+  return code === 'not_found' && isVersion ? `${node} is a version number; the node comes first.` : undefined;
 }
 
 const WHO_HINT = say`See who is signed in: ${regen('auth status')}`;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import type { Needs, RunCommand } from '../connect/context.js';
 import { checkKey } from '../connect/settings.js';
-import { Failure } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import { Text } from '../views/answers.js';
 import type { View } from '../views/view.js';
 
@@ -57,10 +57,33 @@ export function view(): View[] {
 export const run: Readonly<Record<string, RunCommand>> = {
   get: printSetting,
   set: ({ settings, args }) => settings.set(args.key as string, args.value as string),
-  unset: ({ settings, args }) => settings.unset(args.key as string),
+  unset: unsetSetting,
   list: ({ settings, output, command }) => output.answer(settings.list(), command.shape),
   path: ({ settings, output }) => output.answer({ path: settings.store.path }, { only: 'path' }),
 };
+
+/** @throws Failure if the address of a profile is needed to remove its stored credentials */
+async function unsetSetting({
+  settings,
+  services,
+  args,
+}: Needs<'args' | 'settings' | 'services'>): Promise<void> {
+  const key = args.key as string;
+  const [, profile] = /^profiles\.(.+)\.base_url$/.exec(key) ?? [];
+  const baseUrl = settings.get(key)?.value;
+  if (profile !== undefined && baseUrl !== undefined) {
+    const target = { name: profile, baseUrl, source: key };
+    const own = services.openCredentialStore({ ...target, profile });
+    // Credentials of the address alone are found without the profile.
+    const isOwn = own.path !== services.openCredentialStore(target).path;
+    if (isOwn && Object.keys(await own.read()).length > 0)
+      throw usage(
+        `The profile ${profile} has stored credentials.`,
+        say`Remove them first with: ${regen('auth logout', `--profile ${profile}`)}`,
+      );
+  }
+  await settings.unset(key);
+}
 
 async function printSetting({
   settings,

@@ -51,7 +51,12 @@ export async function run(context: Context): Promise<number> {
     checkTerminal(output, context.mayAsk),
     checkShell(system),
   ];
-  await output.answer(findings, command.shape);
+  if (!output.isTable) {
+    await output.answer(findings, command.shape);
+    return findWorst(findings);
+  }
+  await output.answer(findings, { ...command.shape, columns: ['check', 'status', 'detail'] });
+  for (const { check, advice } of findings) if (advice) await output.note(say`${check}: ${advice}`);
   return findWorst(findings);
 }
 

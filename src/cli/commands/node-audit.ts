@@ -74,8 +74,8 @@ async function audit(context: Context): Promise<number> {
   await output.answer(findings, command.shape);
   const wrong = new Set(findings.map(({ folder }) => folder)).size;
   const found =
-    findings.length > 0 ? `: ${formatCount(findings.length, 'finding')} in ${wrong}` : ' compared';
-  await output.note(`${formatCount(packs, 'pack')}${found}.`);
+    findings.length > 0 ? `${formatCount(findings.length, 'finding')} in ${wrong} of ` : 'Compared ';
+  await output.note(`${found}${formatCount(packs, 'pack')}.`);
   return findings.length > 0 ? exitCodes.endedBadly : exitCodes.done;
 }
 

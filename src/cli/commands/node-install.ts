@@ -22,7 +22,7 @@ import type { Needs } from '../connect/context.js';
 import { findLockSource } from '../connect/lock-source.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
-import { formatCount } from '../terminal/text.js';
+import { capitalize, formatCount } from '../terminal/text.js';
 import { Row, Sha256, Text, Texts } from '../views/answers.js';
 import { lockFileFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
@@ -209,6 +209,8 @@ async function installWith(
       `${service.name} publishes no digests, so ${formatCount(unverified, 'archive')} could not be verified. The lock file now pins what was installed.`,
     );
   await noteOutcomes(context, customNodes, outcomes);
+  if (!lock && installed.length > 0)
+    await output.note(`Wrote ${relative(context.system.cwd, path)}, which pins what was installed.`);
   if (requirements.length > 0) await noteRequirements(context, requirements);
 }
 
@@ -272,9 +274,9 @@ async function noteOutcomes(
       await output.note(`What else was in ${folder} is kept in ${relative(system.cwd, kept) || kept}.`);
   const counts = Object.entries(VERBS).flatMap(([state, verb]) => {
     const count = outcomes.filter((one) => one.state === state).length;
-    return count > 0 ? [`${verb.toLowerCase()} ${count}`] : [];
+    return count > 0 ? [`${verb.toLowerCase()} ${formatCount(count, 'pack')}`] : [];
   });
   const shown = relative(system.cwd, customNodes) || '.';
   if (flags['dry-run']) await output.note('Nothing was changed.');
-  else if (counts.length > 0) await output.note(`Packs in ${shown}: ${counts.join(', ')}.`);
+  else if (counts.length > 0) await output.note(`${capitalize(counts.join(', '))} in ${shown}.`);
 }

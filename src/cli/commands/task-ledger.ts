@@ -82,7 +82,7 @@ async function listEntries(context: Context): Promise<void> {
   await refreshTasks(context, [...ledger.entries()].filter(isWantedAnyState).slice(0, limit));
   const all = [...ledger.entries()];
   const entries = all.filter(isWanted).slice(0, limit);
-  if (!system.stdout.isTTY || output.mode.json || output.mode.ndjson) {
+  if (!output.isTable) {
     await output.answer(entries, command.shape);
   } else {
     const ids = shortenIds(all.flatMap(({ task_id = [] }) => task_id));
@@ -159,8 +159,8 @@ function readSince(text: string | undefined, now: number): number {
 
 async function showEntry(context: Context): Promise<void> {
   const entry = requireEntry(context, context.args.task_id as string);
-  const { output, system } = context;
-  if (!system.stdout.isTTY || output.mode.json || output.mode.ndjson) return output.answer(entry);
+  const { output } = context;
+  if (!output.isTable) return output.answer(entry);
   // What this program keeps for itself.
   const { owner, closed, ...shown } = entry;
   await output.answer(shown);

@@ -84,7 +84,8 @@ async function verifyVersion(context: Context, scratch: string): Promise<void> {
   const { kid: key = null, verdict = null, provenance = null } = signed ?? {};
   const digests = { archive_sha256: sha256, tree_sha256: tree };
   const answer = { node_id: nodeId, version, ...digests, key, verdict, provenance, source };
-  await output.answer(output.mode.json ? answer : toRows(answer, registry), command.shape);
+  if (output.isTable) await output.answer(toCard(answer, registry));
+  else await output.answer(output.mode.json ? answer : toRows(answer, registry), command.shape);
   if (!signed)
     await output.note(`${registry} signed nothing of it, so only its address vouches for the archive.`);
   if (source?.differences.length) throw toDifferenceFailure(about, source);
@@ -124,6 +125,13 @@ interface Verification {
   readonly verdict: string | null;
   readonly provenance: Readonly<Record<string, string>> | null;
   readonly source: { readonly place: string; readonly differences: readonly FileDifference[] } | null;
+}
+
+/** With digests that can be copied. */
+function toCard({ source, tree_sha256, key, ...answer }: Verification, registry: string) {
+  const by = { signed_by: key === null ? 'no one' : registry, key };
+  const from = source && { source: source.place, source_files: describeDifferences(source.differences) };
+  return { ...answer, ...by, files_sha256: tree_sha256, ...from };
 }
 
 function toRows({ key, verdict, provenance, source, ...digests }: Verification, registry: string) {

@@ -14,11 +14,11 @@ const readConfig = ({ env, home }: System) => env.XDG_CONFIG_HOME || join(home, 
 const STARTUPS: Readonly<Record<string, Startup>> = {
   bash: {
     path: ({ home, platform }) => join(home, platform === 'darwin' ? '.bash_profile' : '.bashrc'),
-    line: 'command -v regen >/dev/null && source <(regen completion bash)',
+    line: 'if command -v regen >/dev/null; then source <(regen completion bash); fi',
   },
   zsh: {
     path: ({ env, home }) => join(env.ZDOTDIR || home, '.zshrc'),
-    line: 'command -v regen >/dev/null && { whence compdef >/dev/null || { autoload -Uz compinit && compinit }; source <(regen completion zsh) }',
+    line: 'if command -v regen >/dev/null; then whence compdef >/dev/null || { autoload -Uz compinit && compinit }; source <(regen completion zsh); fi',
   },
   fish: {
     path: (system) => join(readConfig(system), 'fish', 'config.fish'),

@@ -159,6 +159,11 @@ export class Output {
     return this.mode.json === true && !this.mode.ndjson && !this.#isStream && !this.system.stderr.isTTY;
   }
 
+  /** Whether people read the answer on a terminal, as a table or a card. */
+  get isTable(): boolean {
+    return this.system.stdout.isTTY === true && !this.mode.json && !this.mode.ndjson;
+  }
+
   /** Results come one by one until the command ends, and progress is reported beside them. */
   beginStream(): void {
     this.#isStream = true;

@@ -1,5 +1,6 @@
 import { confirm, input, password, select } from '@inquirer/prompts';
 import { describeProblem, PromptCancelled, type Prompts } from './prompts.js';
+import { wrapText } from './width.js';
 
 export function createRedrawnPrompts({ stdin, stderr }: Pick<NodeJS.Process, 'stdin' | 'stderr'>): Prompts {
   // An interrupted command closes its input, which inquirer does not notice.
@@ -9,7 +10,8 @@ export function createRedrawnPrompts({ stdin, stderr }: Pick<NodeJS.Process, 'st
   const context = { output: stderr, clearPromptOnDone: false, signal: closing.signal };
   return {
     password: (message) => waitFor(password({ message, mask: '*', toggleMask: false }, context)),
-    confirm: (message) => waitFor(confirm({ message, default: false }, context)),
+    confirm: (message) =>
+      waitFor(confirm({ message: breakLines(message, stderr.columns), default: false }, context)),
     input: (message, initial, findProblem = () => undefined) => {
       const validate = (answer: string) => {
         const problem = findProblem(answer.trim());
@@ -29,4 +31,11 @@ async function waitFor<Answer>(answering: Promise<Answer>): Promise<Answer> {
     if (['ExitPromptError', 'AbortPromptError'].includes((error as Error).name)) throw new PromptCancelled();
     throw error;
   }
+}
+
+/** What `? ` and ` (y/N) ` take of a line, which inquirer would break between any two letters. */
+const AROUND = 12;
+
+function breakLines(message: string, columns = 80): string {
+  return wrapText(message, Math.max(columns - AROUND, AROUND)).join('\n');
 }

@@ -17,7 +17,7 @@ export class Silence {
     // An upload is answered only at its end, and has its own progress.
     if (event.kind === 'request' && event.method !== 'PUT')
       this.#timer ??= setTimeout(() => this.say(sentence), SILENCE_MS).unref();
-    if (event.kind === 'response') this.close();
+    if (event.kind === 'response' || event.kind === 'retry') this.close();
   }
 
   close(): void {

@@ -3,7 +3,7 @@ import type { View } from './view.js';
 const shape = {
   items: 'nodes',
   columns: ['id', 'name', 'latest_version.version', 'downloads', 'status', 'description'],
-  less: ['description', 'downloads', 'name'],
+  less: ['downloads', 'status', 'name', 'description'],
 };
 
 export const nodeViews: readonly View[] = [

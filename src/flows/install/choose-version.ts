@@ -21,6 +21,8 @@ export interface WantedNode {
 export function parseWantedNode(text: string): WantedNode {
   const [nodeId, given] = splitNodeVersion(text);
   const range = given?.trim();
+  if (isSemanticVersion(text))
+    throw new FlowError('usage', `'${text}' is a version number; write it behind its node, as node@${text}.`);
   if (!isNodeId(nodeId)) throw new FlowError('usage', `'${text}' must be written as node or node@range.`);
   if (range === undefined || range === 'latest') return { nodeId };
   if (range === '' || range.length > 256 || validRange(range) === null)

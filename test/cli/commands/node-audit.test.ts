@@ -29,7 +29,7 @@ test('names one changed byte, one added file and one banned pack of many, and no
   expect([whole.exit, whole.stdout, whole.stderr]).toEqual([
     0,
     '',
-    expect.stringContaining('12 packs compared.'),
+    expect.stringContaining('Compared 12 packs.'),
   ]);
 
   const code = join(customNodes, 'pack-3', '__init__.py');
