@@ -38,6 +38,19 @@ await recordTerminal({
   ],
 });
 await recordTerminal({
+  path: 'docs/pictures/upgrade.svg',
+  unseen: [
+    'regen node scaffold ~/light-tools --publisher my-team && regen version publish ~/light-tools',
+    `cp ${await writeWorkflow()} ~/portrait.json`,
+    'sed -i \'s/"strength"/"amount"/; s/strength/amount/g\' ~/light-tools/nodes.py',
+  ],
+  commands: [
+    'regen version publish ~/light-tools',
+    'regen version bump auto ~/light-tools && regen version publish ~/light-tools --quiet',
+    'regen workflow check ~/portrait.json --upgrade',
+  ],
+});
+await recordTerminal({
   path: 'docs/pictures/images.svg',
   cwd: await writePhotos(),
   commands: ["regen image relight *.jpg --prompt 'warm evening' -o 'relit/{name}.{ext}'", 'regen task list'],
@@ -67,6 +80,32 @@ async function writePhotos(): Promise<string> {
   return photos;
 }
 
+/** @returns a workflow of the graph editor with a node of the scaffolded pack */
+async function writeWorkflow(): Promise<string> {
+  const path = join(folder, 'portrait.json');
+  const properties = { cnr_id: 'light-tools', ver: '1.0.0' };
+  const nodes = [
+    {
+      id: 1,
+      type: 'LoadImage',
+      outputs: [{ name: 'IMAGE', type: 'IMAGE', links: [1] }],
+      widgets_values: ['a.png', 'image'],
+    },
+    {
+      ...{ id: 2, type: 'LightToolsBrightness', properties, widgets_values: [1.2] },
+      inputs: [{ name: 'image', type: 'IMAGE', link: 1 }],
+      outputs: [{ name: 'IMAGE', type: 'IMAGE', links: [2] }],
+    },
+    { id: 3, type: 'PreviewImage', inputs: [{ name: 'images', type: 'IMAGE', link: 2 }] },
+  ];
+  const links = [
+    [1, 1, 0, 2, 0, 'IMAGE'],
+    [2, 2, 0, 3, 0, 'IMAGE'],
+  ];
+  writeFileSync(path, JSON.stringify({ version: 0.4, nodes, links }));
+  return path;
+}
+
 /** Relights the photo as an evening: a lamp at the left in a blue room. */
 async function relightPhoto(): Promise<Buffer> {
   const map = join(folder, 'map.png');
@@ -86,7 +125,13 @@ async function writeVideo(path: string, end: Buffer): Promise<void> {
   const last = join(folder, 'last.png');
   await sharp(end).toFile(last);
   const images = { 'images.0': PHOTO, 'images.1': last };
-  const request = { model: 'vv2.0', duration: 4, resolution: '360p', prompt: 'the evening comes', movement_amplitude: 'small' };
+  const request = {
+    model: 'vv2.0',
+    duration: 4,
+    resolution: '360p',
+    prompt: 'the evening comes',
+    movement_amplitude: 'small',
+  };
   const job = { id: 'strip', operation: 'video.startEnd2video', images, seed: 7, folder, request } as const;
   const film = await createFilm(readShot(job), images);
   const pictures: Buffer[] = [];

@@ -5,6 +5,7 @@ const WELCOME = {
   text: 'Publish node packs, make images and videos, or run the whole service yourself.\nA node pack is a folder of Python custom nodes for ComfyUI.',
   jobs: [
     ['regen version publish', 'Publish the node pack in this folder'],
+    ['regen node install my-nodes', 'Install packs into ComfyUI, and pin them'],
     ['regen image relight photo.jpg', 'Relight, restyle, enhance or upscale images'],
     ['regen video text2video "a fox"', 'Make or extend a video, join two pictures'],
     ['regen serve', 'Run your own registry and generation service'],

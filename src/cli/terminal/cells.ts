@@ -29,7 +29,14 @@ export function presentCell(field: string, value: unknown, now: number): Cell {
 
 /** What cards call fields that their own words do not explain. */
 const LABELS: Readonly<Record<string, string>> = {
-  ...{ archive_sha256: 'SHA-256', sha256: 'SHA-256', files_sha256: 'Files SHA-256', downloadUrl: 'URL', url: 'URL', id: 'ID' },
+  ...{
+    archive_sha256: 'SHA-256',
+    sha256: 'SHA-256',
+    files_sha256: 'Files SHA-256',
+    downloadUrl: 'URL',
+    url: 'URL',
+    id: 'ID',
+  },
   ...{ host_node_extract_status: 'Definitions', node_id: 'Node', task_id: 'Task', node_version: 'Version' },
   ...{
     latest_version: 'Latest version',
