@@ -110,7 +110,8 @@ async function* readJobs(
       continue;
     }
     lines.set(key, line);
-    yield { line, key, record: one.record };
+    const keyNoun = file.format === 'csv' ? 'column' : 'field';
+    yield { line, key, record: one.record, keyNoun };
   }
 }
 

@@ -93,6 +93,55 @@ describe('a line of a batch', () => {
     }
   });
 
+  test('of a CSV may end as on Windows or not, also in one file', async () => {
+    const { double, cwd, run } = await createDesk();
+    const row = 'image upscaler,photo.png';
+    writeFileSync(join(cwd, 'jobs.csv'), `command,image\r\n${row}\r\n${row}\n${row}\r\n`);
+    const ran = await run(['batch', 'jobs.csv', '--ndjson']);
+    expect(ran.exit, ran.stderr).toBe(0);
+    expect(parseResults(ran).map(({ line }) => line)).toEqual([2, 3, 4]);
+    expect(double.tasks.size).toBe(3);
+  });
+
+  test('may have the values of a list in columns of their own, or as JSON in one', async () => {
+    const { double, cwd, run } = await createDesk();
+    const command = 'video start-end2video';
+    writeFileSync(join(cwd, 'two.csv'), `command,images.1,images.0\n${command},https://b.test,photo.png\n`);
+    writeFileSync(join(cwd, 'json.csv'), `command;images\n${command};"[""photo.png"",""https://b.test""]"\n`);
+    for (const file of ['two.csv', 'json.csv']) expect((await run(['batch', file])).exit).toBe(0);
+    const asked = double.asked.map(({ body }) => body.images);
+    expect(asked[0]).toEqual([expect.stringMatching(/^data:image\/png/), 'https://b.test']);
+    expect(asked[1]).toEqual(asked[0]);
+  });
+
+  test('loses no value that is given twice, or whose place in a list is not clear', async () => {
+    const { double, cwd, run, write } = await createDesk();
+    write([
+      { ...upscaler, scale_factor: 2, 'scale-factor': 4 },
+      { command: 'video start-end2video', 'images.1': 'photo.png' },
+      { command: 'video start-end2video', images: ['photo.png'], 'images.0': 'photo.png' },
+    ]);
+    const ran = await run(['batch', 'jobs.jsonl']);
+    expect(ran.exit).toBe(2);
+    for (const said of [
+      'line 1: scale-factor sets the same value as scale_factor',
+      'line 2: images.0 is missing, but a later one is given',
+      'line 3: images is given twice',
+    ])
+      expect(ran.stderr).toContain(said);
+    const columns = 'command;images;notes;images';
+    writeFileSync(join(cwd, 'jobs.csv'), `${columns}\nvideo start-end2video;photo.png;;photo.png\n`);
+    const twice = await run(['batch', 'jobs.csv']);
+    expect(twice.exit).toBe(2);
+    expect(twice.stderr).toContain('jobs.csv has the column "images" twice; nothing was sent.');
+    expect(twice.stderr).toContain('such as "images.0" and "images.1"');
+    writeFileSync(join(cwd, 'jobs.csv'), 'command,image,notes\nimage upscaler,photo.png,dark\n');
+    expect((await run(['batch', 'jobs.csv'])).stderr).toContain(
+      'line 2: the column "notes" is not an option of image upscaler',
+    );
+    expect(double.asked).toEqual([]);
+  });
+
   test('has all its problems reported with those of the other lines, before anything is sent', async () => {
     const { double, cwd, run, write } = await createDesk();
     write([
@@ -111,16 +160,17 @@ describe('a line of a batch', () => {
     const { exit, stderr, stdout } = await run(['batch', 'jobs.jsonl']);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     for (const said of [
-      'line 1: colour is not an argument or flag of image relight that a line can contain\n',
-      'line 1: promt is not an argument or flag of image relight that a line can contain (did you mean prompt?)',
+      'line 1: the field "colour" is not an option of image relight\n',
+      'line 1: the field "promt" is not an option of image relight (did you mean prompt?)',
       'line 2: --light-transfer-strength must be at most 100',
       'line 3: preserve_details must be true or false',
-      'line 3: no-wait is not an argument or flag',
+      'line 3: the field "no-wait" is not an option of image relight in a batch',
       'line 4: An image of a batch cannot come from standard input.',
       'line 5: id is already used in line 4',
       'line 7: The result would overwrite the one of line 6',
       'line 8: A line is one job; write each image on its own line.',
       'line 9: command must be one of image relight, ',
+      ", not 'image paint'\n",
       'line 10: command is missing; it is one of image relight, ',
       'line 11 is not valid JSON',
     ]) {
@@ -133,7 +183,7 @@ describe('a line of a batch', () => {
   test.each([
     [
       '{"command": "image upscaler", "image": "photo.png", "scale_facto": 2}',
-      'line 1: scale_facto is not an arg',
+      'line 1: the field "scale_facto" is not an option of image upscaler (did you mean scale_factor?)',
     ],
     ['{"command": "image upscaler", "image": "-"}', 'line 1: An image of a batch cannot come from'],
     ['{"command": ', 'line 1 is not valid JSON: '],
