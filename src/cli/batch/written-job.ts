@@ -15,6 +15,8 @@ export interface WrittenJob {
   readonly record: Readonly<Record<string, unknown>>;
   /** What messages call its keys. */
   readonly keyNoun?: 'column' | 'field';
+  /** A digest of its request as it was written; only of a line with an id, which may change. */
+  readonly digest?: string | undefined;
 }
 
 /**
