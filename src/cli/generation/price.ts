@@ -54,7 +54,7 @@ export async function confirmPrice(
     const billed = isPreview
       ? ` for ${jobs.length > 1 ? 'previews' : 'a preview'} made on this machine; nothing is billed`
       : '';
-    const limit = price > most ? ` --max-credits leaves ${most}, so some of it is not sent.` : '';
+    const limit = price > most ? ` --max-credits leaves ${most}, so not all jobs are sent.` : '';
     await context.output.note(`${subject} ${formatCount(price, 'credit')}${inTotal}${billed}.${limit}`);
   } else if (isPreview) {
     const those = jobs.length > 1 ? 'These are previews' : 'This is a preview';
