@@ -87,8 +87,9 @@ describe('the rooms of src', () => {
     flows: 5_300,
     library: 230,
     preview: 1_790,
-    // Commands for all of these, answers as cards, tools for agents, and scripts with a budget.
-    cli: 19_330,
+    // Commands for all of these, answers as cards, tools for agents, and scripts with a budget. Batches that show their
+    // price first, account for it, and notice lines that changed and files that are missing.
+    cli: 19_655,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed.
     service: 25_260,
   };

@@ -109,11 +109,17 @@ test.each(listBlocks('json'))('each line or block of JSON in %s is JSON', (_, bl
 
 test('the jobs of the batch guide are accepted, as JSON and as CSV', async () => {
   const [jobs = ''] = readBlocks('docs/batches.md', 'json');
-  const [csv = ''] = readBlocks('docs/batches.md', 'csv');
-  const cwd = filesForTest({ 'a.jpg': '\xff\xd8', 'b.jpg': '\xff\xd8', 'jobs.jsonl': jobs, 'jobs.csv': csv });
-  for (const file of ['jobs.jsonl', 'jobs.csv']) {
+  const [csv = '', lists = ''] = readBlocks('docs/batches.md', 'csv');
+  const images = ['a', 'b', 'morning', 'evening'].map((name) => [`${name}.jpg`, '\xff\xd8']);
+  const files = { 'jobs.jsonl': jobs, 'jobs.csv': csv, 'lists.csv': lists };
+  const cwd = filesForTest({ ...Object.fromEntries(images), ...files });
+  for (const [file, count] of [
+    ['jobs.jsonl', 2],
+    ['jobs.csv', 2],
+    ['lists.csv', 1],
+  ] as const) {
     const { exit, stdout, stderr } = await regen(['batch', file, '--dry-run', '--json'], { cwd });
     expect(exit, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toHaveLength(2);
+    expect(JSON.parse(stdout)).toHaveLength(count);
   }
 });

@@ -2,7 +2,7 @@ import { combineExits } from '../command/parallel.js';
 import { exitCodes, type Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
-import { formatCount } from '../terminal/text.js';
+import { formatCount, withoutPeriod } from '../terminal/text.js';
 import type { JobResult } from '../views/answers.js';
 
 export type JobStatus = JobResult['status'];
@@ -12,13 +12,17 @@ export interface EarlierRuns {
   readonly done: number;
   readonly failed: number;
   readonly credits: number;
+  /** The exit codes of these jobs. */
+  readonly exits: ReadonlySet<number>;
 }
 
 export class BatchProgress {
   readonly #counts: Record<JobStatus, number> = {
     ...{ done: 0, failed: 0, running: 0, unsaved: 0, unanswered: 0, unsent: 0 },
   };
-  readonly #exits = new Set<number>();
+  readonly #exits: Set<number>;
+  /** The lines of jobs that the same command cannot send, by the reason. */
+  readonly #refused = new Map<string, number[]>();
   #credits: number;
   #underWay = 0;
   readonly #progress: Progress;
@@ -31,6 +35,7 @@ export class BatchProgress {
     readonly before: EarlierRuns,
   ) {
     this.#credits = before.credits;
+    this.#exits = new Set(before.exits);
     this.#progress = new Progress(output);
     this.#begun = output.system.now();
   }
@@ -51,6 +56,7 @@ export class BatchProgress {
   }
 
   record(
+    line: number,
     { status, failure }: { readonly status: JobStatus; readonly failure?: Failure },
     credits: number,
   ): void {
@@ -58,6 +64,13 @@ export class BatchProgress {
     this.#counts[status] += 1;
     this.#exits.add(failure?.facts.exit ?? exitCodes.done);
     if (status === 'done') this.#credits += credits;
+    if (status === 'unsent' && failure && !PASSING_EXITS.includes(failure.facts.exit)) {
+      const { code } = failure.facts;
+      const reason = REASONS.has(code)
+        ? code
+        : `failed before it was sent: ${withoutPeriod(failure.message)}`;
+      this.#refused.set(reason, [...(this.#refused.get(reason) ?? []), line]);
+    }
     this.#tick();
   }
 
@@ -79,7 +92,25 @@ export class BatchProgress {
     return this.total - this.done - this.failed;
   }
 
-  /** Decided: the exit code of the jobs of this run; never 0 if a job is left, or failed in an earlier run. */
+  /** Jobs that the same command can continue. */
+  get resumable(): number {
+    return [...this.#refused.values()].reduce((left, lines) => left - lines.length, this.left);
+  }
+
+  /** Why jobs were not sent that the same command cannot send; undefined if there are none. */
+  get refusals(): string | undefined {
+    if (this.#refused.size === 0) return undefined;
+    const parts = [...this.#refused].map(([reason, lines]) => {
+      const count = lines.length;
+      const shown = lines.slice(0, MAX_LINES).join(', ');
+      const more = count > MAX_LINES ? ` and ${count - MAX_LINES} more` : '';
+      const [one, several] = REASONS.get(reason) ?? [reason, reason];
+      return `${count} ${count > 1 ? several : one} (line${count > 1 ? 's' : ''} ${shown}${more})`;
+    });
+    return `Not sent: ${parts.join('; ')}.`;
+  }
+
+  /** Decided: the common exit code of the jobs of the file, also of those of earlier runs; never 0 if a job is left. */
   get exit(): number {
     const exit = combineExits(this.#exits);
     return exit === exitCodes.done && this.done < this.total ? exitCodes.someFailed : exit;
@@ -120,6 +151,24 @@ export class BatchProgress {
     return seconds < 60 ? `about ${seconds} s left` : `about ${Math.ceil(seconds / 60)} min left`;
   }
 }
+
+/** Of failures that pass without a change of the file or the command. */
+const PASSING_EXITS: readonly number[] = [
+  exitCodes.unreachable,
+  exitCodes.notAllowed,
+  exitCodes.stillGoing,
+  exitCodes.conflict,
+];
+
+/** Why a job was not sent, by the code of its failure: of one job, and of several. */
+const REASONS = new Map([
+  ['over_budget', ['needs a higher --max-credits', 'need a higher --max-credits']],
+  ['price_unknown', ['has no published price', 'have no published price']],
+  ['not_found', ['names a task that is not known', 'name tasks that are not known']],
+]);
+
+/** More lines are only counted. */
+const MAX_LINES = 10;
 
 function joinCounts(counts: readonly (readonly [count: number, what: string])[]): string {
   return counts

@@ -2,56 +2,68 @@ import { getTaskFacts } from '../../contract/index.js';
 import type { Prices } from '../../contract/prices.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import type { Needs } from '../connect/context.js';
-import { createUnknownPriceFailure, readPrices } from '../generation/price.js';
+import { createUnknownPriceFailure } from '../generation/price.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import { formatCount } from '../terminal/text.js';
 import type { Journal } from './journal.js';
 
-/** Limits what jobs cost together. The price of each is reserved before the job is sent. */
+/** Limits what jobs cost together. The price of each is reserved before the job is sent, until it has ended. */
 export class Budget {
-  /** Reserved or spent. */
-  #held: number;
-  /** Reserved for running jobs, by key; it may be released. */
-  readonly #reserved = new Map<string, number>();
+  #spent: number;
+  /** For jobs that have not ended, of this run and earlier ones. */
+  #reserved: number;
+  /** The prices of jobs that this run follows, by key; their reservation may end. */
+  readonly #running = new Map<string, number>();
   #waiting: (() => void)[] = [];
 
-  /** @param held credits of jobs of earlier runs, spent or running */
   constructor(
     readonly most: number,
-    held: number,
+    before: { readonly spent: number; readonly reserved: number },
     readonly prices: Prices,
   ) {
-    this.#held = held;
+    this.#spent = before.spent;
+    this.#reserved = before.reserved;
   }
 
   get left(): number {
-    return Math.max(0, this.most - this.#held);
+    return Math.max(0, this.most - this.#spent - this.#reserved);
+  }
+
+  /** Such as `--max-credits 200 leaves 40: 152 are spent, and 8 reserved for jobs that have not ended`. */
+  get account(): string {
+    const reserved =
+      this.#reserved > 0 ? `, and ${this.#reserved} reserved for jobs that have not ended` : '';
+    return `--max-credits ${this.most} leaves ${this.left}: ${this.#spent} are spent${reserved}`;
   }
 
   /**
-   * Reserves the price of a job. Waits while a running job may still release credits.
+   * Reserves the price of a job. Waits while a job that this run follows may still release credits.
    * @returns whether there were enough
    */
   async reserve(key: string, price: number): Promise<boolean> {
-    while (this.#held + price > this.most) {
-      if (this.#reserved.size === 0) return false;
+    while (this.#spent + this.#reserved + price > this.most) {
+      if (this.#running.size === 0) return false;
       await new Promise<void>((changed) => this.#waiting.push(changed));
     }
-    this.#held += price;
-    this.#reserved.set(key, price);
+    this.#reserved += price;
+    this.#running.set(key, price);
     return true;
   }
 
   /** Continues a job whose price was reserved by an earlier run. */
   resume(key: string, price: number): void {
-    this.#reserved.set(key, price);
+    this.#running.set(key, price);
   }
 
-  /** Ends a job, and replaces its reservation by its cost. If the cost is unknown, the reservation stays. */
+  /** Replaces the reservation of a job by its cost. Without one, the job has not ended, and the reservation stays. */
   settle(key: string, cost?: number): void {
-    const reserved = this.#reserved.get(key);
-    if (reserved === undefined) return;
-    this.#reserved.delete(key);
-    this.#held += (cost ?? reserved) - reserved;
+    const price = this.#running.get(key);
+    if (price === undefined) return;
+    this.#running.delete(key);
+    if (cost !== undefined) {
+      this.#reserved -= price;
+      this.#spent += cost;
+    }
     for (const changed of this.#waiting.splice(0)) changed();
   }
 }
@@ -60,17 +72,17 @@ export class Budget {
  * The budget of `--max-credits`, if it was given. It is for the whole batch, including earlier runs.
  * @throws Failure if the service publishes no prices
  */
-export async function openBudget(
-  context: Needs<'services' | 'signal'>,
+export function openBudget(
+  { services }: Needs<'services'>,
   journal: Journal,
   most: number | undefined,
-): Promise<Budget | undefined> {
+  prices: Prices | undefined,
+): Budget | undefined {
   if (most === undefined) return undefined;
-  const prices = await readPrices(context);
-  const { name } = context.services.target;
-  if (!prices) throw createUnknownPriceFailure(`${name} publishes no prices`);
-  const held = [...journal.entries()].reduce((sum, [, { credits = 0 }]) => sum + credits, 0);
-  return new Budget(most, held, prices);
+  if (!prices) throw createUnknownPriceFailure(`${services.target.name} publishes no prices`);
+  const before = { spent: journal.replacedCredits, reserved: 0 };
+  for (const [, { end, credits = 0 }] of journal.entries()) before[end ? 'spent' : 'reserved'] += credits;
+  return new Budget(most, before, prices);
 }
 
 /**
@@ -84,7 +96,7 @@ export async function reserveCredits(budget: Budget, key: string, { operation, b
     throw toUnsentFailure(`The service publishes no price of ${operation}.`, 'price_unknown');
   if (await budget.reserve(key, price)) return price;
   throw toUnsentFailure(
-    `The job costs ${price} credits; --max-credits leaves ${budget.left}.`,
+    `The job costs ${formatCount(price, 'credit')}, but ${budget.account}.`,
     'over_budget',
   );
 }

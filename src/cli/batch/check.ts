@@ -1,49 +1,78 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { FlowError } from '../../flows/flow-error.js';
-import { toExistsError } from '../../flows/save-file.js';
-import type { FlagValues } from '../command/command.js';
+import type { Job } from '../../flows/tasks/start-task.js';
 import type { Needs } from '../connect/context.js';
 import { openDestination, readWaitFlags } from '../generation/finish-task.js';
 import type { PlanContext } from '../generation/plan.js';
-import { Failure, type FailureDetail, formatDetail, usage } from '../terminal/failure.js';
+import type { PricedJob } from '../generation/price.js';
+import {
+  exitCodes,
+  Failure,
+  type FailureDetail,
+  findExit,
+  formatDetail,
+  usage,
+} from '../terminal/failure.js';
 import type { EarlierRuns } from './batch-progress.js';
+import { findState, isChanged } from './job-state.js';
 import { type JobsFile, readJobLines } from './jobs-file.js';
-import type { Journal } from './journal.js';
+import type { JobState, Journal } from './journal.js';
 import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
 type CheckContext = PlanContext & Needs<'flags' | 'signal'>;
 
+export interface CheckedJobs {
+  /** The line of each job by its key. */
+  readonly lines: ReadonlyMap<string, number>;
+  /** The jobs that ended in earlier runs, by their keys. */
+  readonly ended: ReadonlyMap<string, 'done' | 'failed'>;
+  readonly before: EarlierRuns;
+  /** The jobs that are to be sent, by their keys. */
+  readonly unsent: ReadonlyMap<string, PricedJob>;
+  /** How many jobs are done, but do not have their files. */
+  readonly unsaved: number;
+}
+
 /**
  * Reads the whole file, and checks the remaining jobs as far as possible before anything is sent.
- * @returns the line of each job by its key, and what earlier runs did
  * @throws Failure with all problems, by line
  */
-export async function checkJobs(
-  batch: CheckContext,
-  file: JobsFile,
-  journal: Journal,
-): Promise<{ readonly lines: ReadonlyMap<string, number>; readonly before: EarlierRuns }> {
+export async function checkJobs(batch: CheckContext, file: JobsFile, journal: Journal): Promise<CheckedJobs> {
   const lines = new Map<string, number>();
-  const before = { done: 0, failed: 0, credits: 0 };
+  const ended = new Map<string, 'done' | 'failed'>();
+  const unsent = new Map<string, PricedJob>();
+  const before = { done: 0, failed: 0, credits: 0, exits: new Set<number>() };
   const problems = new Problems();
   const paths = new Map<string, number>();
   let isSaving = batch.flags.output !== undefined;
+  let unsaved = 0;
   for await (const job of readJobs(file, lines, problems.add)) {
     batch.signal.throwIfAborted();
     isSaving ||= job.record.output !== undefined;
-    const end = findJobEnd(batch.flags, journal, job);
-    if (!end) await checkOne(batch, journal, job, paths).catch((error) => problems.addFrom(job.line, error));
-    else {
+    const known = journal.get(job.key);
+    const state = findState(batch.flags, known, job);
+    const { end, credits = 0, code = 'task_failed', exit = findExit(code) } = state;
+    if (isChanged(state, job)) problems.addChanged(job, state);
+    else if (end) {
+      ended.set(job.key, end);
       before[end] += 1;
-      before.credits += journal.get(job.key).credits ?? 0;
+      before.credits += credits;
+      before.exits.add(end === 'done' ? exitCodes.done : exit);
+    } else {
+      if (known.end === 'done' && state.task_id !== undefined) unsaved += 1;
+      try {
+        const planned = await checkOne(batch, state, job, paths);
+        if (planned) unsent.set(job.key, { operation: planned.operation, body: planned.body });
+      } catch (error) {
+        problems.addFrom(job.line, error);
+      }
     }
   }
   problems.throwIfAny(file.name);
   if (lines.size === 0) throw usage(`There are no jobs in ${file.name}.`);
   const unused = ['receipt', 'force'].find((flag) => !isSaving && batch.flags[flag]);
   if (unused) throw usage(`--${unused} requires --output, here or in a line; nothing is saved without it.`);
-  return { lines, before };
+  return { lines, ended, before, unsent, unsaved };
 }
 
 /**
@@ -51,10 +80,8 @@ export async function checkJobs(
  * @throws Failure if the file changed after it was checked
  */
 export async function* readRemainingJobs(
-  batch: Pick<CheckContext, 'flags'>,
   file: JobsFile,
-  journal: Journal,
-  lines: ReadonlyMap<string, number>,
+  { lines, ended }: CheckedJobs,
 ): AsyncGenerator<WrittenJob> {
   const changed = () =>
     usage(
@@ -66,18 +93,17 @@ export async function* readRemainingJobs(
   };
   for await (const job of readJobs(file, new Map(), note)) {
     if (lines.get(job.key) !== job.line) throw changed();
-    if (!findJobEnd(batch.flags, journal, job)) yield job;
+    if (!ended.has(job.key)) yield job;
   }
 }
 
 /** Reads the jobs that ended in earlier runs, and how. */
 export async function* readEndedJobs(
-  batch: Pick<CheckContext, 'flags'>,
   file: JobsFile,
-  journal: Journal,
+  { ended }: CheckedJobs,
 ): AsyncGenerator<WrittenJob & { readonly end: 'done' | 'failed' }> {
   for await (const job of readJobs(file, new Map(), () => undefined)) {
-    const end = findJobEnd(batch.flags, journal, job);
+    const end = ended.get(job.key);
     if (end) yield { ...job, end };
   }
 }
@@ -110,7 +136,9 @@ async function* readJobs(
       continue;
     }
     lines.set(key, line);
-    yield { line, key, record: one.record };
+    const keyNoun = file.format === 'csv' ? 'column' : 'field';
+    const digest = 'id' in one.record ? computeDigest(withoutHandling(one.record)) : undefined;
+    yield { line, key, record: one.record, keyNoun, digest };
   }
 }
 
@@ -123,10 +151,20 @@ function readId(id: unknown): string | undefined {
 
 /** A digest of a line, and the number of equal lines so far: the same in every run. */
 function hashContent(record: WrittenJob['record'], occurrences: Map<string, number>): string {
-  const digest = createHash('sha256').update(toCanonicalJson(record)).digest('hex').slice(0, 16);
+  const digest = computeDigest(record);
   const occurrence = (occurrences.get(digest) ?? 0) + 1;
   occurrences.set(digest, occurrence);
   return `${digest}-${occurrence}`;
+}
+
+function computeDigest(record: WrittenJob['record']): string {
+  return createHash('sha256').update(toCanonicalJson(record)).digest('hex').slice(0, 16);
+}
+
+/** Leaves out what decides how a result is waited for and saved, which may change while a job is not done. */
+function withoutHandling(record: WrittenJob['record']): WrittenJob['record'] {
+  const { output, force, receipt, timeout, interval, ...request } = record;
+  return request;
 }
 
 /** Sorts the keys, so that equal objects give equal text. */
@@ -137,32 +175,26 @@ function toCanonicalJson(value: unknown): string {
   });
 }
 
-/** How a job ended; undefined if it is not done, or is to be retried. */
-function findJobEnd(flags: FlagValues, journal: Journal, { key }: WrittenJob): 'done' | 'failed' | undefined {
-  const { end } = journal.get(key);
-  return end === 'failed' && flags['retry-failed'] ? undefined : end;
-}
-
+/** @returns the job, if it is to be sent */
 async function checkOne(
   batch: CheckContext,
-  journal: Journal,
+  state: JobState,
   written: WrittenJob,
   paths: Map<string, number>,
-): Promise<void> {
+): Promise<Job | undefined> {
   const command = parseJob(batch.flags, written);
   const destination = openDestination(batch.system.cwd, command.flags, true);
   readWaitFlags(command.flags);
-  const state = journal.get(written.key);
   // The image of a running task may be gone, and its results may be saved in part.
-  const isUnderWay = state.entry !== undefined && state.end === undefined;
-  if (state.task_id !== undefined && isUnderWay) return;
-  const { name } = await planLine(command, batch);
-  const path = destination?.firstPath(name);
-  if (path === undefined) return;
+  if (state.task_id !== undefined) return undefined;
+  const job = await planLine(command, batch);
+  const path = destination?.firstPath(job.name);
+  if (path === undefined) return job;
   const other = paths.get(path);
   if (other !== undefined) throw usage(`The result would overwrite the one of line ${other}: ${path}`);
   paths.set(path, written.line);
-  if (!isUnderWay && !destination?.how.force && existsSync(path)) throw toExistsError(path);
+  if (state.entry === undefined) destination?.check([job.name]);
+  return job;
 }
 
 /** More problems are counted, but not shown. */
@@ -170,6 +202,7 @@ const MAX_SHOWN = 50;
 
 class Problems {
   #count = 0;
+  #hasChanged = false;
   readonly #shown: FailureDetail[] = [];
 
   readonly add = (problem: FailureDetail): void => {
@@ -184,6 +217,12 @@ class Problems {
     for (const { path, message } of details) this.add({ path: `line ${line}: ${path}`, message });
   }
 
+  addChanged({ line, key }: WrittenJob, { end }: JobState): void {
+    this.#hasChanged = true;
+    const since = end === 'done' ? 'was done' : end === 'failed' ? 'failed' : 'was sent';
+    this.add({ path: `line ${line}: ${key}`, message: `has changed since it ${since}` });
+  }
+
   /** @throws Failure with the first of them, if there are any */
   throwIfAny(file: string): void {
     const [first] = this.#shown;
@@ -193,10 +232,15 @@ class Problems {
       this.#count === 1
         ? `${file}, ${formatDetail(first).replace(/\.$/, '')}; nothing was sent.`
         : `${this.#count} problems in ${file}; nothing was sent.`;
+    const hints = [
+      hidden > 0 && `${hidden} more are not shown.`,
+      this.#hasChanged && 'Give a changed line another id, or pass --rerun-changed to send it again.',
+    ];
+    const hint = hints.filter(Boolean).join(' ');
     throw new Failure(message, {
       code: 'invalid_request',
       details: this.#shown,
-      ...(hidden > 0 && { hint: `${hidden} more are not shown.` }),
+      ...(hint && { hint }),
     });
   }
 }

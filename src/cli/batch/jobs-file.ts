@@ -55,8 +55,9 @@ async function readStart(path: string): Promise<string> {
   return '';
 }
 
-export function readJobLines({ path, format }: JobsFile): AsyncGenerator<JobLine> {
-  return format === 'csv' ? readCsvLines(path) : readJsonLines(path);
+/** @throws Failure if a CSV has a column twice */
+export function readJobLines(file: JobsFile): AsyncGenerator<JobLine> {
+  return file.format === 'csv' ? readCsvLines(file) : readJsonLines(file.path);
 }
 
 async function* readJsonLines(path: string): AsyncGenerator<JobLine> {
@@ -105,16 +106,18 @@ function parseJsonLine(text: string): { record: Record<string, unknown> } | { pr
  * Decided: an empty cell means that the value is absent; a list is written as JSON. The names in the first line contain
  * no separator, so the first one in it is that of the file: spreadsheets write semicolons where numbers have commas.
  */
-async function* readCsvLines(path: string): AsyncGenerator<JobLine> {
+async function* readCsvLines({ path, name }: JobsFile): AsyncGenerator<JobLine> {
   const { parse } = await import('csv-parse');
   const [delimiter = ','] = /[,;]/.exec(await readStart(path)) ?? [];
   const layout = {
     bom: true,
-    columns: true,
+    columns: (names: string[]) => requireDistinct(names, name),
+    // Rows may have been appended by a program with other line ends.
+    record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     trim: true,
     max_record_size: MAX_RECORD_BYTES,
-  } as const;
+  };
   const parser = parse({ ...layout, delimiter, info: true });
   const reading = pipeline(openStream(path), parser);
   try {
@@ -132,6 +135,16 @@ async function* readCsvLines(path: string): AsyncGenerator<JobLine> {
         : `is not valid CSV: ${message}`;
     yield { line: lines ?? 0, problem };
   }
+}
+
+/** Of two columns with one name, only the last would count. Those without a name are remarks. */
+function requireDistinct(names: string[], file: string): string[] {
+  const twice = names.find((name, at) => name !== '' && names.indexOf(name) < at);
+  if (twice === undefined) return names;
+  throw usage(
+    `${file} has the column "${twice}" twice; nothing was sent.`,
+    `The values of a list have a column each, such as "${twice}.0" and "${twice}.1".`,
+  );
 }
 
 type CsvError = Error & {

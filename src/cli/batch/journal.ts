@@ -22,6 +22,8 @@ import { Failure, usage } from '../terminal/failure.js';
 export interface JobState {
   /** The local id of its ledger entry, recorded before its request is sent. */
   readonly entry?: string;
+  /** A digest of its line without what only saves or waits; only if it has an id. */
+  readonly digest?: string | undefined;
   /** The operation it starts, such as `image.relight`. */
   readonly operation?: string;
   readonly task_id?: string;
@@ -32,9 +34,12 @@ export interface JobState {
   readonly reason?: string | undefined;
   /** The error code of a job that failed; absent in files of earlier releases, as are the next ones. */
   readonly code?: string;
+  readonly exit?: number;
   /** The URLs of its results, or the paths where they were saved. */
   readonly outputs?: readonly string[];
   readonly saved?: readonly string[];
+  /** The output path that was given, as it was written. */
+  readonly output?: string | undefined;
 }
 
 /** Almost the longest text that Node.js can hold. */
@@ -57,6 +62,8 @@ export class Journal {
   readonly #jobs = new Map<string, JobState>();
   #file: number | undefined;
   #wholeBytes: number;
+  /** What tasks have cost whose job was sent again. */
+  replacedCredits = 0;
 
   /** Changes nothing on disk. @throws Failure if the file is not a state file, or belongs to another service or profile */
   constructor(
@@ -109,8 +116,10 @@ export class Journal {
 
   /** A new ledger entry replaces what is known from an earlier attempt. */
   #apply(job: string, change: JobState): void {
-    const before = change.entry === undefined ? this.get(job) : {};
-    this.#jobs.set(job, { ...before, ...change });
+    const before = this.get(job);
+    const isNew = change.entry !== undefined;
+    if (isNew && before.task_id !== undefined) this.replacedCredits += before.credits ?? 0;
+    this.#jobs.set(job, { ...(!isNew && before), ...change });
   }
 
   #append(line: object): void {

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import { mayRepeat as mayRepeatRequest } from '../../client/http.js';
 import type { Saved } from '../../flows/save-file.js';
@@ -15,6 +14,7 @@ import { readBytes } from '../terminal/stdin.js';
 import type { JobStatus } from './batch-progress.js';
 import { type Budget, reserveCredits } from './budget.js';
 import type { CircuitBreaker } from './circuit-breaker.js';
+import { findOutput, findState } from './job-state.js';
 import type { JobState, Journal } from './journal.js';
 import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
@@ -46,23 +46,39 @@ export async function runJob(batch: BatchContext, written: WrittenJob): Promise<
   const { journal, budget } = batch;
   const { key } = written;
   const known = journal.get(key);
-  // A failed job starts over.
-  const state = known.end === undefined ? known : {};
+  const state = findState(batch.flags, known, written);
+  const isPaid = known.end === 'done' && state.task_id !== undefined;
   const command = parseJob(batch.flags, written);
-  if (state.entry !== undefined) budget?.resume(key, state.credits ?? 0);
-  const end = await continueJob(batch, written, command, state);
-  const cost = end.status === 'failed' ? 0 : readCredits(end.outcome);
+  if (state.entry !== undefined && !isPaid) budget?.resume(key, state.credits ?? 0);
+  const continued = await continueJob(batch, written, command, state);
+  const end = isPaid ? endPaid(batch, continued, state) : continued;
+  const cost = end.status === 'failed' && !isPaid ? 0 : readCredits(end.outcome);
   if (end.status === 'done' || end.status === 'failed') {
-    const reason = end.failure?.message;
+    const { failure, outcome, isSaved } = end;
     const facts = {
       ...(cost !== undefined && { credits: cost }),
-      ...(end.failure && { reason, code: end.failure.facts.code }),
-      ...(end.outcome && { [end.isSaved ? 'saved' : 'outputs']: end.outcome.lines }),
+      ...(failure && { reason: failure.message, code: failure.facts.code, exit: failure.facts.exit }),
+      ...(outcome && { [isSaved ? 'saved' : 'outputs']: outcome.lines }),
+      ...(isSaved && { output: findOutput(batch.flags, written) }),
     };
     journal.change(key, { end: end.status, ...facts });
+    budget?.settle(key, cost ?? journal.get(key).credits ?? 0);
+  } else {
+    // What never had an entry was certainly not sent.
+    const isUnsent = end.status === 'unsent' && journal.get(key).entry === known.entry && !state.entry;
+    budget?.settle(key, isUnsent ? 0 : undefined);
   }
-  budget?.settle(key, cost);
   return end;
+}
+
+/** A job that was done before does not run, whatever its service says; but its task may be gone. */
+function endPaid({ services }: BatchContext, end: JobEnd, { task_id }: JobState): JobEnd {
+  const { status, failure, outcome } = end;
+  const isEmpty = status === 'done' && outcome?.lines.length === 0;
+  const isGone = isEmpty || status === 'failed' || failure?.facts.code === 'status_unreadable';
+  if (!isGone) return failure ? { ...end, status: 'unsaved' } : end;
+  const message = `The results of task ${task_id} are not saved, and ${services.target.name} no longer has them.`;
+  return { status: 'failed', failure: new Failure(message, { code: 'not_found' }) };
 }
 
 async function continueJob(
@@ -98,7 +114,7 @@ function findStarted(batch: BatchContext, { entry: id, operation, task_id }: Job
 
 async function startJob(
   batch: BatchContext,
-  { line, key }: WrittenJob,
+  { line, key, digest }: WrittenJob,
   command: ParsedCommand,
   state: JobState,
 ): Promise<BegunJob> {
@@ -118,7 +134,8 @@ async function startJob(
   const onEntry = (id: string) => {
     entry = id;
     const { operation } = job;
-    journal.change(key, { entry, operation, ...(credits !== undefined && { credits }) }, { durable: true });
+    const facts = { entry, operation, digest, ...(credits !== undefined && { credits }) };
+    journal.change(key, facts, { durable: true });
   };
   const started = await breaker.retry(
     () => startTask(context, job, { choice: { known: entry }, batch: true, onEntry }),
@@ -182,7 +199,7 @@ function recordFailure({ signal, breaker }: BatchContext, command: ParsedCommand
 function nameFailure(failure: Failure, { args }: ParsedCommand): Failure {
   const [image] = [args.image ?? args.images ?? []].flat();
   const isFile = image !== undefined && !/^(@|\w{2,}:)/.test(image);
-  return isFile ? nameImage(basename(image), failure) : failure;
+  return isFile ? nameImage(image, failure) : failure;
 }
 
 function readCredits(outcome: TaskOutcome | undefined): number | undefined {

@@ -5,6 +5,7 @@ import type { Argument, Command, Flag, FlagValues, ParsedCommand } from '../comm
 import { toInvalidFailure } from '../command/request.js';
 import { type PlanContext, planJobs } from '../generation/plan.js';
 import { type FailureDetail, usage } from '../terminal/failure.js';
+import { oneLine } from '../terminal/text.js';
 import { BuiltTree } from '../views/tree.js';
 
 export interface WrittenJob {
@@ -12,14 +13,18 @@ export interface WrittenJob {
   /** Identifies it in every run. */
   readonly key: string;
   readonly record: Readonly<Record<string, unknown>>;
+  /** What messages call its keys. */
+  readonly keyNoun?: 'column' | 'field';
+  /** A digest of its request as it was written; only of a line with an id, which may change. */
+  readonly digest?: string | undefined;
 }
 
 /**
  * Parses the command of a line. The flags of the batch are its defaults.
  * @throws Failure with all keys and values that the command does not take
  */
-export function parseJob(batch: FlagValues, { line, key, record }: WrittenJob): ParsedCommand {
-  const { command, args, flags } = parseRecord(record);
+export function parseJob(batch: FlagValues, { line, key, record, keyNoun }: WrittenJob): ParsedCommand {
+  const { command, args, flags } = parseRecord(record, keyNoun);
   const merged: FlagValues = { ...inheritFlags(batch, flags), ...flags };
   const named =
     typeof merged.output === 'string' && fillPlaceholders(merged.output, { line: String(line), id: key });
@@ -54,7 +59,7 @@ const RUN_FLAGS = ['dry-run', 'no-wait', 'max-credits', 'yes'];
 
 const OWN_KEYS = ['command', 'id'];
 
-/** Longer keys get no suggestion. */
+/** More of a key or a command is not repeated. */
 const MAX_KEY_CHARACTERS = 100;
 
 let starting: ReadonlyMap<string, Command> | undefined;
@@ -75,23 +80,35 @@ function listStarting(): ReadonlyMap<string, Command> {
  * Parses a line as its command would parse its arguments and flags.
  * @throws Failure with all keys and values that the command does not take
  */
-function parseRecord(record: Readonly<Record<string, unknown>>): ParsedCommand {
+function parseRecord(record: WrittenJob['record'], keyNoun = 'field'): ParsedCommand {
   starting ??= listStarting();
-  const command = starting.get(String(record.command ?? '').trim());
+  const given = String(record.command ?? '').trim();
+  const command = starting.get(given);
   if (!command) {
     const names = [...starting.keys()].join(', ');
-    const message = record.command ? `must be one of ${names}` : `is missing; it is one of ${names}`;
+    const shown = cutKey(oneLine(given));
+    const message = given ? `must be one of ${names}, not '${shown}'` : `is missing; it is one of ${names}`;
     throw toInvalidFailure([{ path: 'command', message }]);
   }
   const args: Record<string, string | string[]> = {};
   const flags: Record<string, string | boolean | string[]> = {};
   const problems: FailureDetail[] = [];
-  for (const [key, value] of listLeaves(record, command)) {
+  const keys = new Map<Argument | Flag, string>();
+  for (const [key, value] of gatherLists(listLeaves(record, command), command)) {
     const parameter = findParameter(key, command);
     if (!parameter) {
-      problems.push({ path: key, message: describeUnknownKey(key, command) });
+      const path = `the ${keyNoun} "${oneLine(cutKey(key))}"`;
+      problems.push({ path, message: describeUnknownKey(key, command) });
       continue;
     }
+    const before = keys.get(parameter);
+    if (before !== undefined) {
+      const message = before === key ? 'is given twice' : `sets the same value as ${before}`;
+      problems.push({ path: key, message });
+    }
+    keys.set(parameter, key);
+    const gap = Array.isArray(value) ? [...value].indexOf(undefined) : -1;
+    if (gap >= 0) problems.push({ path: `${key}.${gap}`, message: 'is missing, but a later one is given' });
     const kind = getKind(parameter);
     const written = toTyped(value, kind);
     if (written === undefined) problems.push({ path: key, message: `must be ${KINDS[kind]}` });
@@ -102,12 +119,14 @@ function parseRecord(record: Readonly<Record<string, unknown>>): ParsedCommand {
   return { command, args, flags };
 }
 
+type Leaf = [key: string, value: unknown];
+
 /** The values of a line. Those of nested objects have dotted names. `null` means absent. */
 function* listLeaves(
   record: Readonly<Record<string, unknown>>,
   command: Command,
   prefix = '',
-): Generator<[key: string, value: unknown]> {
+): Generator<Leaf> {
   for (const [name, value] of Object.entries(record)) {
     const key = prefix + name;
     if (value === null || OWN_KEYS.includes(key)) continue;
@@ -115,6 +134,27 @@ function* listLeaves(
     if (isNested) yield* listLeaves(value as Record<string, unknown>, command, `${key}.`);
     else yield [key, value];
   }
+}
+
+const LIST_ITEM = /^(.+)\.(\d{1,2})$/;
+
+/** Gathers the values of `images.0` and `images.1` in a list, at their places. */
+function gatherLists(leaves: Iterable<Leaf>, command: Command): Leaf[] {
+  const gathered: Leaf[] = [];
+  const lists = new Map<string, unknown[]>();
+  for (const leaf of leaves) {
+    const [, name = '', place] = LIST_ITEM.exec(leaf[0]) ?? [];
+    const parameter = findParameter(name, command);
+    if (!parameter || getKind(parameter) !== 'list') {
+      gathered.push(leaf);
+      continue;
+    }
+    const list = lists.get(name) ?? [];
+    if (!lists.has(name)) gathered.push([name, list]);
+    lists.set(name, list);
+    list[Number(place)] = leaf[1];
+  }
+  return gathered;
 }
 
 /** Finds the argument or flag of a key, by its name on the command line or in the request. */
@@ -128,9 +168,14 @@ function describeUnknownKey(key: string, { words, arguments: positionals, flags 
   const names = [...positionals, ...flags]
     .filter(({ name }) => !RUN_FLAGS.includes(name))
     .map(({ name, target }) => target?.slice(1).join('.') || name);
-  const meant = findNearest(key.slice(0, MAX_KEY_CHARACTERS), [...OWN_KEYS, ...names]);
+  const meant = findNearest(cutKey(key), [...OWN_KEYS, ...names]);
   const suggestion = meant === undefined ? '' : ` (did you mean ${meant}?)`;
-  return `is not an argument or flag of ${words.join(' ')} that a line can contain${suggestion}`;
+  const runFlag = RUN_FLAGS.includes(key) ? ' in a batch' : '';
+  return `is not an option of ${words.join(' ')}${runFlag}${suggestion}`;
+}
+
+function cutKey(key: string): string {
+  return key.length > MAX_KEY_CHARACTERS ? `${key.slice(0, MAX_KEY_CHARACTERS)}…` : key;
 }
 
 /** What values a parameter takes in a line, and how an error names them. */

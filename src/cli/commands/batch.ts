@@ -1,8 +1,9 @@
 import { relative } from 'node:path';
 import { z } from 'zod';
+import type { Prices } from '../../contract/prices.js';
 import { BatchProgress } from '../batch/batch-progress.js';
-import { openBudget } from '../batch/budget.js';
-import { checkJobs, readEndedJobs, readRemainingJobs } from '../batch/check.js';
+import { type Budget, openBudget } from '../batch/budget.js';
+import { type CheckedJobs, checkJobs, readEndedJobs, readRemainingJobs } from '../batch/check.js';
 import { CircuitBreaker } from '../batch/circuit-breaker.js';
 import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
 import { type JobState, type Journal, withJournal } from '../batch/journal.js';
@@ -12,7 +13,9 @@ import { type ParsedCommand, readNumber } from '../command/command.js';
 import { printRequests } from '../command/dry-run.js';
 import { runInParallel } from '../command/parallel.js';
 import type { Needs } from '../connect/context.js';
+import { findLocal } from '../connect/local.js';
 import { previewJob } from '../generation/preview.js';
+import { confirmPrice, readPrices, sumPrices } from '../generation/price.js';
 import { createExtensionCheck } from '../generation/run-tasks.js';
 import { exitCodes } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
@@ -20,11 +23,12 @@ import { formatCell } from '../terminal/rows.js';
 import { withScratch } from '../terminal/scratch.js';
 import { formatCount, formatField, oneLine } from '../terminal/text.js';
 import { JobResult } from '../views/answers.js';
-import { batchSaveFlags, waitFlags } from '../views/flags.js';
+import { batchSaveFlags, waitFlags, yesFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
 type Context = ParsedCommand &
-  Needs<'system' | 'output' | 'interruption' | 'signal' | 'folders' | 'ledger' | 'services'>;
+  Needs<'system' | 'output' | 'interruption' | 'signal' | 'settings' | 'mayAsk'> &
+  Needs<'folders' | 'ledger' | 'services' | 'connect'>;
 
 export const view = (): View => ({
   usage: 'batch <jobs>',
@@ -34,23 +38,26 @@ export const view = (): View => ({
   flags: {
     '--concurrency <number>': 'Tasks to run in parallel (1 to 100; default 4)',
     '--max-credits <number>':
-      'Maximum cost of the whole batch; stops sending when the next job could exceed what is left',
+      'Maximum cost of the whole batch, with earlier runs; a job that could exceed what is left is not sent',
     '--retry-failed': 'Retry jobs that failed in earlier runs',
+    '--rerun-changed': 'Send jobs again whose line was changed but kept its id',
     '--state <path>': 'File that stores the state of each job (default <jobs>.state)',
     ...batchSaveFlags,
     ...waitFlags,
+    ...yesFlag,
   },
   shape: {
     columns: ['line', 'id', 'status', 'task_id', 'credits', 'result'],
     less: ['credits', 'task_id'],
   },
   notes: [
-    'Each line has a "command", such as "image relight", and its arguments and flags by name; nested objects and dotted names are equivalent. In CSV, the cells of a row are separated by commas or semicolons, the first row has the names, and an empty cell sets nothing.',
-    'A job is identified by its "id", or by the content of its line. Paths are relative to the current folder. --output, --force, --receipt, --timeout and --interval apply to lines that do not set them.',
+    'Each line has a "command", such as "image relight", and its arguments and flags by name; nested objects and dotted names are equivalent. In CSV, the cells of a row are separated by commas or semicolons, the first row has the names, and an empty cell sets nothing. A list has a column for each value, such as images.0 and images.1, or is JSON in one cell.',
+    'A job is identified by its "id", or by the content of its line. A line that was changed but kept its id is refused; files of finished jobs that are missing are downloaded again. Paths are relative to the current folder. --output, --force, --receipt, --timeout and --interval apply to lines that do not set them.',
+    'The total price is shown first, and must be confirmed on a terminal above the setting confirm_credits. --max-credits reserves the price of a job before it is sent; when it ends, its cost counts instead, and nothing if it failed.',
     'A result has the line, id, status, task id and credits, and then the URLs or paths, or the error. The status is done or failed, or one that the next run resumes: running, unsaved, unanswered or unsent. A run that resumes a batch prints the results of earlier runs first, except on a terminal.',
   ],
   examples: [
-    'regen batch jobs.jsonl -o out/',
+    "regen batch jobs.jsonl -o 'out/{id}.{ext}'",
     'regen batch jobs.csv --concurrency 8 --max-credits 500 --ndjson > results.ndjson',
   ],
   answer: z.array(JobResult),
@@ -67,12 +74,11 @@ export async function run(context: Context): Promise<number> {
   return withScratch(context.system.now(), async (scratch) => {
     const file = await openJobsFile(context, context.system, scratch);
     return withJournal(context.folders.state, file.state, context.services.target, async (journal) => {
-      const { lines, before } = await checkJobs(context, file, journal);
-      const batch = { context, file, journal, lines };
+      const checked = await checkJobs(context, file, journal);
+      const batch = { context, file, journal, checked };
       if (context.flags['dry-run']) return dryRun(batch);
-      await sayRemoved(context, journal, lines);
-      const progress = new BatchProgress(context.output, lines.size, before);
-      return runBatch(batch, progress, limits);
+      await sayWhatElse(batch);
+      return runBatch(batch, limits);
     });
   });
 }
@@ -81,24 +87,40 @@ interface OpenBatch {
   readonly context: Context;
   readonly file: JobsFile;
   readonly journal: Journal;
-  /** The line of each job by its key. */
-  readonly lines: ReadonlyMap<string, number>;
+  readonly checked: CheckedJobs;
 }
 
-async function dryRun({ context, file, journal, lines }: OpenBatch): Promise<number> {
-  const jobs = readRemainingJobs(context, file, journal, lines);
+async function dryRun({ context, file, checked }: OpenBatch): Promise<number> {
+  const { output } = context;
+  const jobs = readUnsentJobs(file, checked);
   const count = await printRequests(context, jobs, async (job) =>
     previewJob(context.system, await planLine(parseJob(context.flags, job), context)),
   );
-  if (count === 0) await context.output.note('All jobs have ended; there is nothing left to send.');
+  if (count === 0) await output.note('There is nothing left to send.');
+  const price = sumPrices(await findPrices(context), [...checked.unsent.values()]);
+  if (price) await output.note(`${formatCount(count, 'job')}: ${formatCount(price, 'credit')} in total.`);
   return exitCodes.done;
 }
 
-async function sayRemoved(
-  { output }: Needs<'output'>,
-  journal: Journal,
-  lines: OpenBatch['lines'],
-): Promise<void> {
+async function* readUnsentJobs(file: JobsFile, checked: CheckedJobs): AsyncGenerator<WrittenJob> {
+  for await (const job of readRemainingJobs(file, checked)) if (checked.unsent.has(job.key)) yield job;
+}
+
+/** The prices of a service that is running; a dry run starts none, and does without it. */
+async function findPrices(context: Context): Promise<Prices | undefined> {
+  const { services, folders, connect, signal } = context;
+  try {
+    const isRunning = services.target.baseUrl ?? (await findLocal(folders.data, connect, { signal }));
+    return isRunning ? await readPrices(context) : undefined;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+/** Reports what this run does besides sending jobs, or leaves out. */
+async function sayWhatElse({ context: { output }, journal, checked }: OpenBatch): Promise<void> {
+  const { lines, unsaved } = checked;
   const removed = [...journal.entries()].filter(([key]) => !lines.has(key)).length;
   if (removed > 0) {
     const verb = removed === 1 ? 'is' : 'are';
@@ -106,23 +128,16 @@ async function sayRemoved(
       `Ignored ${formatCount(removed, 'job')} of earlier runs that ${verb} no longer in the file.`,
     );
   }
+  if (unsaved > 0)
+    await output.note(`Files of ${formatCount(unsaved, 'finished job')} are not there; downloading them.`);
 }
 
 async function runBatch(
-  { context, file, journal, lines }: OpenBatch,
-  progress: BatchProgress,
+  { context, file, journal, checked }: OpenBatch,
   limits: { readonly concurrency: number; readonly credits: number | undefined },
 ): Promise<number> {
   const { output } = context;
-  const budget = await openBudget(context, journal, limits.credits);
-  // Connects before the first job, so that a problem of all jobs is reported once.
-  await context.services.reach();
-  context.interruption.hint = 'Run the same command again to continue; sent jobs are not sent twice.';
-  const breaker = new CircuitBreaker(context.signal);
-  const claimed = new Set<string>();
-  const checkExtension = createExtensionCheck(output);
-  const batch = { ...context, journal, breaker, budget, checkExtension, claimed };
-  const left = readRemainingJobs(context, file, journal, lines);
+  const { lines, before } = checked;
   const results: JobResult[] = [];
   const print = async (result: JobResult) => {
     if (output.mode.json) results.push(result);
@@ -130,16 +145,26 @@ async function runBatch(
   };
   // A file or a program gets the rows of earlier runs, too; a person has seen them.
   if (output.mode.json || !output.system.stdout.isTTY) {
-    for await (const job of readEndedJobs(context, file, journal))
+    for await (const job of readEndedJobs(file, checked))
       await print(toEarlierResult(job, journal.get(job.key)));
   }
+  // Connects before the first job, so that a problem of all jobs is reported once.
+  await context.services.reach();
+  const budget = await agreeOnPrice(context, journal, checked, limits.credits);
+  context.interruption.hint = 'Run the same command again to continue; sent jobs are not sent twice.';
+  const breaker = new CircuitBreaker(context.signal);
+  const claimed = new Set<string>();
+  const checkExtension = createExtensionCheck(output);
+  const batch = { ...context, journal, breaker, budget, checkExtension, claimed };
+  const left = readRemainingJobs(file, checked);
+  const progress = new BatchProgress(output, lines.size, before);
   await progress.open();
   try {
     await runInParallel(readUntilOpen(left, breaker), limits.concurrency, async (job) => {
       progress.begin();
       const end = await runJob(batch, job);
       const result = toResult(job, end, journal.get(job.key));
-      progress.record(end, result.credits ?? 0);
+      progress.record(job.line, end, result.credits ?? 0);
       await print(result);
     });
   } finally {
@@ -149,6 +174,26 @@ async function runBatch(
   if (output.mode.json) await output.answer(results);
   await sayHowToGoOn(context, progress);
   return progress.exit;
+}
+
+/**
+ * Shows what the jobs that are to be sent cost, and asks above the limit in the settings.
+ * @returns the budget, if there is a limit
+ * @throws Failure if the answer is no
+ */
+async function agreeOnPrice(
+  context: Context,
+  journal: Journal,
+  { lines, unsent }: CheckedJobs,
+  most: number | undefined,
+): Promise<Budget | undefined> {
+  if (unsent.size === 0) return undefined;
+  const prices = await readPrices(context);
+  const budget = openBudget(context, journal, most, prices);
+  const jobs = [...unsent.values()];
+  const subject = jobs.length < lines.size ? 'The rest costs' : 'Costs';
+  await confirmPrice(context, jobs, sumPrices(prices, jobs), { subject, most: budget?.left });
+  return budget;
 }
 
 /** Reads jobs until no more may be sent. */
@@ -164,11 +209,12 @@ async function* readUntilOpen(
 
 async function sayHowToGoOn(
   context: Needs<'output' | 'services'>,
-  { failed, left }: BatchProgress,
+  { failed, left, resumable, refusals }: BatchProgress,
 ): Promise<void> {
   const { output } = context;
+  if (refusals) await output.note(refusals);
   if (failed > 0) await output.note('Pass --retry-failed to send failed jobs again.');
-  if (left > 0) await output.note('Run the same command again to continue with the rest.');
+  if (resumable > 0) await output.note('Run the same command again to continue with the rest.');
   if (failed + left === 0) await context.services.announce();
 }
 

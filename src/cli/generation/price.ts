@@ -9,43 +9,69 @@ import type { Needs } from '../connect/context.js';
 import { Failure } from '../terminal/failure.js';
 import { formatCount } from '../terminal/text.js';
 
+type PriceContext = Needs<'flags' | 'system' | 'output' | 'signal' | 'settings' | 'services' | 'mayAsk'>;
+
+/** What the price of a job depends on. */
+export type PricedJob = Pick<Job, 'operation' | 'body'>;
+
 /**
  * Reports what jobs cost before they start, and asks for confirmation above the limit in the settings.
  * @throws Failure if it is more than `--max-credits`, if that is unknown, or if the answer is no
  */
-export async function checkPrice(
-  context: Needs<'flags' | 'system' | 'output' | 'signal' | 'settings' | 'services' | 'mayAsk'>,
-  jobs: readonly Job[],
-): Promise<void> {
+export async function checkPrice(context: PriceContext, jobs: readonly PricedJob[]): Promise<void> {
   const most = readNumber(context.flags, 'max-credits');
-  const prices = await readPrices(context);
-  const price =
-    prices && sumPrices(jobs.map(({ operation, body }) => getTaskFacts(operation).price(prices, body)));
-  if (price === undefined) return reportUnknownPrice(context, jobs, most);
-  const inTotal = jobs.length > 1 ? ' in total' : '';
-  if (most !== undefined && price > most) {
-    throw new Failure(`This costs ${price} credits${inTotal}, more than --max-credits ${most}.`, {
-      code: 'over_budget',
-      hint: say`Nothing was sent. See the prices with: ${regen('video prices')}`,
-    });
+  const price = sumPrices(await readPrices(context), jobs);
+  if (most !== undefined && price === undefined)
+    throw createUnknownPriceFailure(`${context.services.target.name} does not publish this price`);
+  if (most !== undefined && price !== undefined && price > most) {
+    throw new Failure(
+      `This costs ${price} credits${jobs.length > 1 ? ' in total' : ''}, more than --max-credits ${most}.`,
+      {
+        code: 'over_budget',
+        hint: say`Nothing was sent. See the prices with: ${regen('video prices')}`,
+      },
+    );
   }
+  await confirmPrice(context, jobs, price);
+}
+
+/**
+ * Reports what jobs cost, and asks for confirmation above the limit in the settings.
+ * @param most what may be spent at most, if that is less
+ * @throws Failure if the answer is no
+ */
+export async function confirmPrice(
+  context: PriceContext,
+  jobs: readonly PricedJob[],
+  price: number | undefined,
+  { subject = 'Costs', most = Number.POSITIVE_INFINITY } = {},
+): Promise<void> {
+  if (price === undefined) return reportUnknownPrice(context, jobs);
   // Decided: a price of 0 is not reported.
   const isPreview = await makesPreviews(context, jobs);
   if (price > 0) {
+    const inTotal = jobs.length > 1 ? ' in total' : '';
     const billed = isPreview
       ? ` for ${jobs.length > 1 ? 'previews' : 'a preview'} made on this machine; nothing is billed`
       : '';
-    await context.output.note(`Costs ${formatCount(price, 'credit')}${inTotal}${billed}.`);
+    const limit = price > most ? ` --max-credits leaves ${most}, so not all jobs are sent.` : '';
+    await context.output.note(`${subject} ${formatCount(price, 'credit')}${inTotal}${billed}.${limit}`);
   } else if (isPreview) {
-    const subject = jobs.length > 1 ? 'These are previews' : 'This is a preview';
-    await context.output.note(`${subject} made on this machine, not by a vendor.`);
+    const those = jobs.length > 1 ? 'These are previews' : 'This is a preview';
+    await context.output.note(`${those} made on this machine, not by a vendor.`);
   }
-  const isBelowLimit = price <= Number(context.settings.get('confirm_credits')?.value);
+  const spent = Math.min(price, most);
+  const isBelowLimit = spent <= Number(context.settings.get('confirm_credits')?.value);
+  const upTo = spent < price ? 'up to ' : '';
   if (!isBelowLimit)
-    await confirm(context, `Spend ${formatCount(price, 'credit')}?`, 'Cancelled. Nothing was started.');
+    await confirm(
+      context,
+      `Spend ${upTo}${formatCount(spent, 'credit')}?`,
+      'Cancelled. Nothing was started.',
+    );
 }
 
-async function makesPreviews({ services }: Needs<'services'>, jobs: readonly Job[]): Promise<boolean> {
+async function makesPreviews({ services }: Needs<'services'>, jobs: readonly PricedJob[]): Promise<boolean> {
   const { local } = await services.reach();
   return jobs.some(({ operation }) => local?.previews?.includes(getTaskFacts(operation).kind));
 }
@@ -67,20 +93,27 @@ export async function readPrices({
   }
 }
 
-function sumPrices(prices: readonly (number | undefined)[]): number | undefined {
-  return prices.reduce((all, one) => (all === undefined || one === undefined ? undefined : all + one), 0);
+/** @returns undefined if the price of one of the jobs is unknown */
+export function sumPrices(prices: Prices | undefined, jobs: readonly PricedJob[]): number | undefined {
+  let sum = 0;
+  for (const { operation, body } of jobs) {
+    const price = prices && getTaskFacts(operation).price(prices, body);
+    if (price === undefined) return undefined;
+    sum += price;
+  }
+  return sum;
 }
 
 async function reportUnknownPrice(
   { output, services }: Needs<'output' | 'services'>,
-  jobs: readonly Job[],
-  most: number | undefined,
+  jobs: readonly PricedJob[],
 ): Promise<void> {
-  const { name } = services.target;
-  if (most !== undefined) throw createUnknownPriceFailure(`${name} does not publish this price`);
   // Images are free on almost every service.
-  if (jobs.some(({ operation }) => getTaskFacts(operation).kind === 'video'))
-    await output.note(`${name} does not publish the price of this video.`);
+  const videos = jobs.filter(({ operation }) => getTaskFacts(operation).kind === 'video').length;
+  if (videos > 0)
+    await output.note(
+      `${services.target.name} does not publish the price of ${videos > 1 ? 'these videos' : 'this video'}.`,
+    );
 }
 
 /** The failure of `--max-credits` at a service whose prices are unknown. */

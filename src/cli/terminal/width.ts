@@ -62,12 +62,14 @@ export interface Line {
 /** A longer message is cut on a terminal, because wrapping it could take minutes. */
 const MAX_MESSAGE_LENGTH = 10_000;
 
-/** Wraps a message between words. A command at its end stays on one line, so that it can be copied. */
+/** Wraps a message between words, below its indentation. A command at its end stays on one line, so that it can be copied. */
 export function wrapMessage(message: string, line: Line, columns: number): string {
   const isLong = message.length > MAX_MESSAGE_LENGTH;
   const text = isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
   if (measureWidth(text) <= columns) return text;
   const { prose, command } = isLong ? { prose: text, command: undefined } : line;
-  const wrapped = wrapAnsi(prose, columns, { trim: true });
+  const indent = ' '.repeat(prose.length - prose.trimStart().length);
+  const rows = wrapAnsi(prose.trimStart(), Math.max(columns - indent.length, 1), { trim: true });
+  const wrapped = rows.replaceAll(/^/gm, indent);
   return command === undefined ? wrapped : `${wrapped}\n  ${command}`;
 }

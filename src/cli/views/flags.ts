@@ -35,9 +35,13 @@ const again: Flags = {
   '--again': 'Start a new task, even if an interrupted run of the same command left one unfinished',
 };
 
+export const yesFlag: Flags = {
+  '-y, --yes': 'Do not ask for confirmation if the price is above the setting confirm_credits',
+};
+
 export const priceFlags: Flags = {
   '--max-credits <number>': 'Do not start anything if the total price is more than this number of credits',
-  '-y, --yes': 'Do not ask for confirmation if the price is above the setting confirm_credits',
+  ...yesFlag,
 };
 
 export const startFlags: Flags = {

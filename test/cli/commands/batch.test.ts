@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Ran, startRegen } from '../../support/cli.js';
@@ -93,6 +102,55 @@ describe('a line of a batch', () => {
     }
   });
 
+  test('of a CSV may end as on Windows or not, also in one file', async () => {
+    const { double, cwd, run } = await createDesk();
+    const row = 'image upscaler,photo.png';
+    writeFileSync(join(cwd, 'jobs.csv'), `command,image\r\n${row}\r\n${row}\n${row}\r\n`);
+    const ran = await run(['batch', 'jobs.csv', '--ndjson']);
+    expect(ran.exit, ran.stderr).toBe(0);
+    expect(parseResults(ran).map(({ line }) => line)).toEqual([2, 3, 4]);
+    expect(double.tasks.size).toBe(3);
+  });
+
+  test('may have the values of a list in columns of their own, or as JSON in one', async () => {
+    const { double, cwd, run } = await createDesk();
+    const command = 'video start-end2video';
+    writeFileSync(join(cwd, 'two.csv'), `command,images.1,images.0\n${command},https://b.test,photo.png\n`);
+    writeFileSync(join(cwd, 'json.csv'), `command;images\n${command};"[""photo.png"",""https://b.test""]"\n`);
+    for (const file of ['two.csv', 'json.csv']) expect((await run(['batch', file])).exit).toBe(0);
+    const asked = double.asked.map(({ body }) => body.images);
+    expect(asked[0]).toEqual([expect.stringMatching(/^data:image\/png/), 'https://b.test']);
+    expect(asked[1]).toEqual(asked[0]);
+  });
+
+  test('loses no value that is given twice, or whose place in a list is not clear', async () => {
+    const { double, cwd, run, write } = await createDesk();
+    write([
+      { ...upscaler, scale_factor: 2, 'scale-factor': 4 },
+      { command: 'video start-end2video', 'images.1': 'photo.png' },
+      { command: 'video start-end2video', images: ['photo.png'], 'images.0': 'photo.png' },
+    ]);
+    const ran = await run(['batch', 'jobs.jsonl']);
+    expect(ran.exit).toBe(2);
+    for (const said of [
+      'line 1: scale-factor sets the same value as scale_factor',
+      'line 2: images.0 is missing, but a later one is given',
+      'line 3: images is given twice',
+    ])
+      expect(ran.stderr).toContain(said);
+    const columns = 'command;images;notes;images';
+    writeFileSync(join(cwd, 'jobs.csv'), `${columns}\nvideo start-end2video;photo.png;;photo.png\n`);
+    const twice = await run(['batch', 'jobs.csv']);
+    expect(twice.exit).toBe(2);
+    expect(twice.stderr).toContain('jobs.csv has the column "images" twice; nothing was sent.');
+    expect(twice.stderr).toContain('such as "images.0" and "images.1"');
+    writeFileSync(join(cwd, 'jobs.csv'), 'command,image,notes\nimage upscaler,photo.png,dark\n');
+    expect((await run(['batch', 'jobs.csv'])).stderr).toContain(
+      'line 2: the column "notes" is not an option of image upscaler',
+    );
+    expect(double.asked).toEqual([]);
+  });
+
   test('has all its problems reported with those of the other lines, before anything is sent', async () => {
     const { double, cwd, run, write } = await createDesk();
     write([
@@ -111,16 +169,17 @@ describe('a line of a batch', () => {
     const { exit, stderr, stdout } = await run(['batch', 'jobs.jsonl']);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     for (const said of [
-      'line 1: colour is not an argument or flag of image relight that a line can contain\n',
-      'line 1: promt is not an argument or flag of image relight that a line can contain (did you mean prompt?)',
+      'line 1: the field "colour" is not an option of image relight\n',
+      'line 1: the field "promt" is not an option of image relight (did you mean prompt?)',
       'line 2: --light-transfer-strength must be at most 100',
       'line 3: preserve_details must be true or false',
-      'line 3: no-wait is not an argument or flag',
+      'line 3: the field "no-wait" is not an option of image relight in a batch',
       'line 4: An image of a batch cannot come from standard input.',
       'line 5: id is already used in line 4',
       'line 7: The result would overwrite the one of line 6',
       'line 8: A line is one job; write each image on its own line.',
       'line 9: command must be one of image relight, ',
+      ", not 'image paint'\n",
       'line 10: command is missing; it is one of image relight, ',
       'line 11 is not valid JSON',
     ]) {
@@ -133,7 +192,7 @@ describe('a line of a batch', () => {
   test.each([
     [
       '{"command": "image upscaler", "image": "photo.png", "scale_facto": 2}',
-      'line 1: scale_facto is not an arg',
+      'line 1: the field "scale_facto" is not an option of image upscaler (did you mean scale_factor?)',
     ],
     ['{"command": "image upscaler", "image": "-"}', 'line 1: An image of a batch cannot come from'],
     ['{"command": ', 'line 1 is not valid JSON: '],
@@ -257,13 +316,127 @@ describe('the same command again', () => {
     const first = await run(['batch', 'jobs.jsonl', '--ndjson']);
     expect(first.exit).toBe(9);
     expect(parseResults(first)).toMatchObject([{ status: 'failed', error: { code: 'task_failed' } }, {}]);
-    expect((await run(['batch', 'jobs.jsonl', '--retry-failed'])).exit).toBe(6);
+    // The same code as without the flag: the other job is done.
+    expect((await run(['batch', 'jobs.jsonl', '--retry-failed'])).exit).toBe(9);
     failing = false;
     expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(9);
     expect(double.tasks.size).toBe(3);
     const retried = await run(['batch', 'jobs.jsonl', '--retry-failed']);
     expect(retried.exit, retried.stderr).toBe(0);
     expect(double.tasks.size).toBe(4);
+  });
+
+  test('has the exit code of all jobs, also of those that failed in an earlier run', async () => {
+    const { run, write } = await createDesk({ fails: () => true });
+    write([relight, relight]);
+    for (const more of [[], [], ['--retry-failed']])
+      expect((await run(['batch', 'jobs.jsonl', ...more])).exit).toBe(6);
+  });
+
+  test('refuses a line that was changed but kept its id, before anything is sent', async () => {
+    const { double, run, write } = await createDesk({
+      states: ['CREATED'],
+      fails: ({ body }) => body.prompt === 'bad',
+    });
+    const slow = { ...relight, id: 'slow', prompt: 'slow' };
+    const bad = { ...relight, id: 'bad', prompt: 'bad' };
+    write([slow, bad]);
+    expect((await run(['batch', 'jobs.jsonl', '--timeout', '1s'])).exit).toBe(9);
+    double.endAll();
+    write([{ ...slow, timeout: '9m', output: 'out/' }, bad]);
+    const waited = await run(['batch', 'jobs.jsonl', '--ndjson']);
+    expect(parseResults(waited)).toMatchObject([{ status: 'done' }, { status: 'failed' }]);
+    write([
+      { ...slow, prompt: 'fast' },
+      { ...bad, prompt: 'good' },
+      { ...relight, id: 'new' },
+    ]);
+    const refused = await run(['batch', 'jobs.jsonl', '--ndjson']);
+    expect(refused).toMatchObject({ exit: 2, stdout: '' });
+    const { message, details, hint } = JSON.parse(refused.stderr).error;
+    expect(message).toBe('2 problems in jobs.jsonl; nothing was sent.');
+    expect(details).toEqual([
+      { path: 'line 1: slow', message: 'has changed since it was done' },
+      { path: 'line 2: bad', message: 'has changed since it failed' },
+    ]);
+    expect(hint).toContain('--rerun-changed');
+    expect(double.tasks.size).toBe(2);
+    const rerun = await run(['batch', 'jobs.jsonl', '--ndjson', '--rerun-changed']);
+    expect(rerun.exit, rerun.stderr).toBe(0);
+    expect(double.asked.map(({ body }) => body.prompt).sort()).toEqual([
+      'bad',
+      'fast',
+      'good',
+      'slow',
+      undefined,
+    ]);
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
+    expect(double.tasks.size).toBe(5);
+  });
+
+  test('accepts a changed line of a job that failed with --retry-failed', async () => {
+    const { run, write } = await createDesk({ fails: ({ body }) => body.prompt === 'bad' });
+    const job = { ...relight, id: 'one' };
+    write([{ ...job, prompt: 'bad' }]);
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(6);
+    write([{ ...job, prompt: 'good' }]);
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(2);
+    expect((await run(['batch', 'jobs.jsonl', '--retry-failed'])).exit).toBe(0);
+  });
+
+  test('downloads the files of done jobs that are not there', async () => {
+    const { double, cwd, run, write } = await createDesk();
+    write([
+      { ...relight, id: 'a' },
+      { ...relight, id: 'b' },
+    ]);
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
+    const saving = ['batch', 'jobs.jsonl', '-o', 'out/{id}.{ext}', '--ndjson'];
+    // The first run saved nothing.
+    expect(parseResults(await run(saving))).toMatchObject([
+      { status: 'done', saved: [join(cwd, 'out/a.png')] },
+      { status: 'done', saved: [join(cwd, 'out/b.png')] },
+    ]);
+    rmSync(join(cwd, 'out/b.png'));
+    expect((await run([...saving, '--dry-run'])).stderr).toContain('nothing left to send');
+    const again = await run(saving);
+    expect(again.exit, again.stderr).toBe(0);
+    expect(again.stderr).toContain('Files of 1 finished job are not there; downloading them.');
+    expect(again.stderr).toContain('2 jobs: 2 done.');
+    expect(readdirSync(join(cwd, 'out')).sort()).toEqual(['a.png', 'b.png']);
+    expect((await run(saving)).stderr).not.toContain('not there');
+    expect(double.tasks.size).toBe(2);
+  });
+
+  test('reports a done job as failed if its file is missing and the service no longer has it', async () => {
+    const { double, cwd, run, write } = await createDesk();
+    write([
+      { command: 'video text2video', prompt: 'a' },
+      { command: 'video text2video', prompt: 'b' },
+    ]);
+    const saving = ['batch', 'jobs.jsonl', '-o', 'out/{line}.{ext}', '--ndjson'];
+    expect((await run(saving)).exit).toBe(0);
+    rmSync(join(cwd, 'out/2.mp4'));
+    double.tasks.clear();
+    const lost = await run(saving);
+    expect(lost.exit).toBe(9);
+    expect(parseResults(lost)).toMatchObject([
+      { status: 'done' },
+      { status: 'failed', credits: 20, error: { message: expect.stringContaining('no longer has them') } },
+    ]);
+    const retried = await run([...saving, '--retry-failed']);
+    expect(retried.exit, retried.stderr).toBe(0);
+    expect(double.tasks.size).toBe(1);
+  });
+
+  test('finds a file in the way of a pattern with {ext} before anything is sent', async () => {
+    const { double, cwd, run, write } = await createDesk();
+    write([{ ...relight, id: 'a' }]);
+    writeFileSync(join(cwd, 'a.webp'), '');
+    const { exit, stderr } = await run(['batch', 'jobs.jsonl', '-o', '{id}.{ext}']);
+    expect(exit).toBe(2);
+    expect(stderr).toContain('a.webp already exists');
+    expect(double.asked).toEqual([]);
   });
 
   test.each([500, 502, 504])('repeats no start at which another service failed with %i', async (status) => {
@@ -330,19 +503,21 @@ describe('the same command again', () => {
   });
 });
 
-test('the error of a job names its file', async () => {
+test('the error of a job names its file as the line does', async () => {
   const details = [{ path: 'image', message: 'is truncated' }];
-  const { run, write } = await createDesk({
+  const { cwd, run, write } = await createDesk({
     refuse: (count) =>
       count === 1
         ? { status: 400, error: 'invalid_request', message: 'image is truncated.', details }
         : undefined,
     fails: () => true,
   });
-  write([relight, relight]);
+  mkdirSync(join(cwd, 'two'));
+  writeFileSync(join(cwd, 'two/photo.png'), png);
+  write([relight, { ...relight, image: 'two/photo.png' }]);
   const { stdout } = await run(['batch', 'jobs.jsonl', '--concurrency', '1']);
   expect(stdout).toContain('\tphoto.png is truncated.\n');
-  expect(stdout).toMatch(/\tphoto\.png: The \w+ \S+ failed/);
+  expect(stdout).toMatch(/\ttwo\/photo\.png: The \w+ \S+ failed/);
 });
 
 describe('credits', () => {
@@ -359,11 +534,82 @@ describe('credits', () => {
       { status: 'unsent', error: { code: 'over_budget' } },
     ]);
     expect(first.stderr).toContain('4 jobs: 2 done, 2 not sent, 40 credits.');
+    expect(first.stderr).toContain('Costs 80 credits in total. --max-credits leaves 45');
+    expect(first.stdout).toContain('The job costs 30 credits, but --max-credits 45 leaves 5: 40 are spent');
+    expect(first.stderr).toContain('Not sent: 2 need a higher --max-credits (lines 3, 4).');
+    expect(first.stderr).not.toContain('Run the same command again');
     // Earlier runs have drawn on it.
     expect((await run([...capped, '45'])).exit).toBe(9);
     expect(double.tasks.size).toBe(2);
     expect((await run([...capped, '80'])).exit).toBe(0);
     expect(double.tasks.size).toBe(4);
+  });
+
+  test('are shown before the first job, and must be confirmed above confirm_credits on a terminal', async () => {
+    const { double, run, write } = await createDesk({ prices });
+    await run(['config', 'set', 'confirm_credits', '30']);
+    write([relight, upscaler]);
+    const batch = ['batch', 'jobs.jsonl'];
+    expect((await run([...batch, '--dry-run'])).stderr).toContain('2 jobs: 40 credits in total.');
+    const no = await run(batch, { answers: [false] });
+    expect(no).toMatchObject({ exit: 2, stdout: '' });
+    expect(no.stderr).toContain('Costs 40 credits in total.\nCancelled. Nothing was started.');
+    expect(double.asked).toEqual([]);
+    // At most 30 can be spent.
+    expect((await run([...batch, '--max-credits', '30', '--concurrency', '1'], { answers: [] })).exit).toBe(
+      9,
+    );
+    const rest = await run([...batch, '--yes'], { answers: [] });
+    expect(rest.exit, rest.stderr).toBe(0);
+    expect(rest.stderr).toContain('The rest costs 30 credits.');
+    const ended = await run(batch, { answers: [] });
+    expect(ended.exit).toBe(0);
+    expect(ended.stderr).not.toContain('costs');
+    write([relight, upscaler, upscaler, { ...upscaler, scale_factor: 2 }]);
+    expect((await run(batch, { answers: [true] })).exit).toBe(0);
+    expect(double.tasks.size).toBe(4);
+  });
+
+  test('are not held back for a job that was not sent, and are for one that has not ended', async () => {
+    const lost = new Set([2]);
+    const perSecond = { '720p': 1, '1080p': 1 };
+    const video_per_second = { 'vvq3-pro': perSecond, 'vvq2-turbo': perSecond };
+    const { run, write } = await createDesk({
+      prices: { ...prices, video_per_second },
+      onStart: (_, count) => !lost.has(count),
+    });
+    write([relight, { command: 'video extend', task_id: 'nope-nope' }, relight, { ...upscaler, id: 'dear' }]);
+    const capped = ['batch', 'jobs.jsonl', '--ndjson', '--concurrency', '1', '--max-credits', '45'];
+    const first = await run(capped);
+    expect(parseResults(first)).toMatchObject([
+      { status: 'done' },
+      { status: 'unsent', error: { code: 'not_found' } },
+      { status: 'unanswered' },
+      {
+        error: {
+          message:
+            'photo.png: The job costs 30 credits, but --max-credits 45 leaves 25: 10 are spent, and 10 reserved for jobs that have not ended.',
+        },
+      },
+    ]);
+    expect(first.stderr).toContain(
+      'Not sent: 1 names a task that is not known (line 2); 1 needs a higher --max-credits (line 4).',
+    );
+    expect(first.stderr).toContain('Run the same command again to continue with the rest.');
+    const second = await run(capped);
+    expect(parseResults(second)[3].error.message).toContain('leaves 25: 20 are spent.');
+    expect(second.stderr).not.toContain('Run the same command again');
+  });
+
+  test('of a result that was replaced still count', async () => {
+    const { run, write } = await createDesk({ prices });
+    write([{ ...upscaler, id: 'a' }]);
+    const capped = ['batch', 'jobs.jsonl', '--ndjson', '--max-credits', '80', '--rerun-changed'];
+    expect((await run(capped)).exit).toBe(0);
+    write([{ ...upscaler, id: 'a', scale_factor: 2 }]);
+    expect((await run(capped)).exit).toBe(0);
+    write([{ ...upscaler, id: 'a', scale_factor: 2 }, upscaler]);
+    expect((await run(capped)).stdout).toContain('--max-credits 80 leaves 20: 60 are spent');
   });
 
   test('of a failed job are available to others', async () => {
@@ -397,7 +643,16 @@ describe('a service that takes no jobs', () => {
     expect(denied.stdout.trimEnd().split('\n').length).toBeLessThan(10);
     expect(denied.stderr).toContain('100 jobs: 100 not sent.');
     const away = await run(['batch', 'jobs.jsonl'], { env: { REGEN_BASE_URL: 'http://127.0.0.1:9' } });
-    expect(away.exit).toBe(7);
+    expect(away).toMatchObject({ exit: 7, stdout: '' });
+    expect(existsSync(join(cwd, 'jobs.jsonl.state'))).toBe(false);
+  });
+
+  test('ends the batch with exit code 7 if it goes away between the jobs', async () => {
+    const { double, cwd, run, write } = await createDesk({ onStart: () => double.close().then(() => false) });
+    write(Array.from({ length: 100 }, () => relight));
+    const { exit, stderr } = await run(['batch', 'jobs.jsonl']);
+    expect(exit, stderr).toBe(7);
+    expect(stderr).toContain('Run the same command again to continue with the rest.');
     expect(readFileSync(join(cwd, 'jobs.jsonl.state'), 'utf8')).not.toContain('"end"');
   });
 

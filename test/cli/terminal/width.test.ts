@@ -58,3 +58,14 @@ test('a message is wrapped between words, and its command stays whole', async ()
   expect(stderr.split('\n').filter((line) => line.length > 40 && !line.startsWith('  regen '))).toEqual([]);
   expect(stderr).toContain('\n  regen image status <task_id>\n');
 });
+
+test('a list of problems stays indented where one of them is wrapped', async () => {
+  const { stderr } = await regen(['image', 'relight', 'none.png', '--style', 'brightest'], {
+    terminal: true,
+    columns: 40,
+  });
+  const [first, ...problems] = stderr.trimEnd().split('\n');
+  expect(first).toMatch(/^error: \d problems; nothing was sent\.$/);
+  expect(problems.length).toBeGreaterThan(3);
+  expect(problems.filter((line) => !line.startsWith('  ') || line.length > 40)).toEqual([]);
+});
