@@ -42,12 +42,12 @@ await recordTerminal({
   unseen: [
     'regen node scaffold ~/light-tools --publisher my-team && regen version publish ~/light-tools',
     `cp ${await writeWorkflow()} ~/portrait.json`,
-    'sed -i \'s/"strength"/"amount"/; s/strength/amount/g\' ~/light-tools/nodes.py',
+    "sed -i 's/strength/amount/g' ~/light-tools/nodes.py && regen version bump patch ~/light-tools",
   ],
   commands: [
     'regen version publish ~/light-tools',
-    'regen version bump auto ~/light-tools && regen version publish ~/light-tools --quiet',
-    'regen workflow check ~/portrait.json --upgrade',
+    'regen version bump auto ~/light-tools',
+    'regen version publish ~/light-tools -q > ~/out.txt && regen workflow check ~/portrait.json --upgrade',
   ],
 });
 await recordTerminal({
