@@ -46,6 +46,7 @@ export async function createWebhooks(): Promise<Target<Buffer>> {
     handled: { has: (id: string) => handled.has(id), add: () => {} } as never,
     show: async (event) => void taken.push(event),
     act: async () => ({ status: 204 }),
+    repeat: async () => false,
   });
   const warnings: string[] = [];
   const output = { warn: async (text: string) => void warnings.push(text) } as unknown as Output;

@@ -77,6 +77,10 @@ describe.each(receivers)('the receiver of the guide in %s', (_, program, name, c
     expect(
       await postEvent(url, genuine, createWebhookHeaders(['whsec_AAAA'], { ...old, now: Date.now() })),
     ).toBe(400);
+    for (const wrong of [{}, { 'webhook-timestamp': 'soon' }, { 'webhook-signature': 'v1,\u00e9 v1,' }]) {
+      const headers = Object.keys(wrong).length === 0 ? {} : { ...fresh, ...wrong };
+      expect([wrong, await postEvent(url, genuine, headers)]).toEqual([wrong, 400]);
+    }
     expect(await postEvent(url, genuine, fresh)).toBe(204);
     await waitFor(() => expect(read()).not.toBe(before));
   });
@@ -85,6 +89,6 @@ describe.each(receivers)('the receiver of the guide in %s', (_, program, name, c
     const { url } = await startReceiver(program, name, code);
     const env = { ...process.env, REGEN_WEBHOOK_SECRET: secret, PORT: new URL(url).port };
     const script = readBlock('sh', 'key=');
-    expect(await runProgram('bash', ['-c', script], { env })).toMatchObject({ exit: 0 });
+    expect(await runProgram('bash', ['-c', script], { env })).toMatchObject({ exit: 0, stdout: '204\n' });
   });
 });

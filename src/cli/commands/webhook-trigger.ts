@@ -55,7 +55,8 @@ export async function run(context: Context): Promise<void> {
   });
   const { status } = reply;
   await output.answer({ id, event, task_id: sample.taskId, state, status, ms: system.now() - begun });
-  if (!isDone(reply)) throw notAccepted(`${to.origin} answered ${status}.`, describeRetry(status));
+  if (!isDone(reply))
+    throw notAccepted(`${to.origin}${to.pathname} answered ${status}.`, describeRetry(status));
 }
 
 function readOptions({ flags }: Needs<'flags'>) {

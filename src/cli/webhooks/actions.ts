@@ -36,7 +36,7 @@ async function forwardEvent({ output, signal }: ActionsContext, to: URL, event: 
       signal,
       timeoutMs: 60_000,
     });
-    await output.note(`Forwarded ${event.id} to ${to.origin}: ${reply.status}.`);
+    await output.note(`Forwarded ${event.id} to ${to.origin}${to.pathname}: ${reply.status}.`);
     return reply;
   } catch (error) {
     signal.throwIfAborted();

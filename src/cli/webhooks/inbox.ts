@@ -21,6 +21,8 @@ interface InboxOptions {
   readonly show: (event: Event) => Promise<void>;
   /** Handles an event. Called again when an event that failed is repeated. */
   readonly act: (event: Event) => Promise<Reply>;
+  /** Called for an event that arrives after it was handled. @returns whether it is handled again */
+  readonly repeat: (event: Event) => Promise<boolean>;
 }
 
 // Decided: events are handled one after the other, in the order of arrival.
@@ -43,10 +45,11 @@ export class Inbox {
   }
 
   async #handle(event: Event): Promise<Reply> {
-    const { handled, show, act } = this.options;
+    const { handled, show, act, repeat } = this.options;
     const state = `${event.taskId} ${event.seen?.state}`;
     // An event that was caught up with is identified by the state of its task, which occurs once.
-    if (handled.has(event.id) || handled.has(state)) return DONE;
+    const isHandled = handled.has(event.id) || handled.has(state);
+    if (isHandled && (event.caughtUp || !(await repeat(event)))) return DONE;
     if (!this.#shown.has(event.id)) await show(event);
     this.#shown.add(event.id);
     const reply = await act(event);

@@ -164,10 +164,15 @@ describe('webhook listen', () => {
     await first.stop();
     const second = await withSecret([], home);
     expect((await sendWebhook(second.url)).status).toBe(204);
+    expect(second.started.said()).toMatch(/Webhook \S+ was handled before\..*pass --again/);
     const body = JSON.stringify({ id: 'v', state: 'success', creations: [{ url: 'http://a/v.mp4' }] });
     expect((await sendWebhook(second.url, { id: 'msg_2', body })).status).toBe(204);
     const video = { id: 'msg_2', event: 'video.task.updated', task_id: 'v', state: 'success' };
     await expect.poll(second.events).toMatchObject([video]);
+    await second.stop();
+    const third = await withSecret(['--again'], home);
+    expect((await sendWebhook(third.url)).status).toBe(204);
+    await expect.poll(third.events).toHaveLength(1);
   });
 
   it('accepts a secret that is rotated while it listens', async () => {
