@@ -2,7 +2,7 @@ import { parseReason } from '../../contract/parse-reason.js';
 import type { OperationAnswer } from '../operation/call.js';
 import { isMissing } from '../operation/refused.js';
 import { drawDefinition, listInputs } from './draw-definition.js';
-import { drawInstall } from './draw-install.js';
+import { drawInstall, nameService } from './draw-install.js';
 import { externalLink, type Html, html, toWebAddress, untrusted } from './html.js';
 import { drawStatus, drawTable, drawTime, layOut, linkPages, listFacts } from './layout.js';
 import { drawMarkdown } from './markdown.js';
@@ -14,7 +14,7 @@ const DEFINITIONS_PER_PAGE = 8;
 /** A version: its verdict, what is in it, and its definitions as the graph editor shows them. */
 export const drawVersionPage: Draw<'version.get'> = async (
   version: OperationAnswer<'version.get'>,
-  { read, query, hasOtherNames },
+  { read, query, hasOtherNames, baseUrl },
 ) => {
   const { node_id: nodeId = '', version: number = '', status, status_reason: reason, downloadUrl } = version;
   const params = { nodeId, version: number };
@@ -32,7 +32,7 @@ export const drawVersionPage: Draw<'version.get'> = async (
     ComfyUI: untrusted(version.supported_hostui_version, 100),
     Frontend: untrusted(version.supported_hostui_frontend_version, 100),
     Signature: isSigned(version)
-      ? html`<a href="${`/nodes/${encodeURIComponent(nodeId)}/versions/${encodeURIComponent(number)}/statement`}">signed by this registry</a>; check it with <code>regen version verify ${nodeId} ${number}</code>`
+      ? html`<a href="${`/nodes/${encodeURIComponent(nodeId)}/versions/${encodeURIComponent(number)}/statement`}">signed by this registry</a>; check it with <code>regen version verify ${nodeId} ${number}${nameService(baseUrl)}</code>`
       : undefined,
     Registry: version.from_uplink ? 'the registry behind this one' : undefined,
   };
@@ -42,7 +42,7 @@ export const drawVersionPage: Draw<'version.get'> = async (
 <h1>${nodeId} ${number}</h1>
 ${listFacts(facts)}
 ${reason && html`<h2 id="verdict">Verdict</h2>\n${drawVerdict(reason)}`}
-${status === 'NodeVersionStatusActive' && html`<h2>Install</h2>\n${drawInstall({ id: nodeId, version: number, hasOtherNames })}`}
+${status === 'NodeVersionStatusActive' && html`<h2>Install</h2>\n${drawInstall({ id: nodeId, version: number, hasOtherNames, baseUrl })}`}
 ${drawProvenance(version.provenance)}
 ${version.changelog && html`<h2>Changelog</h2>\n<p class="text">${untrusted(version.changelog, 4000)}</p>`}
 ${listRequirements(version.dependencies)}

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { drawInstall } from '../../../src/service/pages/draw-install.js';
 import { html, untrusted } from '../../../src/service/pages/html.js';
 import { registryForFile } from '../../support/registry.js';
 import { ask, serviceForTest } from '../../support/service.js';
@@ -290,6 +291,14 @@ describe('a service with a path in its public address', () => {
     expect(text).toContain('action="/regen/"');
     expect(text).not.toMatch(/ (?:href|src|action)="\/(?!regen\/)/);
   });
+});
+
+it("the command that installs a node names the service, unless it is on the reader's machine", () => {
+  const draw = (baseUrl: string) => drawInstall({ id: 'light', hasOtherNames: false, baseUrl }).text;
+  expect(draw('https://team.example/regen')).toContain(
+    'regen node install light --into ComfyUI/custom_nodes --base-url https://team.example/regen<',
+  );
+  expect(draw('http://127.0.0.1:7717')).toContain('regen node install light --into ComfyUI/custom_nodes<');
 });
 
 describe('markup', () => {
