@@ -23,7 +23,12 @@ async function readRefusal(
     await service.context.database.selectFrom('jobs').where('kind', 'like', '%-task').selectAll().execute(),
   ).toEqual([]);
   expect(host.taken).toEqual([]);
-  return { status, message: body.message as string, details: body.details ?? [] };
+  const {
+    error,
+    message,
+    details = [],
+  } = body as { error: string; message: string; details?: { path: string }[] };
+  return { status, error, message, details };
 }
 
 describe('before it is queued and charged', () => {
@@ -33,8 +38,12 @@ describe('before it is queued and charged', () => {
       url: host.url,
       workflows: writeWorkflows({ 'image.relight': smallestGraph }),
     });
-    const { status, message } = await readRefusal(served, host, 'image.upscaler', {});
-    expect([status, message]).toEqual([503, 'This service does not have this operation (upscaling).']);
+    const { status, error, message } = await readRefusal(served, host, 'image.upscaler', {});
+    expect([status, error, message]).toEqual([
+      501,
+      'not_supported',
+      'This service does not have this operation (upscaling).',
+    ]);
   });
 
   it.each([
@@ -66,7 +75,7 @@ describe('before it is queued and charged', () => {
     const { details } = await readRefusal(served, host, 'image.relight', {
       advanced_settings: { whites: 60 },
     });
-    expect(details.map(({ path }: { path: string }) => path)).toEqual(['advanced_settings.whites']);
+    expect(details.map(({ path }) => path)).toEqual(['advanced_settings.whites']);
     await waitForTask(served.asking, await startTask(served.asking, { advanced_settings: { whites: 50 } }));
   });
 
@@ -114,9 +123,10 @@ describe('before it is queued and charged', () => {
       const host = await startComfyUi(options);
       const workflows = operation && writeWorkflows({ [operation]: graph });
       const served = await comfyUiServiceForTest({ url: host.url, ...(workflows && { workflows }) });
-      const { status, message } = await readRefusal(served, host, 'image.upscaler', {});
-      expect([status, message]).toEqual([
-        503,
+      const { status, error, message } = await readRefusal(served, host, 'image.upscaler', {});
+      expect([status, error, message]).toEqual([
+        501,
+        'not_supported',
         `The ComfyUI of this service cannot run the workflow of this operation: ${problem}.`,
       ]);
     },
