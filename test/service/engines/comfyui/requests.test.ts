@@ -101,7 +101,7 @@ describe('before it is queued and charged', () => {
       {},
       { ...smallestGraph, '2': { class_type: 'SaveImage', inputs: { images: ['1', 0] } } },
       'image.upscaler',
-      'node 2 (SaveImage) has no input filename_prefix',
+      'node 2 (SaveImage) is not given its required input filename_prefix',
     ],
     [
       'a choice',
@@ -117,6 +117,13 @@ describe('before it is queued and charged', () => {
       'image.upscaler',
       'upscale_method of node 3 (ImageScaleBy) must be one of nearest-exact, bilinear, area, bicubic, lanczos',
     ],
+    [
+      'a result',
+      {},
+      { '1': smallestGraph['1'] },
+      'image.upscaler',
+      'no node of the workflow saves or previews anything',
+    ],
   ] as const)(
     '%s that the nodes of the server lack is named',
     async (_, options, graph, operation, problem) => {
@@ -131,6 +138,23 @@ describe('before it is queued and charged', () => {
       ]);
     },
   );
+
+  it('a choice is not checked before a request has filled the placeholders in it', async () => {
+    const host = await startComfyUi();
+    const inputs = { image: ['1', 0], upscale_method: '{{flavor=photo}}-exact', scale_by: 2 };
+    const workflows = writeWorkflows({
+      'image.upscaler': {
+        '1': smallestGraph['1'],
+        '3': { class_type: 'ImageScaleBy', inputs },
+        '2': { ...smallestGraph['2'], inputs: { images: ['3', 0], filename_prefix: 'x' } },
+      },
+    });
+    const { asking } = await comfyUiServiceForTest({ url: host.url, workflows });
+    const { status, body } = await ask(asking.url + startPaths['image.upscaler'], {
+      ...{ method: 'POST', token: asking.token, json: { image: pixel } },
+    });
+    expect(status, JSON.stringify(body)).toBe(200);
+  });
 
   it('nodes that lead to no result are not checked', async () => {
     const host = await startComfyUi();
