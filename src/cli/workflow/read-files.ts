@@ -94,8 +94,8 @@ async function fetchObjectInfo(
   const client = await connect(`${origin}${base}`);
   const { status, body } = await client.raw({ path: '/object_info', signal }).catch((error) => {
     if (!(error instanceof NetworkError)) throw error;
-    // It is not the service in use.
-    const message = error.message.replace('Is the service running', 'Is ComfyUI running');
+    const nothing = `Nothing is listening at ${origin}. Is ComfyUI running, and is the address right?`;
+    const message = error.code === 'refused' ? nothing : error.message;
     throw new Failure(message, { code: error.code, exit: exitCodes.unreachable });
   });
   const content = await readBody(body, MAX_OBJECT_INFO_BYTES);

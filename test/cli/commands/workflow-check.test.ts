@@ -413,7 +413,7 @@ describe('workflow check', () => {
       ]);
     });
 
-    it('names links to nodes that the file does not have, whatever is known of the nodes', async () => {
+    it('names links to nodes that the file does not have, also of nodes that are not known', async () => {
       const linked = '3 link: images: links to node 9, which the workflow does not have';
       const { answer } = await checkGraph({}, ['9', 0]);
       expect(describeFindings(answer)).toEqual([linked]);
