@@ -49,6 +49,8 @@ export const errorCodes = {
   range_not_satisfiable: code(416, 2, 'The range is outside the file.'),
   rate_limited: code(429, 7, 'Too many requests from this caller.'),
   internal: code(500, 7, 'The service failed; its logs say more under the request id.'),
+  // Decided: what only the operator can change is not retried: 501 without Retry-After.
+  not_supported: code(501, 6, 'The service cannot do this as its operator has set it up.'),
   unavailable: code(
     503,
     7,

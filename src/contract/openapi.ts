@@ -81,10 +81,11 @@ function describeErrors(schema: JsonSchema): Record<string, unknown> {
 }
 
 /** The statuses of errors that an operation may answer with. */
-function listErrorStatuses({ params, body, ownErrors = [] }: Operation): number[] {
+function listErrorStatuses({ params, body, task, ownErrors = [] }: Operation): number[] {
   const hasPath = Object.keys(params.shape).length > 0;
   const path = hasPath ? [404] : [];
-  return [400, 401, 403, ...path, ...ownErrors, ...(body ? [409, 413, 415] : []), 429, 500, 503];
+  const rest = [429, 500, ...(task ? [501] : []), 503];
+  return [400, 401, 403, ...path, ...ownErrors, ...(body ? [409, 413, 415] : []), ...rest];
 }
 
 function describeWebhooks(components: Components): Record<string, unknown> {

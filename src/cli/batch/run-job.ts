@@ -172,7 +172,8 @@ async function finishJob(
   return { status: failure.facts.code === 'task_failed' ? 'failed' : 'running', outcome, failure };
 }
 
-const REFUSALS: readonly number[] = [exitCodes.usage, exitCodes.notFound, exitCodes.conflict];
+const { usage, notFound, conflict, endedBadly } = exitCodes;
+const REFUSALS: readonly number[] = [usage, notFound, conflict, endedBadly];
 
 /** Decided: a refused job has failed. A job that was not sent or got no response is left for the next run. */
 function chooseStatus(

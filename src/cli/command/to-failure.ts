@@ -99,6 +99,7 @@ const HINTS: Readonly<Partial<Record<ErrorCode, Text>>> = {
   idempotency_in_flight: 'Try again in a few seconds.',
   rate_limited: 'Try again later.',
   internal: 'Try again later. If it persists, give the operator of the service the request id.',
+  not_supported: 'Ask the operator of the service to change its setup; trying again does not help.',
   unavailable: 'Try again later.',
 };
 

@@ -20,7 +20,7 @@ import type { Needs } from '../connect/context.js';
 import { exitCodes } from '../terminal/failure.js';
 import { formatCount } from '../terminal/text.js';
 import { Count, Row, Text, Texts } from '../views/answers.js';
-import { lockFileFlag, objectInfoFlag } from '../views/flags.js';
+import { lockFileFlag, OBJECT_INFO } from '../views/flags.js';
 import type { View } from '../views/view.js';
 import { readObjectInfo, readWorkflows } from '../workflow/read-files.js';
 import { parsePair } from './bulk.js';
@@ -65,9 +65,9 @@ export const view = (): View => ({
     '--lock':
       'Write the versions that the workflows need into the lock file; with --upgrade, those that it finds',
     ...lockFileFlag,
-    ...objectInfoFlag,
+    '--object-info <file|url>': `${OBJECT_INFO} (default: a table of the names of its own nodes)`,
   },
-  shape: { columns: ['kind', 'what', 'where', 'detail'], less: ['kind'] },
+  shape: { columns: ['kind', 'what', 'where', 'detail'] },
   notes: ['The files are only read, and only the names of their nodes and packs are sent.'],
   examples: [
     'regen workflow check portrait.json',

@@ -76,10 +76,8 @@ export const configFlag: Flags = {
   '--config <path>': 'Service configuration file: TOML if its name ends in .toml, otherwise JSON',
 };
 
-export const objectInfoFlag: Flags = {
-  '--object-info <file|url>':
-    "What a host says of its nodes: the address of a running ComfyUI, or a file with its answer to /object_info (default: a table of the names of the host's own nodes)",
-};
+export const OBJECT_INFO =
+  "The host's node definitions: the address of a running ComfyUI, or a file with its response to /object_info";
 
 export const lockFileFlag: Flags = {
   [`--${LOCK_FILE_FLAG} <path>`]: 'Lock file (default regen.lock in the current folder)',

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import ignore from 'ignore';
+import { NetworkError } from '../../client/errors.js';
 import { parseJson } from '../../contract/json.js';
 import { isShellPipe, readFolderFile, readGivenFile } from '../../disk/folder-file.js';
 import { type HostDefinition, parseObjectInfo } from '../../flows/workflow/host-definitions.js';
@@ -14,7 +15,7 @@ import { walkFiles } from '../../pack/walk.js';
 import { readBody } from '../../wire/read-body.js';
 import { toInvalidFailure } from '../command/request.js';
 import type { Needs } from '../connect/context.js';
-import { Failure, usage } from '../terminal/failure.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 
 /**
@@ -79,11 +80,10 @@ export async function readObjectInfo(
   const definitions = parseObjectInfo(parseJson(content.toString('utf8')));
   if (definitions) return definitions;
   const place = isUrl ? new URL(given).origin : given;
-  throw usage(
-    `${place} has no node definitions of a host.`,
-    'Pass the address of a running ComfyUI, or a file with its answer to /object_info.',
-  );
+  throw usage(`${place} has no node definitions of a host.`, PASS_COMFYUI);
 }
+
+const PASS_COMFYUI = 'Pass the address of a running ComfyUI, or a file with its response to /object_info.';
 
 async function fetchObjectInfo(
   { connect, signal }: Needs<'connect' | 'signal'>,
@@ -92,10 +92,15 @@ async function fetchObjectInfo(
   const { origin, pathname } = new URL(given);
   const base = pathname.replace(/\/(?:api\/)?(?:object_info\/?)?$/, '');
   const client = await connect(`${origin}${base}`);
-  const { status, body } = await client.raw({ path: '/object_info', signal });
+  const { status, body } = await client.raw({ path: '/object_info', signal }).catch((error) => {
+    if (!(error instanceof NetworkError)) throw error;
+    const nothing = `Nothing is listening at ${origin}. Is ComfyUI running, and is the address right?`;
+    const message = error.code === 'refused' ? nothing : error.message;
+    throw new Failure(message, { code: error.code, exit: exitCodes.unreachable });
+  });
   const content = await readBody(body, MAX_OBJECT_INFO_BYTES);
   if (status === 200) return content;
   throw new Failure(`${origin} answered with status ${status} instead of its node definitions.`, {
-    code: `http_${status}`,
+    ...{ code: `http_${status}`, exit: exitCodes.usage, hint: PASS_COMFYUI },
   });
 }

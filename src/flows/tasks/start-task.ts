@@ -174,7 +174,7 @@ function mayRepeat(error: unknown, target: Target): boolean {
 }
 
 /** With these, a service that honours the key says that no request with it was accepted before. */
-const REFUSALS = [400, 404, 413, 415, 422];
+const REFUSALS = [400, 404, 413, 415, 422, 501];
 
 /**
  * Whether the service certainly did not start a task: it refused, or the request did not reach it.
@@ -183,9 +183,8 @@ const REFUSALS = [400, 404, 413, 415, 422];
 function isRefusal(error: unknown, mayExist: boolean): boolean {
   if (error instanceof NetworkError) return error.sent === false && !mayExist;
   if (error instanceof ServiceError) {
-    return mayExist
-      ? REFUSALS.includes(error.status)
-      : error.status < 500 && ![408, 409, 429].includes(error.status);
+    if (REFUSALS.includes(error.status)) return true;
+    return !mayExist && error.status < 500 && ![408, 409, 429].includes(error.status);
   }
   // The client refused the request before it was sent. After all other errors a task may exist.
   return error instanceof ClientError && error.code === 'invalid_request';

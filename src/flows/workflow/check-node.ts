@@ -8,6 +8,7 @@ import {
   readList,
 } from '../../contract/compare-definitions.js';
 import { ANY_TYPES, HOST_TYPES } from '../../contract/link-types.js';
+import { PLACEHOLDER } from '../../contract/placeholder.js';
 import type { Link, WorkflowNode } from './parse-workflow.js';
 
 export interface NodeProblem {
@@ -16,6 +17,7 @@ export interface NodeProblem {
     | 'input unknown'
     | 'output missing'
     | 'link type'
+    | 'link'
     | 'choice'
     | 'range'
     | 'value'
@@ -100,6 +102,17 @@ function checkInputs(
 /** Whether an input can only be connected. Packs edit types of their own in the node, which the file then has no socket for. */
 function isSocket({ sockets }: WorkflowNode, name: string, { type, isWidget }: Input): boolean {
   return !isWidget && (sockets?.has(name) || HOST_TYPES.has(type));
+}
+
+/** Lists the links of a file of the API to nodes that it does not have; the editor drops such links. */
+export function findBrokenLinks(
+  { links, sockets }: WorkflowNode,
+  has: (id: string) => boolean,
+): NodeProblem[] {
+  return [...links].flatMap(([name, { from }]) => {
+    if (sockets || from === undefined || has(from)) return [];
+    return [{ problem: 'link', detail: `${name}: links to node ${from}, which the workflow does not have` }];
+  });
 }
 
 function checkLink(
@@ -218,8 +231,12 @@ function checkValue(name: string, input: Input, value: unknown): NodeProblem[] {
   if (value === null || value === undefined) return [];
   const { type, choices, isOpen, min, max } = input;
   const shown = JSON.stringify(value)?.slice(0, 60);
+  // A request fills what is a placeholder, and then the choice or number is known.
+  const rest = typeof value === 'string' ? value.replace(PLACEHOLDER, '') : value;
+  if (rest === '' && value !== '') return [];
   if (!fits(input, value))
     return [{ problem: 'value', detail: `${name}: ${shown} is not a value of ${type}` }];
+  if (rest !== value) return [];
   // A single choice is often a placeholder for those that the editor adds.
   if (type === 'COMBO' && !isOpen && choices.length > 1) {
     const gone = [value].flat().filter((one) => !choices.includes(String(one)));

@@ -1,5 +1,5 @@
 import lt from 'semver/functions/lt.js';
-import { checkNode, type NodeProblem, type ReadDefinition } from './check-node.js';
+import { checkNode, findBrokenLinks, type NodeProblem, type ReadDefinition } from './check-node.js';
 import { HOST_PACK, type HostNodes } from './host-definitions.js';
 import type { Workflow, WorkflowNode } from './parse-workflow.js';
 import type { DefinitionCatalog, PackVersion } from './read-definitions.js';
@@ -97,9 +97,10 @@ function checkOne(
   const found = nodes.flatMap((node): WorkflowFinding[] => {
     const { pack, definition, before, finding } = assigned.get(node.id) as Assignment;
     const subject = { file, node: node.id, host_node_name: node.name, pack };
-    if (finding) return [{ ...subject, ...finding }];
-    if (!definition) return [];
-    return checkNode({ node, definition, before, find }).map((one) => ({ ...subject, breaks: true, ...one }));
+    const checked = definition ? checkNode({ node, definition, before, find }) : [];
+    const problems = finding ? [finding] : checked;
+    const broken = findBrokenLinks(node, (id) => assigned.has(id));
+    return [...broken, ...problems].map((one) => ({ ...subject, breaks: true, ...one }));
   });
   return mergeByPack(found);
 }
@@ -194,8 +195,9 @@ function assignByName(
   if (owner) return get(owner);
   if (owners.length > 0) return note('several packs', owners.map(formatVersion).join(', '));
   const definition = host.definitions?.get(name);
+  const unloaded = host.definitions ? ', and the host has not loaded it' : '';
   const source = repository === undefined ? '' : `; the file says that it is from github.com/${repository}`;
-  return definition ? { definition } : missing(node, `no pack of the registry has it${source}`);
+  return definition ? { definition } : missing(node, `no pack of the registry has it${unloaded}${source}`);
 }
 
 function formatVersion({ node_id, version }: PackVersion): string {

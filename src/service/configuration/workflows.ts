@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { getOperation, getTaskFacts, listTaskOperations, type TaskOperation } from '../../contract/index.js';
 import { parseJson } from '../../contract/json.js';
+import { PLACEHOLDER } from '../../contract/placeholder.js';
 import { checkValue } from '../../contract/schema/check.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
@@ -20,7 +21,7 @@ const Graph = z.record(
 );
 export type Graph = z.output<typeof Graph>;
 
-/** `{{name}}`, `{{name=default}}` or `{{name/divisor=default}}` in a text of a graph. */
+/** A placeholder in a text of a graph. */
 export interface Placeholder {
   readonly name: string;
   readonly field: FieldDescription;
@@ -36,8 +37,6 @@ export interface Workflow {
   /** The fields of the operation that a placeholder may name. */
   readonly fields: ReadonlyMap<string, FieldDescription>;
 }
-
-export const PLACEHOLDER = /\{\{([\w.]+)(?:\/(\d+(?:\.\d+)?))?(?:=([^{}]*))?\}\}/g;
 
 interface LoadedWorkflows {
   readonly workflows: ReadonlyMap<TaskOperation, Workflow>;
@@ -83,6 +82,9 @@ function listFiles(folder: string): string[] | undefined {
 const AS_SAVED =
   'is a workflow as ComfyUI saves it; export it in the API format, with File > Export (API) in ComfyUI';
 
+const NO_PLACEHOLDER =
+  'which is not a placeholder; write it as {{name}}, {{name/100}} or {{name=2}}, without spaces';
+
 function readWorkflow(
   path: string,
   operation: TaskOperation,
@@ -95,17 +97,21 @@ function readWorkflow(
   const problems: Problem[] = [];
   for (const [node, { inputs }] of Object.entries(read.graph)) {
     for (const [input, value] of Object.entries(inputs)) {
+      const source = findSource(value);
+      if (source !== undefined && !Object.hasOwn(read.graph, source))
+        problems.push({
+          path: [node, input],
+          message: `links to node ${source}, which the workflow does not have`,
+        });
       for (const text of listTexts(value)) {
         for (const [whole, ...parts] of text.matchAll(PLACEHOLDER)) {
           const found = parsePlaceholder(parts, fields);
           if (typeof found === 'object') placeholders.set(whole, found);
           else problems.push({ path: [node, input], message: `has ${whole}, ${found}` });
         }
-        if (text.replace(PLACEHOLDER, '').includes('{{'))
-          problems.push({
-            path: [node, input],
-            message: 'has {{ without a placeholder, such as {{prompt}} or {{scale_factor=2}}',
-          });
+        const [other] = /\{\{[^{}]{0,60}\}{0,2}/.exec(text.replace(PLACEHOLDER, '')) ?? [];
+        if (other !== undefined)
+          problems.push({ path: [node, input], message: `has ${other}, ${NO_PLACEHOLDER}` });
       }
     }
   }
@@ -131,6 +137,12 @@ function readGraph(path: string): { readonly graph: Graph } | { readonly problem
   return checked.ok ? { graph: checked.value } : { problems: checked.problems };
 }
 
+/** Finds the node that the value of an input links to. */
+export function findSource(value: unknown): string | undefined {
+  const [node, slot] = Array.isArray(value) && value.length === 2 ? value : [];
+  return typeof node === 'string' && typeof slot === 'number' ? node : undefined;
+}
+
 /** The texts in the value of an input, at any depth. */
 export function listTexts(value: unknown): string[] {
   if (typeof value === 'string') return [value];
@@ -144,9 +156,9 @@ function parsePlaceholder(
 ): Placeholder | string {
   const field = fields.get(name);
   if (!field) {
-    const nearest = findNearest(name.slice(0, 100), [...fields.keys()]);
-    const hint =
-      nearest === undefined ? `they are ${[...fields.keys()].join(', ')}` : `did you mean ${nearest}?`;
+    const known = [...fields.keys()];
+    const nearest = known.find((one) => one.endsWith(`.${name}`)) ?? findNearest(name.slice(0, 100), known);
+    const hint = nearest === undefined ? `they are ${known.join(', ')}` : `did you mean ${nearest}?`;
     return `which is not a field of this operation (${hint})`;
   }
   const isNumber = field.type === 'integer' || field.type === 'number';

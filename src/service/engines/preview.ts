@@ -67,14 +67,9 @@ export function createVideoPreviewEngine(atOnce = 2, options = VIDEO_PROCESS) {
   return {
     name: 'local-video',
     atOnce,
-    unavailable: async () => {
-      try {
-        loadCodecs();
-        loadSharp();
-        return undefined;
-      } catch (error) {
-        return (error as Error).message;
-      }
+    requireReady: async () => {
+      loadCodecs();
+      loadSharp();
     },
     async run(job, signal, progress) {
       signal.throwIfAborted();

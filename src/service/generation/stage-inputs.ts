@@ -1,7 +1,6 @@
 import { getTaskFacts } from '../../contract/index.js';
 import type { TaskFacts } from '../../contract/operation.js';
 import { describeProblems } from '../../contract/schema/message.js';
-import { PackageMissing } from '../../preview/packages.js';
 import type { Caller } from '../operation/caller.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
 import { getEngine, type InputImage } from '../operation/engine.js';
@@ -26,7 +25,7 @@ export interface StartCall {
 /**
  * Fetches, checks and stores every image and video of a request, before its task is created.
  * @returns the names of the inputs
- * @throws Refused with every field that has a problem; unavailable
+ * @throws Refused with every field that has a problem; PackageMissing
  */
 export function stageInputs(call: StartCall, task: TaskRef): Promise<readonly string[]> {
   const { caller, context, signal } = call;
@@ -49,7 +48,6 @@ async function storeInputs(call: StartCall, task: TaskRef): Promise<readonly str
         names.push(name);
         if (image) images[name] = image;
       } catch (error) {
-        if (error instanceof PackageMissing) throw new Refused('unavailable', error.message);
         if (!(error instanceof Refused) || error.details === undefined) throw error;
         problems.push(error);
       }

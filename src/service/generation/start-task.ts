@@ -82,19 +82,18 @@ function readSpender({ caller }: StartCall): Pick<Spending, 'userId' | 'keyId'> 
   };
 }
 
-/** @throws Refused unavailable; invalid_request for options that the engine does not have */
+/** @throws Refused not_supported, unavailable; invalid_request for options that the engine does not have */
 async function requireEngine(
   context: Context,
   operation: TaskOperation,
   body: StartCall['body'],
 ): Promise<void> {
   const engine = getEngine(context, operation);
-  const why = await engine.unavailable?.(operation);
-  if (why !== undefined) throw new Refused('unavailable', why);
+  await engine.requireReady?.(operation);
   const problems = engine.checkRequest ? engine.checkRequest(operation, body) : [];
   const { noun } = getTaskFacts(operation);
   if (problems === undefined)
-    throw new Refused('unavailable', `This service does not have this operation (${noun}).`);
+    throw new Refused('not_supported', `This service does not have this operation (${noun}).`);
   if (problems.length > 0) throw invalidRequest(problems, 'body');
 }
 

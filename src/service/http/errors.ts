@@ -7,6 +7,7 @@ import type { ErrorBody } from '../../contract/errors.js';
 import { hasCode } from '../../contract/has-code.js';
 import { type Names, render, say } from '../../contract/schema/message.js';
 import { isMachineTrouble } from '../../disk/machine-trouble.js';
+import { PackageMissing } from '../../preview/packages.js';
 import { formatChallenge } from '../auth/protected-resource.js';
 import { isDatabaseAway } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
@@ -49,6 +50,7 @@ function describeTrouble(error: unknown): string | undefined {
 /** Turns any error into a refusal. Unexpected errors are logged and become `internal`. */
 function toRefused(error: unknown, log: (error: unknown) => void): Refused {
   if (error instanceof Refused) return error;
+  if (error instanceof PackageMissing) return new Refused('not_supported', error.message);
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   const known = FRAMEWORK_REFUSALS[code];
   if (known) return new Refused(...known);

@@ -80,8 +80,8 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   readonly needsImages?: boolean;
   /** An interrupted attempt continues where it was, so a shutdown need not wait for it. */
   readonly resumes?: boolean;
-  /** Why the engine cannot run, in a sentence that new tasks are refused with; undefined if it can run. */
-  unavailable?(operation: Operation): Promise<string | undefined>;
+  /** @throws Refused not_supported or unavailable, with what new tasks are refused with */
+  requireReady?(operation: Operation): Promise<void>;
   /**
    * Lists the options of a request that the engine does not have, so that they are refused before anything is charged.
    * @returns undefined if it does not have the operation

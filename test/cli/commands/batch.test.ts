@@ -451,6 +451,17 @@ describe('the same command again', () => {
     expect(double.asked[2]?.key).toBe(double.asked[1]?.key);
   });
 
+  test('sends a job once that the service cannot do', async () => {
+    const { double, run, write } = await createDesk({
+      refuse: (count) => (count === 2 ? { status: 501, error: 'not_supported' } : undefined),
+    });
+    write([relight, relight]);
+    const { exit, stderr, stdout } = await run(['batch', 'jobs.jsonl', '--concurrency', '1']);
+    expect([exit, stdout]).toEqual([9, expect.stringContaining('\tfailed\t')]);
+    expect(stderr).toContain('2 jobs: 1 done, 1 failed.');
+    expect(double.asked).toHaveLength(2);
+  });
+
   test('is refused while another process is running the batch', async () => {
     let second: Promise<Ran> | undefined;
     const { run, write } = await createDesk({

@@ -61,7 +61,7 @@ it('finds no difference where the host has what is listed, or a value for what i
   const { exit, stdout } = await regen([...LINE, 'info.json', '--json'], { env: env(), cwd });
   expect([exit, JSON.parse(stdout)]).toEqual([0, { differences: [], notLoaded: ['Extra'], equal: 2 }]);
   const { stderr } = await regen([...LINE, 'info.json'], { env: env(), cwd });
-  expect(stderr).toContain('2 of 3 definitions equal, 1 not loaded by the host.');
+  expect(stderr).toContain('The host has not loaded Extra.\n2 of 3 definitions equal, 1 not loaded by the');
 });
 
 it('names the part of a definition that differs, and nodes that only the host has', async () => {
@@ -83,10 +83,17 @@ it('names the part of a definition that differs, and nodes that only the host ha
 
 it('needs an answer of a host that has the pack', async () => {
   const cwd = filesForTest({ 'other.json': JSON.stringify({ KSampler: live.KSampler }), 'text.json': '"x"' });
-  expect((await regen([...LINE, 'other.json'], { env: env(), cwd })).exit).toBe(6);
+  const other = await regen([...LINE, 'other.json'], { env: env(), cwd });
+  expect([other.exit, other.stderr]).toEqual([
+    6,
+    'The host has not loaded Blur, Extra, Glow; restart it after installing.\n0 of 3 definitions equal, 3 not loaded by the host.\n',
+  ]);
   expect((await regen([...LINE, 'text.json'], { env: env(), cwd })).stderr).toContain(
     'text.json has no node definitions',
   );
+  await registry().active('light', '1.1.0');
+  const empty = await regen([...LINE, 'other.json'].with(3, '1.1.0'), { env: env(), cwd });
+  expect(empty.stderr).toContain('The registry has no definitions of light 1.1.0.');
   const missing = await regen(LINE.slice(0, -1), { env: env(), cwd });
   expect([missing.exit, missing.stderr]).toEqual([2, expect.stringContaining('--object-info is missing.')]);
 });

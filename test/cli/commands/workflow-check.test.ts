@@ -2,11 +2,12 @@ import { channel } from 'node:diagnostics_channel';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, test } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
 import type { WorkflowFinding } from '../../../src/flows/workflow/check-workflows.js';
 import { refreshListing } from '../../../src/service/registry/listed-host-nodes.js';
 import { homeForTest, regen, type Surroundings } from '../../support/cli.js';
 import { comfyRegistryForTest } from '../../support/comfy-registry.js';
+import { listenOn } from '../../support/listen.js';
 import { filesForTest, packForTest } from '../../support/packs.js';
 import { registryForFile } from '../../support/registry.js';
 
@@ -373,6 +374,88 @@ describe('workflow check', () => {
       2,
       expect.stringContaining('info.json has no node definitions of a host'),
     ]);
+  });
+
+  describe('of an engine', () => {
+    const node = (required: object, output = ['IMAGE']) => ({
+      input: { required },
+      ...{ output, python_module: 'nodes' },
+    });
+    const SCALE = { image: ['IMAGE'], scale_by: ['FLOAT', { min: 0.01, max: 8 }], tiled: ['BOOLEAN'] };
+    const info = {
+      LoadImage: node({ image: [['a.png', 'b.png']] }),
+      ImageScaleBy: node({ ...SCALE, method: [['bilinear', 'lanczos']], count: ['INT', { min: 1 }] }),
+      SaveImage: node({ images: ['IMAGE'], filename_prefix: ['STRING'] }, []),
+    };
+    const checkGraph = (scale: object, images: unknown = ['2', 0]) => {
+      const inputs = { image: ['1', 0], scale_by: 2, tiled: true, method: 'lanczos', count: 1, ...scale };
+      const flow = {
+        1: { class_type: 'LoadImage', inputs: { image: '{{image}}' } },
+        2: { class_type: 'ImageScaleBy', inputs },
+        3: { class_type: 'SaveImage', inputs: { images, filename_prefix: 'x' } },
+      };
+      const files = { 'flow.json': JSON.stringify(flow), 'info.json': JSON.stringify(info) };
+      return check('', ['--object-info', 'info.json'], { cwd: filesForTest(files) });
+    };
+
+    it('takes a placeholder for any value of its input', async () => {
+      const { exit, answer } = await checkGraph({
+        ...{ scale_by: '{{scale_factor}}', tiled: '{{watermark=true}}', method: '{{flavor}}-{{style}}' },
+        count: '{{sharpen/50=1}}',
+      });
+      expect([exit, answer.findings]).toEqual([0, []]);
+    });
+
+    it('takes text with a placeholder for text', async () => {
+      const { answer } = await checkGraph({ scale_by: 'about {{scale_factor}}' });
+      expect(describeFindings(answer)).toEqual([
+        '2 value: scale_by: "about {{scale_factor}}" is not a value of FLOAT',
+      ]);
+    });
+
+    it('names links to nodes that the file does not have, also of nodes that are not known', async () => {
+      const linked = '3 link: images: links to node 9, which the workflow does not have';
+      const { answer } = await checkGraph({}, ['9', 0]);
+      expect(describeFindings(answer)).toEqual([linked]);
+      const flow = { 3: { class_type: 'Nowhere', inputs: { images: ['9', 0] } } };
+      expect(describeFindings((await check(flow)).answer)).toEqual([
+        linked,
+        '3 node missing: no pack of the registry has it',
+      ]);
+    });
+
+    it('says that neither a pack nor the host has a class', async () => {
+      const flow = { 1: { class_type: 'FilmGrain', inputs: {} } };
+      const cwd = filesForTest({ 'flow.json': JSON.stringify(flow), 'info.json': JSON.stringify(info) });
+      const { answer } = await check('', ['--object-info', 'info.json'], { cwd });
+      expect(describeFindings(answer)).toEqual([
+        '1 node missing: no pack of the registry has it, and the host has not loaded it',
+      ]);
+    });
+
+    it.each([
+      ['where nothing listens', undefined, 7, 'Is ComfyUI running, and is the address right?'],
+      ['of something else', 404, 2, 'Pass the address of a running ComfyUI'],
+    ])('asks for the right address in place of one %s', async (_, status, expected, advice) => {
+      const { url, close } = await listenOn((__, response) => void response.writeHead(status ?? 500).end());
+      onTestFinished(close);
+      if (status === undefined) await close();
+      const { exit, stderr } = await check({ 1: { class_type: 'LoadImage' } }, ['--object-info', url]);
+      expect([exit, stderr]).toEqual([expected, expect.stringContaining(advice)]);
+      expect(stderr).not.toContain('regen auth status');
+    });
+  });
+
+  it('shows whether a finding is a problem on a narrow screen', async () => {
+    const folder = 'a-folder-with-a-long-name/and-another-one';
+    const flow = JSON.stringify({ 3: { class_type: 'SaveImage', inputs: { images: ['9', 0] } } });
+    const cwd = filesForTest({ [`${folder}/one.json`]: flow, [`${folder}/two.json`]: flow });
+    const env = { REGEN_BASE_URL: registry().url };
+    const screen = { cwd, env, terminal: true, columns: 80 };
+    const { stdout, stderr } = await regen(['workflow', 'check', `${folder}/*.json`], screen);
+    expect(stdout).toMatch(/KIND +problem/);
+    expect(stdout).toMatch(/WHERE +\S+two\.json:3/);
+    expect(stderr).not.toContain('Hidden');
   });
 
   it('reads several files, patterns and standard input, and reports all that are no workflows', async () => {

@@ -183,6 +183,26 @@ describe('the ledger', () => {
     expect(readEntries()).toEqual([]);
   });
 
+  it('removes the entry of a request that the service cannot carry out, also after a lost response', async () => {
+    const unable = { status: 501, error: 'not_supported', message: 'It has no node class FilmGrain.' };
+    const { double, run, readEntries } = await generationDeskForTest({
+      onStart: () => false,
+      refuse: (count) => (count > 1 ? unable : undefined),
+    });
+    expect((await run(relight)).exit).toBe(7);
+    expect(readEntries()).toHaveLength(1);
+    const refused = await run(relight);
+    expect([refused.exit, refused.stderr]).toEqual([
+      6,
+      expect.stringContaining(
+        'error: It has no node class FilmGrain.\nhint: Ask the operator of the service',
+      ),
+    ]);
+    expect(readEntries()).toEqual([]);
+    expect((await run(relight)).stderr).not.toContain('Repeating');
+    expect(double.asked).toHaveLength(3);
+  });
+
   it('makes two tasks of the same image given twice', async () => {
     const { double, run } = await generationDeskForTest();
     await run(['image', 'relight', 'photo.png', 'photo.png', '--no-wait']);

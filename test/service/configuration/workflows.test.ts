@@ -64,7 +64,27 @@ describe('serve --check of workflows', () => {
     [
       'braces that are not closed',
       upscaler({ a: ['{{prompt'] }),
-      'image.upscaler.json.2.a has {{ without a placeholder',
+      'image.upscaler.json.2.a has {{prompt, which is not a placeholder; write it as {{name}}, {{name/100}} or',
+    ],
+    [
+      'spaces in braces',
+      upscaler({ a: '{{image}} {{ seed }}' }),
+      '2.a has {{ seed }}, which is not a placeholder; write it as {{name}}, {{name/100}} or {{name=2}}, without',
+    ],
+    [
+      'another sum than a division',
+      upscaler({ a: '{{scale_factor*100}}' }),
+      '2.a has {{scale_factor*100}}, which is not a placeholder',
+    ],
+    [
+      'the last part of a field',
+      { 'image.relight': { ...smallestGraph, '3': { class_type: 'X', inputs: { a: '{{whites/100}}' } } } },
+      '3.a has {{whites/100}}, which is not a field of this operation (did you mean advanced_settings.whites?)',
+    ],
+    [
+      'a link to a node that does not exist',
+      upscaler({ mask: ['9', 0] }),
+      'image.upscaler.json.2.mask links to node 9, which the workflow does not have',
     ],
     [
       'no image',

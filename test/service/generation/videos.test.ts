@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { contract } from '../../../src/contract/index.js';
 import { listOperations } from '../../../src/contract/operation.js';
 import { videoModels } from '../../../src/contract/video-models.js';
+import { PackageMissing } from '../../../src/preview/packages.js';
 import { EngineFailure, type EngineJob, type VideoOperation } from '../../../src/service/operation/engine.js';
 import { createFilmingEngine, film } from '../../support/filming-engine.js';
 import { pixel } from '../../support/generation.js';
@@ -437,10 +438,14 @@ describe('the callback of a video task', () => {
 });
 
 it('a service that cannot make videos says why, before it accepts a task', async () => {
-  const video = { ...createFilmingEngine(), unavailable: async () => 'The codecs are not installed.' };
+  const requireReady = async () => {
+    throw new PackageMissing('The codecs are not installed.');
+  };
+  const video = { ...createFilmingEngine(), requireReady };
   const { url, ownerToken: token } = await serviceForTest({}, { engines: { video } });
   const { status, body } = await postVideo({ url, token }, 'video.extend', smallestVideos['video.extend']);
-  expect([status, body]).toEqual([503, { error: 'unavailable', message: 'The codecs are not installed.' }]);
+  const message = 'The codecs are not installed.';
+  expect([status, body]).toEqual([501, { error: 'not_supported', message }]);
 });
 
 it('a service’s document lists every operation on videos', async () => {

@@ -4,6 +4,7 @@ import type { Workflow } from '../../configuration/workflows.js';
 import { FetchFailed } from '../../network/fetch-media.js';
 import type { Context } from '../../operation/context.js';
 import { type Engine, EngineFailure, TaskEnded } from '../../operation/engine.js';
+import { Refused } from '../../operation/refused.js';
 import type { ResultLimits } from '../remote/download-results.js';
 import { NoAnswer } from '../remote/remote-server.js';
 import { ComfyUiHost, NotComfyUi } from './host.js';
@@ -53,21 +54,19 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
     atOnce: settings.atOnce,
     isRemote: true,
     resumes: true,
-    async unavailable(operation) {
+    async requireReady(operation) {
       const workflow = workflows.get(operation);
-      if (!workflow) return undefined;
-      try {
-        const { problems } = await checkWorkflow(operation, workflow, AbortSignal.timeout(CHECK_MS));
-        const named = problems.slice(0, 3).join('; ');
-        return named === ''
-          ? undefined
-          : `The ComfyUI of this service cannot run the workflow of this operation: ${named}.`;
-      } catch (error) {
+      if (!workflow) return;
+      const signal = AbortSignal.timeout(CHECK_MS);
+      const check = await checkWorkflow(operation, workflow, signal).catch((error) => {
         // Decided: tasks are taken while ComfyUI does not answer, and wait for it.
-        return error instanceof NotComfyUi
-          ? `The ComfyUI of this service does not answer: ${error.message}.`
-          : undefined;
-      }
+        if (!(error instanceof NotComfyUi)) return undefined;
+        throw new Refused('unavailable', `The ComfyUI of this service does not answer: ${error.message}.`);
+      });
+      if (!check || check.problems.length === 0) return;
+      const named = check.problems.slice(0, 3).join('; ');
+      const message = `The ComfyUI of this service cannot run the workflow of this operation: ${named}.`;
+      throw new Refused('not_supported', message);
     },
     checkRequest(operation, request) {
       const workflow = workflows.get(operation);

@@ -1,6 +1,7 @@
 import { isRecord } from '../../../contract/json.js';
+import { PLACEHOLDER } from '../../../contract/placeholder.js';
 import type { Problem } from '../../../contract/schema/schema-types.js';
-import { FILE, type Graph, type Workflow } from '../../configuration/workflows.js';
+import { FILE, findSource, type Graph, type Workflow } from '../../configuration/workflows.js';
 import type { ComfyUiHost } from './host.js';
 import { MADE, readDefault } from './request.js';
 
@@ -75,8 +76,10 @@ function findLimit(value: unknown, { choices, min, max }: InputForm, divisor = 1
 }
 
 /** Says what a workflow has that the server does not: classes, inputs and choices. */
-export function checkNodes({ graph, placeholders }: Workflow, classes: NodeClasses): string[] {
+export function checkNodes({ graph }: Workflow, classes: NodeClasses): string[] {
   const run = listRunNodes(graph, classes);
+  const isKnown = Object.values(graph).every(({ class_type }) => classes.has(class_type));
+  if (isKnown && run.size === 0) return ['no node of the workflow saves or previews anything'];
   return Object.entries(graph).flatMap(([id, { class_type, inputs }]) => {
     const known = classes.get(class_type);
     if (!known) return [`it has no node class ${class_type} (node ${id})`];
@@ -84,8 +87,8 @@ export function checkNodes({ graph, placeholders }: Workflow, classes: NodeClass
     return [...known.inputs].flatMap(([name, form]) => {
       const value = inputs[name];
       if (value === undefined)
-        return form.isRequired ? [`node ${id} (${class_type}) has no input ${name}`] : [];
-      const limit = placeholders.has(String(value)) ? undefined : findLimit(value, form);
+        return form.isRequired ? [`node ${id} (${class_type}) is not given its required input ${name}`] : [];
+      const limit = String(value).search(PLACEHOLDER) >= 0 ? undefined : findLimit(value, form);
       return limit === undefined ? [] : [`${name} of node ${id} (${class_type}) must be ${limit}`];
     });
   });
@@ -97,9 +100,10 @@ function listRunNodes(graph: Graph, classes: NodeClasses): ReadonlySet<string> {
   const found = new Set(ids);
   // What is added during the loop is visited, too.
   for (const id of found)
-    for (const link of Object.values(graph[id]?.inputs ?? {}))
-      if (Array.isArray(link) && typeof link[0] === 'string' && Object.hasOwn(graph, link[0]))
-        found.add(link[0]);
+    for (const value of Object.values(graph[id]?.inputs ?? {})) {
+      const source = findSource(value);
+      if (source !== undefined && Object.hasOwn(graph, source)) found.add(source);
+    }
   return found;
 }
 

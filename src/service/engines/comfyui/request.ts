@@ -1,13 +1,8 @@
 import { getTaskFacts, type TaskOperation } from '../../../contract/index.js';
+import { PLACEHOLDER } from '../../../contract/placeholder.js';
 import type { Problem } from '../../../contract/schema/schema-types.js';
 import { resolveVideoFormat } from '../../../contract/video-models.js';
-import {
-  FILE,
-  type Graph,
-  PLACEHOLDER,
-  type Placeholder,
-  type Workflow,
-} from '../../configuration/workflows.js';
+import { FILE, type Graph, type Placeholder, type Workflow } from '../../configuration/workflows.js';
 import type { EngineJob } from '../../operation/engine.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -229,8 +229,8 @@ function toOutcome(
   if (errors.moderated.includes(code)) return { kind: 'refused', why, isModerated: true };
   if (status === 401 || status === 403) return { kind: 'key refused', why };
   if (status === 429 || status === 503 || status < 400) return { kind: 'not started', why: bare, askedMs };
-  // 409: the first request with this key is still in progress.
-  if (status >= 500 || status === 408 || (status === 409 && vendor.honoursKeys))
+  // 501: it never does this. 409: the first request with this key is still in progress.
+  if ((status >= 500 && status !== 501) || status === 408 || (status === 409 && vendor.honoursKeys))
     return { kind: 'unclear', why: bare };
   return { kind: 'refused', why, isModerated: false };
 }

@@ -144,11 +144,11 @@ describe.each(versions)('ComfyUI %s', (version) => {
   });
 
   it('runs nothing of a workflow of which it refuses a part', async () => {
-    const graph = { ...smallestGraph, '4': { class_type: 'PreviewImage', inputs: { images: ['7', 0] } } };
+    const graph = { ...smallestGraph, '4': { class_type: 'StringNode', inputs: { text: 5, seed: 1 } } };
     const served = await serve({ version, runs: false }, graph);
     const id = await startTask(served.asking);
     const { reason } = await readFailure(served, id);
-    expect(reason).toContain('node 4 (PreviewImage), input images');
+    expect(reason).toContain('node 4 (StringNode), input text');
     await waitFor(() => expect(served.host.pending).toEqual([]));
     expect(served.host.ran).toEqual([]);
   });

@@ -23,7 +23,12 @@ async function readRefusal(
     await service.context.database.selectFrom('jobs').where('kind', 'like', '%-task').selectAll().execute(),
   ).toEqual([]);
   expect(host.taken).toEqual([]);
-  return { status, message: body.message as string, details: body.details ?? [] };
+  const {
+    error,
+    message,
+    details = [],
+  } = body as { error: string; message: string; details?: { path: string }[] };
+  return { status, error, message, details };
 }
 
 describe('before it is queued and charged', () => {
@@ -33,8 +38,12 @@ describe('before it is queued and charged', () => {
       url: host.url,
       workflows: writeWorkflows({ 'image.relight': smallestGraph }),
     });
-    const { status, message } = await readRefusal(served, host, 'image.upscaler', {});
-    expect([status, message]).toEqual([503, 'This service does not have this operation (upscaling).']);
+    const { status, error, message } = await readRefusal(served, host, 'image.upscaler', {});
+    expect([status, error, message]).toEqual([
+      501,
+      'not_supported',
+      'This service does not have this operation (upscaling).',
+    ]);
   });
 
   it.each([
@@ -66,7 +75,7 @@ describe('before it is queued and charged', () => {
     const { details } = await readRefusal(served, host, 'image.relight', {
       advanced_settings: { whites: 60 },
     });
-    expect(details.map(({ path }: { path: string }) => path)).toEqual(['advanced_settings.whites']);
+    expect(details.map(({ path }) => path)).toEqual(['advanced_settings.whites']);
     await waitForTask(served.asking, await startTask(served.asking, { advanced_settings: { whites: 50 } }));
   });
 
@@ -92,7 +101,7 @@ describe('before it is queued and charged', () => {
       {},
       { ...smallestGraph, '2': { class_type: 'SaveImage', inputs: { images: ['1', 0] } } },
       'image.upscaler',
-      'node 2 (SaveImage) has no input filename_prefix',
+      'node 2 (SaveImage) is not given its required input filename_prefix',
     ],
     [
       'a choice',
@@ -108,19 +117,44 @@ describe('before it is queued and charged', () => {
       'image.upscaler',
       'upscale_method of node 3 (ImageScaleBy) must be one of nearest-exact, bilinear, area, bicubic, lanczos',
     ],
+    [
+      'a result',
+      {},
+      { '1': smallestGraph['1'] },
+      'image.upscaler',
+      'no node of the workflow saves or previews anything',
+    ],
   ] as const)(
     '%s that the nodes of the server lack is named',
     async (_, options, graph, operation, problem) => {
       const host = await startComfyUi(options);
       const workflows = operation && writeWorkflows({ [operation]: graph });
       const served = await comfyUiServiceForTest({ url: host.url, ...(workflows && { workflows }) });
-      const { status, message } = await readRefusal(served, host, 'image.upscaler', {});
-      expect([status, message]).toEqual([
-        503,
+      const { status, error, message } = await readRefusal(served, host, 'image.upscaler', {});
+      expect([status, error, message]).toEqual([
+        501,
+        'not_supported',
         `The ComfyUI of this service cannot run the workflow of this operation: ${problem}.`,
       ]);
     },
   );
+
+  it('a choice is not checked before a request has filled the placeholders in it', async () => {
+    const host = await startComfyUi();
+    const inputs = { image: ['1', 0], upscale_method: '{{flavor=photo}}-exact', scale_by: 2 };
+    const workflows = writeWorkflows({
+      'image.upscaler': {
+        '1': smallestGraph['1'],
+        '3': { class_type: 'ImageScaleBy', inputs },
+        '2': { ...smallestGraph['2'], inputs: { images: ['3', 0], filename_prefix: 'x' } },
+      },
+    });
+    const { asking } = await comfyUiServiceForTest({ url: host.url, workflows });
+    const { status, body } = await ask(asking.url + startPaths['image.upscaler'], {
+      ...{ method: 'POST', token: asking.token, json: { image: pixel } },
+    });
+    expect(status, JSON.stringify(body)).toBe(200);
+  });
 
   it('nodes that lead to no result are not checked', async () => {
     const host = await startComfyUi();

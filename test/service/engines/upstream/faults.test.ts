@@ -73,6 +73,13 @@ describe.each(vendorCases)('$profile', (vendorCase) => {
       expect(await run([fault, fault]), name).toEqual(once);
   });
 
+  it('is asked once if it does not implement the start', async () => {
+    const { run } = await startFaulty(vendorCase, isStart, false);
+    const missing: VendorFault = (response) => void response.writeHead(501).end('{}');
+    const refused = { status: vendorCase.failed, made: 0, left: 0, code: 'vendor_refused' };
+    expect(await run([missing])).toMatchObject(refused);
+  });
+
   it('is asked again while its answers are no status', async () => {
     const { run } = await startFaulty(vendorCase, isLook);
     const forgotten: VendorFault = (response) => void response.writeHead(404).end('{}');
