@@ -13,6 +13,8 @@ export interface RemoteRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Readable | string;
   readonly signal: AbortSignal;
+  /** Called when it is sent, after the connection was made. */
+  readonly onStart?: (() => void) | undefined;
 }
 
 export interface RemoteAnswer {
@@ -48,10 +50,14 @@ export class RemoteServer {
    * Sends one request and reads the answer of any status.
    * @throws NoAnswer; the signal's reason
    */
-  async exchange({ path, signal, ...message }: RemoteRequest, answerMs: number): Promise<RemoteAnswer> {
+  async exchange(
+    { path, signal, onStart: onSent, ...message }: RemoteRequest,
+    answerMs: number,
+  ): Promise<RemoteAnswer> {
     let isSent = false;
     const onStart = () => {
       isSent = true;
+      onSent?.();
     };
     try {
       return await runWithin(answerMs, signal, async (signal) => {

@@ -32,6 +32,7 @@ export interface UpstreamTask extends UpstreamOptions {
   readonly kind: TaskKind;
   readonly job: EngineJob;
   readonly memory: EngineMemory;
+  readonly progress: () => void;
   /** Aborted when the service stops. */
   readonly signal: AbortSignal;
 }

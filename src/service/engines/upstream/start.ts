@@ -195,6 +195,8 @@ async function submitTask(task: UpstreamTask, path: string, body: RequestBody): 
       },
       body: body.open(),
       signal: delayed.signal,
+      // Its answer has the results, so that it works on the task from here on.
+      onStart: vendor.profile.task.isAnswer ? task.progress : undefined,
     });
     return toOutcome(task, answer);
   } catch (error) {
