@@ -34,7 +34,7 @@ export interface LocalService extends LocalRecord {
   readonly owner: Credential;
   /** A client with this credential, and with the connection that the service was found with. */
   readonly client: Client;
-  /** The vendors that refuse its account or key, with the reason. */
+  /** What its vendors and ComfyUI do not do for it, with the reason. */
   readonly vendor_trouble?: readonly string[];
 }
 
@@ -102,11 +102,7 @@ async function connectToRunning(
     // undici offers the connection to the next request in the next turn of the event loop.
     await new Promise(setImmediate);
     if (status !== 200 || !isRecord(answer) || answer.instance !== instance) return undefined;
-    // Releases before did not report it.
-    const vendors = Array.isArray(answer.vendors) ? answer.vendors.filter(isRecord) : [];
-    const vendor_trouble = vendors.map(
-      ({ vendor, reason, since }) => `${vendor}: ${reason} (since ${since})`,
-    );
+    const vendor_trouble = listTroubles(answer);
     return { client, ...(vendor_trouble.length > 0 && { vendor_trouble }) };
   } catch (error) {
     if (error instanceof NetworkError && error.code === 'timeout') {
@@ -123,7 +119,15 @@ async function connectToRunning(
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-const OWNER_PATH = '/.well-known/regen-owner';
+/** Says to the owner of a service how it is. */
+export const OWNER_PATH = '/.well-known/regen-owner';
+
+/** Lists in words what the vendors and ComfyUI of a service do not do for it. */
+export function listTroubles({ vendors }: Readonly<Record<string, unknown>>): string[] {
+  return (Array.isArray(vendors) ? vendors.filter(isRecord) : []).map(
+    ({ vendor, reason, since }) => `${vendor}: ${reason} (since ${since})`,
+  );
+}
 
 /**
  * Tells a running service to replace a secret.

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isSameSecret } from '../../wire/same-secret.js';
-import type { VendorTroubles } from '../engines/upstream/retry.js';
+import type { EngineTroubles } from '../engines/remote/troubles.js';
 import type { Keys } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
 
@@ -8,7 +8,7 @@ export interface OwnerRoutesOptions {
   readonly keys: Pick<Keys, 'owner' | 'rotateOwner'>;
   readonly instance: string;
   readonly version: string;
-  readonly troubles: VendorTroubles;
+  readonly troubles: EngineTroubles;
   /** Begins a graceful shutdown. */
   readonly stop: () => void;
   /** Creates a new signing key. @returns its id */
@@ -25,7 +25,7 @@ export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): v
   };
   app.get('/.well-known/regen-owner', { onRequest }, async () => ({
     ...{ instance, version },
-    vendors: [...troubles].map(([vendor, trouble]) => ({ vendor, ...trouble })),
+    vendors: troubles.list(),
   }));
 
   app.post('/.well-known/regen-owner/stop', { onRequest }, async (_, reply) => {

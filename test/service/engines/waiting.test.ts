@@ -1,8 +1,11 @@
+import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { regen } from '../../support/cli.js';
 import { startComfyUi } from '../../support/comfyui.js';
 import { comfyUiServiceForTest } from '../../support/comfyui-service.js';
 import { readTask, startTask, waitForTask } from '../../support/generation.js';
 import { findFreePort, listenOn } from '../../support/listen.js';
+import { folderForTest } from '../../support/service.js';
 import { profileServiceForTest } from '../../support/vendor-service.js';
 import { startVideo, waitForVideo } from '../../support/videos.js';
 import { startVidu } from '../../support/vidu.js';
@@ -62,4 +65,33 @@ test('a task is in progress while a vendor makes what its answer will hold', asy
   await waitForTask(asking, id, 'IN_PROGRESS');
   await service.stop();
   await close();
+});
+
+test('serve status and doctor name the address at which nothing listens, until it answers', async () => {
+  const host = await startComfyUi();
+  await host.stop();
+  const log = vi.fn();
+  const data = join(folderForTest(), 'data');
+  const { asking } = await comfyUiServiceForTest({ url: host.url }, { data }, { log });
+  const readStatus = async () => {
+    const { stdout } = await regen(['serve', 'status', '--json', '--data', data]);
+    return JSON.parse(stdout).vendor_trouble;
+  };
+  const readAdvice = async () => {
+    const env = { REGEN_BASE_URL: asking.url, REGEN_TOKEN: asking.token };
+    const rows = JSON.parse((await regen(['doctor', '--json'], { env })).stdout);
+    return rows.find(({ check }: { check: string }) => check === 'engines');
+  };
+  expect([await readStatus(), await readAdvice()]).toEqual([undefined, undefined]);
+  const upscaling = { ...asking, operation: 'image.upscaler' } as const;
+  const id = await startTask(upscaling);
+  const trouble = `${new URL(host.url).host}: nothing listens at its address (since 20`;
+  await waitFor(async () => expect(await readStatus()).toEqual([expect.stringContaining(trouble)]));
+  expect(await readAdvice()).toMatchObject({ status: 'warn', detail: expect.stringContaining(trouble) });
+  expect(log.mock.calls.map(([, message]) => message)).toContain(
+    `ComfyUI at ${host.url} does not answer as expected: nothing listens at its address. The task waits.`,
+  );
+  await host.start();
+  await waitForTask(upscaling, id);
+  expect([await readStatus(), await readAdvice()]).toEqual([undefined, undefined]);
 });

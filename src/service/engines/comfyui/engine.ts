@@ -6,6 +6,7 @@ import type { Context } from '../../operation/context.js';
 import { type Engine, EngineFailure, TaskEnded } from '../../operation/engine.js';
 import type { ResultLimits } from '../remote/download-results.js';
 import { NoAnswer } from '../remote/remote-server.js';
+import type { EngineTroubles } from '../remote/troubles.js';
 import { ComfyUiHost, NotComfyUi } from './host.js';
 import { checkNodes, checkValues, type NodeClasses, readNodeClasses } from './nodes.js';
 import { cancelPrompt } from './prompt.js';
@@ -16,6 +17,7 @@ interface ComfyUiOptions extends Pick<Context, 'now' | 'log' | 'count'> {
   readonly settings: ComfyUiSettings;
   readonly workflows: ReadonlyMap<TaskOperation, Workflow>;
   readonly limits: ResultLimits;
+  readonly troubles: EngineTroubles;
 }
 
 /** What a workflow needs and the server does not have. */
@@ -32,7 +34,7 @@ const CHECKED_MS = 60_000;
 
 /** Creates the engine that runs tasks as workflows of a ComfyUI server, which forgets them when it restarts. */
 export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUiOptions): Engine<Task> {
-  const { settings, workflows, now, log, count } = options;
+  const { settings, workflows, now, log, count, troubles } = options;
   const host = new ComfyUiHost(settings);
   const vendor = new URL(settings.baseUrl).host;
   const checks = new Map<TaskOperation, WorkflowCheck>();
@@ -63,6 +65,7 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
           ? undefined
           : `The ComfyUI of this service cannot run the workflow of this operation: ${named}.`;
       } catch (error) {
+        if (error instanceof NoAnswer) troubles.begin(host, 'silence', error.message, now());
         // Decided: tasks are taken while ComfyUI does not answer, and wait for it.
         return error instanceof NotComfyUi
           ? `The ComfyUI of this service does not answer: ${error.message}.`
@@ -93,13 +96,19 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
       };
       const task = { ...options, host, workflow, job, memory, signal, isPaid };
       try {
-        return await advanceTask(task, parseState(await memory.read()));
+        const outcome = await advanceTask(task, parseState(await memory.read()));
+        troubles.end(host, 'silence');
+        return outcome;
       } catch (error) {
         const isFailed = error instanceof EngineFailure;
         const isAbsent = error instanceof NoAnswer || error instanceof FetchFailed;
         if (isFailed || isAbsent)
           count('vendor_errors', { vendor, outcome: isFailed ? 'failed' : 'retried' });
-        if (isAbsent) return await waitForHost(task, parseState(await memory.read()), error);
+        if (isAbsent) {
+          troubles.begin(host, 'silence', error.message, now());
+          return await waitForHost(task, parseState(await memory.read()), error);
+        }
+        if (isFailed) troubles.end(host, 'silence');
         // It was cancelled while ComfyUI was asked for it.
         if (error instanceof TaskEnded || signal.reason instanceof TaskEnded)
           await cancelPrompt(host, job.id, AbortSignal.timeout(CHECK_MS)).catch(() => false);
