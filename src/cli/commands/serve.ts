@@ -12,7 +12,7 @@ import { PORTS, readNumber, readText } from '../command/command.js';
 import { toConfigurationFailure } from '../command/to-failure.js';
 import { version } from '../command/version.js';
 import type { Needs } from '../connect/context.js';
-import type { Folders } from '../connect/folders.js';
+import { type Folders, findServiceLog } from '../connect/folders.js';
 import { readConfiguration, readDocument, resolvePaths } from '../connect/service-configuration.js';
 import { ensureLocal } from '../connect/start-local.js';
 import { warnOfOtherWriter } from '../connect/store.js';
@@ -267,7 +267,7 @@ async function startInBackground(
   if (flags.work === false) kept.push('--no-work');
   const env = [...listKeyVariables(configuration), ...Object.keys(system.env).filter(isServiceVariable)];
   const folder = requireDataFolder(configuration);
-  const start = { folder, logFile: folders.serviceLog, version, flags: kept, env };
+  const start = { folder, logFile: findServiceLog(folders, folder), version, flags: kept, env };
   const { service, started } = await ensureLocal(system, start, connect, signal);
   if (!started)
     await output.note(`The service was already running${scenario ? '; the scenario is not applied' : ''}.`);

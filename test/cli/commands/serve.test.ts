@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { homeForTest, regen, startRegen } from '../../support/cli.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -28,6 +28,21 @@ test('serve logs --json prints a list, even if the log has other lines', async (
   const { stdout } = await regen(['serve', 'logs', '--json'], { home });
   expect(JSON.parse(stdout)).toEqual([{ level: 'warn' }, { message: 'not JSON' }]);
   expect((await regen(['serve', 'logs'], { home })).stdout).toBe('{"level":"warn"}\nnot JSON\n');
+});
+
+test('serve logs prints the log of the service of a data folder, whose starts have a time', async () => {
+  const home = homeForTest();
+  const data = join(home, 'registry');
+  onTestFinished(async () => void (await startRegen(['serve', 'stop', '--data', data], { home }).ended));
+  const started = await startRegen(['serve', '--port', '0', '--data', data, '--detach'], { home }).ended;
+  const { stdout } = await regen(['serve', 'logs', '--data', data, '--json'], { home });
+  expect(JSON.parse(stdout)).toEqual([
+    {
+      ...{ at: expect.stringMatching(/^20.*Z$/), level: 'info', message: 'Started in the background.' },
+      ...{ url: started.stdout.trim(), pid: expect.any(Number), version: expect.any(String), data },
+    },
+  ]);
+  expect((await regen(['serve', 'logs', '--json'], { home })).stdout).toBe('[]\n');
 });
 
 test('serve says how to sign in as its owner', async () => {
