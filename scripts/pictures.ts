@@ -86,7 +86,13 @@ async function writeVideo(path: string, end: Buffer): Promise<void> {
   const last = join(folder, 'last.png');
   await sharp(end).toFile(last);
   const images = { 'images.0': PHOTO, 'images.1': last };
-  const request = { model: 'vv2.0', duration: 4, resolution: '360p', prompt: 'the evening comes', movement_amplitude: 'small' };
+  const request = {
+    model: 'vv2.0',
+    duration: 4,
+    resolution: '360p',
+    prompt: 'the evening comes',
+    movement_amplitude: 'small',
+  };
   const job = { id: 'strip', operation: 'video.startEnd2video', images, seed: 7, folder, request } as const;
   const film = await createFilm(readShot(job), images);
   const pictures: Buffer[] = [];

@@ -63,8 +63,7 @@ function drawTerminal({ buffer: { active } }: xterm.Terminal): string {
     (lines.length + 0.5) * CELL.height + 2 * PADDING,
   ];
   const texts = lines.map(
-    (line, row) =>
-      `<text y="${Math.round(PADDING + (row + 0.8) * CELL.height)}">${line}</text>`,
+    (line, row) => `<text y="${Math.round(PADDING + (row + 0.8) * CELL.height)}">${line}</text>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">
 <rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>

@@ -77,6 +77,14 @@ test.each(['regen', 'magnific', 'freepik', 'vidu'])(
   },
 );
 
+test('serve vendor names the profile that a misspelled name means', async () => {
+  const { exit, stderr } = await regen(['serve', 'vendor', 'magnifik']);
+  expect([exit, stderr]).toEqual([
+    2,
+    expect.stringContaining("There is no vendor profile named 'magnifik' (did you mean magnific?)."),
+  ]);
+});
+
 test('serve vendor lists the profiles if there is none of a name', async () => {
   const { exit, stderr } = await regen(['serve', 'vendor', 'constructor']);
   expect(exit).toBe(2);
@@ -96,6 +104,10 @@ test('serve --check names each fault of a profile', async () => {
   );
   const { exit, stdout, stderr } = await regen(['serve', '--check', '--config', config, '--json']);
   expect(exit, stdout).toBe(2);
-  for (const path of ['generation.video.vendor', 'operations.video.extend.0.post', 'generation.video.key'])
-    expect(stderr).toContain(path);
+  const { details } = JSON.parse(stderr).error;
+  expect(details.map(({ path }: { path: string }) => path)).toEqual([
+    join(folder, 'mine.json, operations."video.extend".0.post'),
+    join(folder, 'mine.json, tasks'),
+    'generation.video.key',
+  ]);
 });

@@ -36,7 +36,7 @@ describe('serve --check of workflows', () => {
     [
       'an unknown field',
       upscaler({ a: '{{scale_facter}}' }),
-      'image.upscaler.json.2.a has {{scale_facter}}, which is not a field of this operation (did you mean scale_factor?)',
+      'workflows/image.upscaler.json, node 2, input a has {{scale_facter}}, which is not a field of this operation (did you mean scale_factor?)',
     ],
     [
       'a field of another operation',
@@ -64,7 +64,7 @@ describe('serve --check of workflows', () => {
     [
       'braces that are not closed',
       upscaler({ a: ['{{prompt'] }),
-      'image.upscaler.json.2.a has {{ without a placeholder',
+      'image.upscaler.json, node 2, input a has {{ without a placeholder',
     ],
     [
       'no image',
@@ -79,14 +79,18 @@ describe('serve --check of workflows', () => {
     [
       'nodes without classes',
       { 'image.upscaler': { '1': { inputs: {} } } },
-      'image.upscaler.json.1.class_type is required',
+      'image.upscaler.json, node 1, class_type is required',
     ],
     [
       'a file with another name',
       { 'image.upscaller': smallestGraph },
       'image.upscaller.json is not named after an operation (did you mean image.upscaler.json?)',
     ],
-    ['only those of another kind', { 'video.extend': smallestGraph }, 'which has none of image.relight.json'],
+    [
+      'only those of another kind',
+      { 'video.extend': smallestGraph },
+      'workflows has none of image.relight.json',
+    ],
   ])('names %s', async (_, workflows, message) => {
     const { exit, stderr } = await checkSettings(workflows);
     expect([exit, stderr]).toEqual([2, expect.stringContaining(message)]);
@@ -94,7 +98,7 @@ describe('serve --check of workflows', () => {
 
   it('names a folder that does not exist, and a file that is not JSON', async () => {
     const missing = `[generation.image]\nengine = "comfyui"\nbaseUrl = "${url}"\nworkflows = "./no"\n`;
-    expect((await checkSettings({}, missing)).stderr).toContain('which is not a folder that can be read');
+    expect((await checkSettings({}, missing)).stderr).toContain('/no is not a folder that can be read');
     const folder = writeWorkflows({});
     writeFileSync(join(folder, 'image.upscaler.json'), '{');
     const text = `[generation.image]\nengine = "comfyui"\nbaseUrl = "${url}"\nworkflows = "${folder}"\n`;
@@ -109,12 +113,47 @@ describe('serve --check of engines of single operations', () => {
     [
       'an unknown operation',
       settings('image.upscale', 'engine = "local"'),
-      'generation.operation.image.upscale',
+      'generation.operation."image.upscale" is not a setting (did you mean image.upscaler?)',
     ],
     [
       'an unknown engine',
       settings('image.upscaler', 'engine = "comfy"'),
-      "must have the engine 'local', 'upstream' or 'comfyui'",
+      'generation.operation."image.upscaler".engine must be local, upstream or comfyui (did you mean comfyui?)',
+    ],
+    [
+      'a vendor in place of an engine',
+      settings('image.upscaler', 'engine = "magnific"'),
+      'engine must be "upstream", with vendor = "magnific"',
+    ],
+    [
+      'a vendor without an engine',
+      '[generation.image]\nvendor = "magnific"\nkey = { env = "K" }',
+      'generation.image.engine is missing; for a vendor: engine = "upstream"',
+    ],
+    [
+      'workflows without an engine',
+      '[generation.image]\nworkflows = "./workflows"',
+      'generation.image.engine is missing; for ComfyUI: engine = "comfyui"',
+    ],
+    [
+      'a setting of another engine',
+      '[generation.image]\nengine = "upstream"\nvendor = "magnific"\nworkflows = "."\nkey = { env = "K" }',
+      'generation.image.workflows is not a setting of this engine',
+    ],
+    [
+      'a vendor that is not known',
+      '[generation.image]\nengine = "upstream"\nvendor = "magnifik"\nkey = { env = "K" }',
+      'such as ./mine.json (did you mean magnific?)',
+    ],
+    [
+      'an address without its protocol',
+      `[generation.image]\nengine = "comfyui"\nbaseUrl = "127.0.0.1:8199"\nworkflows = "./workflows"`,
+      'generation.image.baseUrl must begin with http:// or https://',
+    ],
+    [
+      'a host and port in place of a URL',
+      `[generation.image]\nengine = "comfyui"\nbaseUrl = "localhost:8199"\nworkflows = "./workflows"`,
+      'generation.image.baseUrl must begin with http:// or https://',
     ],
     [
       'a vendor that does not make it',
@@ -124,7 +163,7 @@ describe('serve --check of engines of single operations', () => {
     [
       'a folder without its workflow',
       settings('image.upscaler', `engine = "comfyui"\nbaseUrl = "${url}"\nworkflows = "./workflows"`),
-      'which has none of image.upscaler.json',
+      'workflows has none of image.upscaler.json',
     ],
     [
       'models of images',
@@ -132,7 +171,7 @@ describe('serve --check of engines of single operations', () => {
         'image.upscaler',
         'engine = "upstream"\nvendor = "magnific"\nmodels = { a = "b" }\nkey = { env = "K" }',
       ),
-      'generation.operation.image.upscaler.models',
+      'generation.operation."image.upscaler".models',
     ],
   ])('names %s', async (_, text, message) => {
     const { exit, stderr } = await checkSettings({ 'image.relight': smallestGraph }, text);
@@ -154,4 +193,18 @@ describe('serve --check of engines of single operations', () => {
     const text = `[generation.image]\nengine = "comfyui"\nbaseUrl = "${address}"\nworkflows = "./workflows"\n`;
     expect((await checkSettings({ 'image.relight': smallestGraph }, text)).exit).toBe(expected);
   });
+});
+
+it('serve --check shows how a key is given, and never the key', async () => {
+  const text = '[generation.image]\nengine = "upstream"\nvendor = "magnific"\nkey = "FPSX123"\n';
+  const { exit, stderr } = await checkSettings({}, text);
+  expect([exit, stderr]).toEqual([
+    2,
+    expect.stringContaining(
+      'generation.image.key must be { env = "VENDOR_KEY" } or { file = "/path" }; never the secret itself',
+    ),
+  ]);
+  expect(stderr).not.toContain('FPSX123');
+  const without = await checkSettings({}, text.replace(/key.*\n/, ''));
+  expect(without.stderr).toContain('generation.image.key is required: { env = "VENDOR_KEY" } or');
 });

@@ -120,10 +120,10 @@ test('a recording cannot name a file outside of its folder', async () => {
 });
 
 test.each([
-  [{ replay: '/no/such/folder' }, 'must be a folder of recordings'],
-  [{ replay: '/tmp', record: '/tmp' }, 'cannot be combined with generation.record'],
+  [{ replay: '/no/such/folder' }, '/no/such/folder is not a folder of recordings'],
+  [{ replay: '/tmp', record: '/tmp' }, 'generation.replay cannot be combined with generation.record'],
 ])('a mistake in the settings %j is reported', async (generation, message) => {
-  await expect(serviceForTest({ generation })).rejects.toThrow(`generation.replay ${message}`);
+  await expect(serviceForTest({ generation })).rejects.toThrow(`not valid: ${message}`);
 });
 
 test('the same batch gives the same rows from previews, Magnific and Vidu, ComfyUI and recordings', async () => {
