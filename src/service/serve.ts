@@ -20,7 +20,8 @@ import { readSecret } from './configuration/secret-source.js';
 import { explainStartError } from './configuration/start-errors.js';
 import { openDatabase } from './database/open-database.js';
 import { maskPassword } from './database/postgres.js';
-import { createEngines, listPreviews } from './engines/create-engines.js';
+import { createEngines } from './engines/create-engines.js';
+import { describeEngines, listPreviews } from './engines/describe-engines.js';
 import { EngineTroubles } from './engines/remote/troubles.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
 import { createApp } from './http/app.js';
@@ -154,7 +155,8 @@ async function startInFolder(
       await keys.reload();
       return getSigningKey(keys.token).kid;
     };
-    routeOwner(app, { keys, instance, version, troubles, stop: () => endSoon(), rotateKey });
+    const engines = await describeEngines(configuration);
+    routeOwner(app, { keys, instance, version, engines, troubles, stop: () => endSoon(), rotateKey });
     const kinds = createJobKinds(context);
     const { token } = configuration.metrics;
     const metricsAddress = await metrics?.route(app, {

@@ -37,6 +37,7 @@ export const view = (): View[] => [
       database: Text.optional(),
       storage: Text.optional(),
       previews: Texts.optional(),
+      engines: z.record(Text, Text).optional(),
       vendor_trouble: Texts.optional(),
       database_bytes: z.int().optional(),
       archive_bytes: z.int().optional(),

@@ -20,7 +20,7 @@ interface LocalRecord {
   readonly pid: number;
   readonly version: string;
   readonly instance: string;
-  /** The kinds of tasks that it only previews; absent in records of older releases. */
+  /** The kinds of tasks or operations that it only previews; absent in records of older releases. */
   readonly previews?: readonly string[];
   /** Where its data is, if not in the folder. */
   readonly database?: string;
@@ -34,6 +34,8 @@ export interface LocalService extends LocalRecord {
   readonly owner: Credential;
   /** A client with this credential, and with the connection that the service was found with. */
   readonly client: Client;
+  /** What makes its images and videos; absent in answers of older releases. */
+  readonly engines?: Readonly<Record<string, string>>;
   /** What its vendors and ComfyUI do not do for it, with the reason. */
   readonly vendor_trouble?: readonly string[];
 }
@@ -94,7 +96,7 @@ async function connectToRunning(
   owner: Credential,
   connect: Connect,
   limits: Limits,
-): Promise<Pick<LocalService, 'client' | 'vendor_trouble'> | undefined> {
+): Promise<Pick<LocalService, 'client' | 'engines' | 'vendor_trouble'> | undefined> {
   try {
     const client = await connect(url, owner, { socketPath: socket });
     const { status, body } = await client.raw({ path: OWNER_PATH, retries: 0, ...limits });
@@ -103,7 +105,8 @@ async function connectToRunning(
     await new Promise(setImmediate);
     if (status !== 200 || !isRecord(answer) || answer.instance !== instance) return undefined;
     const vendor_trouble = listTroubles(answer);
-    return { client, ...(vendor_trouble.length > 0 && { vendor_trouble }) };
+    const engines = isRecord(answer.engines) && (answer.engines as Record<string, string>);
+    return { client, ...(engines && { engines }), ...(vendor_trouble.length > 0 && { vendor_trouble }) };
   } catch (error) {
     if (error instanceof NetworkError && error.code === 'timeout') {
       throw new Failure(`The embedded service (process ${pid}) is running but does not answer.`, {

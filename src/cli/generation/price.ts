@@ -21,7 +21,7 @@ export async function checkPrice(
   const prices = await readPrices(context);
   const price =
     prices && sumPrices(jobs.map(({ operation, body }) => getTaskFacts(operation).price(prices, body)));
-  if (price === undefined) return reportUnknownPrice(context, jobs, most);
+  if (prices === undefined || price === undefined) return reportUnknownPrice(context, jobs, most);
   const inTotal = jobs.length > 1 ? ' in total' : '';
   if (most !== undefined && price > most) {
     throw new Failure(`This costs ${price} credits${inTotal}, more than --max-credits ${most}.`, {
@@ -30,24 +30,25 @@ export async function checkPrice(
     });
   }
   // Decided: a price of 0 is not reported.
-  const isPreview = await makesPreviews(context, jobs);
+  const isPreview = jobs.some(({ operation }) => isPreviewed(operation, prices.previews));
+  const isHere = context.services.target.baseUrl === undefined;
+  const [subject, noun] = jobs.length > 1 ? ['These are', 'previews'] : ['This is', 'a preview'];
   if (price > 0) {
-    const billed = isPreview
-      ? ` for ${jobs.length > 1 ? 'previews' : 'a preview'} made on this machine; nothing is billed`
-      : '';
-    await context.output.note(`Costs ${formatCount(price, 'credit')}${inTotal}${billed}.`);
+    const made = isHere ? ' made on this machine; nothing is billed' : ', not made by a vendor';
+    const what = isPreview ? ` for ${noun}${made}` : '';
+    await context.output.note(`Costs ${formatCount(price, 'credit')}${inTotal}${what}.`);
   } else if (isPreview) {
-    const subject = jobs.length > 1 ? 'These are previews' : 'This is a preview';
-    await context.output.note(`${subject} made on this machine, not by a vendor.`);
+    const made = isHere ? ' made on this machine, not by a vendor' : ', not made by a vendor';
+    await context.output.note(`${subject} ${noun}${made}.`);
   }
   const isBelowLimit = price <= Number(context.settings.get('confirm_credits')?.value);
   if (!isBelowLimit)
     await confirm(context, `Spend ${formatCount(price, 'credit')}?`, 'Cancelled. Nothing was started.');
 }
 
-async function makesPreviews({ services }: Needs<'services'>, jobs: readonly Job[]): Promise<boolean> {
-  const { local } = await services.reach();
-  return jobs.some(({ operation }) => local?.previews?.includes(getTaskFacts(operation).kind));
+/** @param previews kinds of tasks and operations */
+function isPreviewed(operation: string, previews: readonly string[] = []): boolean {
+  return previews.some((name) => operation === name || operation.startsWith(`${name}.`));
 }
 
 /** The prices of the service; `undefined` if it has none, or has them in an unknown form. */

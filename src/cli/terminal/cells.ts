@@ -39,7 +39,13 @@ const LABELS: Readonly<Record<string, string>> = {
     status_reason: 'Reason',
     err_code: 'Error',
   },
-  ...{ vendor_trouble: 'Trouble', archive_bytes: 'Archives', task_bytes: 'Tasks', bytes: 'Size' },
+  ...{
+    engines: 'Engine of',
+    vendor_trouble: 'Trouble',
+    archive_bytes: 'Archives',
+    task_bytes: 'Tasks',
+    bytes: 'Size',
+  },
   ...{ is_rec: 'Extra for --is-rec', off_peak: 'Off-peak, share of the price' },
   video_per_second: 'Credits per second',
 };
@@ -86,7 +92,8 @@ const NAMES_AS_JSON = /^\["[^"\\]*"(?:,"[^"\\]*")*\]$/;
 
 /** A list of objects has one line of names and values for each. */
 function formatValue(value: unknown): string {
-  if (typeof value === 'string' && NAMES_AS_JSON.test(value)) return value.slice(2, -2).replaceAll('","', ', ');
+  if (typeof value === 'string' && NAMES_AS_JSON.test(value))
+    return value.slice(2, -2).replaceAll('","', ', ');
   if (!Array.isArray(value) || value.every((item) => typeof item !== 'object')) return formatCell(value);
   return value.map(formatNested).join('; ');
 }

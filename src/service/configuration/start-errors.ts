@@ -2,7 +2,7 @@ import type { Problem } from '../../contract/schema/schema-types.js';
 
 /** The content of `service.json` in the data folder of a running service. */
 export interface ServiceFile {
-  /** The kinds of tasks whose results are previews made on this machine. */
+  /** The kinds of tasks or operations whose results are previews made on this machine. */
   readonly previews?: readonly string[];
   readonly url: string;
   /** A Unix socket or named pipe that reaches the same service. */

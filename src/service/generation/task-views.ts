@@ -7,6 +7,7 @@ import type { VideoCreations, VideoState, VideoTask } from '../../contract/video
 import { countRows, type Database } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import type { TaskStatus } from '../database/task-tables.js';
+import { listPreviews } from '../engines/describe-engines.js';
 import type { Handlers, Read } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -179,7 +180,12 @@ export const taskViewHandlers = {
   'image.skinEnhancerStatus': { read: readImageTask('image.skinEnhancer', wrapTask) },
   'image.upscalerStatus': { read: readImageTask('image.upscaler', wrapTask) },
   'video.creations': { read: getCreations },
-  'video.prices': { read: async ({ context }) => context.configuration.prices },
+  'video.prices': {
+    read: async ({ context: { configuration } }) => ({
+      ...configuration.prices,
+      previews: listPreviews(configuration),
+    }),
+  },
   'task.get': { read: getAccount },
   'task.list': { read: listTasks },
 } satisfies Partial<Handlers>;

@@ -8,6 +8,8 @@ export interface OwnerRoutesOptions {
   readonly keys: Pick<Keys, 'owner' | 'rotateOwner'>;
   readonly instance: string;
   readonly version: string;
+  /** What makes images and videos. */
+  readonly engines: Readonly<Record<string, string>>;
   readonly troubles: EngineTroubles;
   /** Begins a graceful shutdown. */
   readonly stop: () => void;
@@ -17,14 +19,14 @@ export interface OwnerRoutesOptions {
 
 /** Adds the routes of the embedded owner: what runs, stopping it, and new secrets. */
 export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): void {
-  const { keys, instance, version, troubles } = options;
+  const { keys, instance, version, engines, troubles } = options;
   // Before a body is read.
   const onRequest = async ({ headers: { authorization = '' } }: FastifyRequest) => {
     if (keys.owner !== undefined && isSameSecret(authorization, `Bearer ${keys.owner}`)) return;
     throw new Refused('unauthenticated', "This requires the owner's token.");
   };
   app.get('/.well-known/regen-owner', { onRequest }, async () => ({
-    ...{ instance, version },
+    ...{ instance, version, engines },
     vendors: troubles.list(),
   }));
 
