@@ -57,9 +57,16 @@ test('recorded tasks are answered with the same files, without a vendor or its k
 
   const unknown = await startTask(asking, { prompt: 'cold' });
   await waitForTask(asking, unknown, 'FAILED');
-  expect(await readReason(asking, unknown)).toMatch(
-    /^There is no recording of this request: image\.relight with the prompt "cold" \([0-9a-f]{12}\)\.$/,
+  expect(await readReason(asking, unknown)).toBe(
+    'There is no recording of this request: image.relight with the prompt "cold". The nearest recording has another prompt.',
   );
+  const unseeded = await startVideo(asking, { images: [pixel], payload: 'one', seed: 5 });
+  await waitForVideo(asking, unseeded.task_id, 'failed');
+  expect(await readReason(asking, unseeded.task_id)).toContain('The nearest recording has another seed.');
+  const elsewhere = { ...asking, operation: 'image.upscaler' } as const;
+  const upscaling = await startTask(elsewhere);
+  await waitForTask(elsewhere, upscaling, 'FAILED');
+  expect(await readReason(asking, upscaling)).toContain('No request for this operation was recorded.');
 });
 
 test('a failure that the vendor reports is recorded, and one of the operator is not', async () => {
