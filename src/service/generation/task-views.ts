@@ -35,6 +35,11 @@ export function viewImageTask(
   };
 }
 
+/** Why a task failed; nothing of others. */
+function viewFailure({ reason, error_code }: Pick<TaskRow, 'reason' | 'error_code'>) {
+  return { ...(error_code !== null && { err_code: error_code }), ...(reason !== null && { reason }) };
+}
+
 /** A video task in the form of the contract, with its creations. */
 async function viewCreations(
   context: Context,
@@ -72,13 +77,15 @@ function readImageTask<Answer>(
   operation: ImageOperation,
   wrap: (task: ImageTask) => Answer,
 ): (call: TaskCall, database: Database) => Promise<Answer> {
-  return async (call, database) =>
-    wrap(viewImageTask(call.context, await getVisibleTask(call, database, (one) => one === operation)));
+  return async (call, database) => {
+    const task = await getVisibleTask(call, database, (one) => one === operation);
+    return wrap({ ...viewImageTask(call.context, task), ...viewFailure(task) });
+  };
 }
 
 const getCreations: Read<'video.creations'> = async (call, database) => {
   const task = await getVisibleTask(call, database, (operation) => getTaskKind(operation) === 'video');
-  return viewCreations(call.context, database, task);
+  return { ...(await viewCreations(call.context, database, task)), ...viewFailure(task) };
 };
 
 /** Answers `task.get`: status and credits of a task of any kind. */
@@ -132,7 +139,7 @@ export async function viewAccount(database: Database, task: TaskRow): Promise<z.
     credits,
     refunded: charged - credits,
     seed: Number(task.seed),
-    ...(task.reason !== null && { reason: task.reason }),
+    ...viewFailure(task),
     created_at: task.created_at,
   };
 }
