@@ -78,7 +78,7 @@ export async function run(given: Context): Promise<void> {
   await output.note(say`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
   if (scenario) await output.note(describeScenario(scenario));
   const { describeEngines } = await loadService(given.folders);
-  await noteEngines(output, await describeEngines(service.context.configuration));
+  await noteEngines(output, await describeEngines(service.context.configuration, true));
   if (service.metricsUrl !== undefined) await output.note(`Metrics are at ${service.metricsUrl}.`);
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
@@ -218,7 +218,7 @@ async function showConfiguration(
   if (settings.database) settings.database = maskPassword(settings.database);
   if (flags['print-config']) return output.line(toJson(settings, 2));
   await output.note('The configuration is valid.');
-  await noteEngines(output, await describeEngines(settings));
+  await noteEngines(output, await describeEngines(settings, true));
 }
 
 async function startHere(
@@ -246,7 +246,7 @@ async function startInBackground(
   scenario: Scenario,
 ): Promise<void> {
   const { system, output, signal, folders, flags, connect } = context;
-  const { parseConfiguration } = await loadService(folders);
+  const { describeEngines, parseConfiguration } = await loadService(folders);
   const configuration = await parseConfiguration(input, system.env);
   // The service runs in another folder.
   const kept = ['--from', system.cwd];
@@ -263,7 +263,8 @@ async function startInBackground(
   if (!started)
     await output.note(`The service was already running${scenario ? '; the scenario is not applied' : ''}.`);
   else if (scenario) await output.note(describeScenario(scenario));
-  await noteEngines(output, service.engines ?? {});
+  const engines = started ? await describeEngines(configuration, true) : service.engines;
+  await noteEngines(output, engines ?? {});
   await output.line(service.url);
 }
 

@@ -2,12 +2,18 @@ import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { listTaskOperations, type TaskOperation } from '../../contract/index.js';
 import type { Configuration } from '../configuration/configuration.js';
-import type { EngineSettings } from '../configuration/generation-settings.js';
+import type { ComfyUiSettings, EngineSettings } from '../configuration/generation-settings.js';
 
 type Generation = Pick<Configuration, 'generation'>;
 
-/** Says what makes images and videos, and the results of operations that have an engine of their own. */
-export async function describeEngines({ generation }: Generation): Promise<Readonly<Record<string, string>>> {
+/**
+ * Says what makes images and videos, and the results of operations that have an engine of their own.
+ * @param looks whether ComfyUI is asked if it is there
+ */
+export async function describeEngines(
+  { generation }: Generation,
+  looks = false,
+): Promise<Readonly<Record<string, string>>> {
   const { operation, record, replay } = generation;
   if (replay !== undefined) {
     const count = readdirSync(replay).filter((name) => name.endsWith('.json')).length;
@@ -17,11 +23,12 @@ export async function describeEngines({ generation }: Generation): Promise<Reado
     describeEngine(
       generation[kind],
       listTaskOperations(kind).filter((name) => !operation[name]),
+      looks,
     );
   const [images, videos] = [await describeKind('image'), await describeKind('video')];
   const own: Record<string, string> = {};
   for (const [name, settings] of Object.entries(operation))
-    own[name] = await describeEngine(settings, [name as TaskOperation]);
+    own[name] = await describeEngine(settings, [name as TaskOperation], looks);
   return {
     ...(images === videos ? { 'images and videos': images } : { images, videos }),
     ...own,
@@ -32,17 +39,33 @@ export async function describeEngines({ generation }: Generation): Promise<Reado
 async function describeEngine(
   settings: EngineSettings,
   operations: readonly TaskOperation[],
+  looks: boolean,
 ): Promise<string> {
   if (settings.engine === 'local') return 'previews made on this machine';
   if (settings.engine === 'comfyui') {
     const { loadWorkflows } = await import('../configuration/workflows.js');
     const { size } = loadWorkflows(settings.workflows, operations).workflows;
-    return `ComfyUI at ${settings.baseUrl} (${size} ${size === 1 ? 'workflow' : 'workflows'})`;
+    const silence = looks ? await findSilence(settings) : undefined;
+    const now = silence === undefined ? '' : `; ${silence} now`;
+    return `ComfyUI at ${settings.baseUrl} (${size} ${size === 1 ? 'workflow' : 'workflows'})${now}`;
   }
   const { loadVendorProfile } = await import('../configuration/vendor-profile.js');
   const loaded = loadVendorProfile(settings.vendor);
   const address = settings.baseUrl ?? ('profile' in loaded ? loaded.profile.baseUrl : undefined);
   return `${basename(settings.vendor, '.json')} at ${address}`;
+}
+
+const LOOK_MS = 2_000;
+
+/** @returns why ComfyUI cannot be used; undefined if it answers */
+async function findSilence({ baseUrl }: ComfyUiSettings): Promise<string | undefined> {
+  const { ComfyUiHost } = await import('./comfyui/host.js');
+  try {
+    await new ComfyUiHost({ baseUrl, answerMs: LOOK_MS }).read('/system_stats', new AbortController().signal);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** Lists what is only previewed on this machine: kinds of tasks, or operations where a kind has several engines. */

@@ -1,6 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { listTaskOperations } from '../../../src/contract/index.js';
+import { loadWorkflows } from '../../../src/service/configuration/workflows.js';
 import { regen } from '../../support/cli.js';
 import { smallestGraph, writeWorkflows } from '../../support/comfyui-service.js';
 import { folderForTest } from '../../support/service.js';
@@ -207,4 +209,18 @@ it('serve --check shows how a key is given, and never the key', async () => {
   expect(stderr).not.toContain('FPSX123');
   const without = await checkSettings({}, text.replace(/key.*\n/, ''));
   expect(without.stderr).toContain('generation.image.key is required: { env = "VENDOR_KEY" } or');
+});
+
+it('the guide names the options that each example workflow takes', () => {
+  const { workflows } = loadWorkflows('examples/comfyui', listTaskOperations('image'));
+  const guide = readFileSync('docs/comfyui.md', 'utf8');
+  const rows = guide.match(/^\| `image .*$/gm) ?? [];
+  const listed = rows.map((row) => [...row.matchAll(/`--([a-z-]+)`/g)].map(([, flag]) => flag).sort());
+  const taken = ['image.relight', 'image.styleTransfer', 'image.skinEnhancer', 'image.upscaler'] as const;
+  const flags = taken.map((operation) => {
+    const names = [...(workflows.get(operation)?.placeholders.values() ?? [])].map(({ name }) => name);
+    const options = names.filter((name) => !['image', 'reference_image'].includes(name));
+    return options.map((name) => name.replaceAll('_', '-')).sort();
+  });
+  expect(listed).toEqual(flags);
 });

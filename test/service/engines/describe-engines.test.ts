@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { homeForTest, regen, startRegen } from '../../support/cli.js';
+import { startComfyUi } from '../../support/comfyui.js';
 import { pixel } from '../../support/generation.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 
@@ -16,14 +17,18 @@ function writeConfiguration(text: string): string {
   return path;
 }
 
-const comfyUi = 'engine = "comfyui"\nbaseUrl = "http://127.0.0.1:8188"\nworkflows = "./workflows"\n';
+const comfyUi = (url = 'http://127.0.0.1:9') =>
+  `engine = "comfyui"\nbaseUrl = "${url}"\nworkflows = "./workflows"\n`;
 const vendor = (name: string) => `engine = "upstream"\nvendor = "${name}"\nkey = { env = "KEY" }\n`;
 
 it.each([
   ['', ['Images and videos: previews made on this machine']],
   [
-    `[generation.image]\n${comfyUi}[generation.video]\n${vendor('vidu')}`,
-    ['Images: ComfyUI at http://127.0.0.1:8188 (4 workflows)', 'Videos: vidu at https://api.vidu.com/ent/v2'],
+    `[generation.image]\n${comfyUi()}[generation.video]\n${vendor('vidu')}`,
+    [
+      'Images: ComfyUI at http://127.0.0.1:9 (4 workflows); nothing listens at its address now',
+      'Videos: vidu at https://api.vidu.com/ent/v2',
+    ],
   ],
   [
     `[generation]\nrecord = "cassettes"\n[generation.operation."image.upscaler"]\n${vendor('magnific')}`,
@@ -45,6 +50,13 @@ it.each([
     '',
     ['The configuration is valid.', ...lines],
   ]);
+});
+
+it('serve --check says of a ComfyUI that answers only where it is', async () => {
+  const { url } = await startComfyUi();
+  const config = writeConfiguration(`[generation.operation."image.upscaler"]\n${comfyUi(url)}`);
+  const { stderr } = await regen(['serve', '--check', '--config', config]);
+  expect(stderr).toContain(`image.upscaler: ComfyUI at ${url} (1 workflow)\n`);
 });
 
 it('serve --detach and serve status say what makes images and videos, as serve does', async () => {
