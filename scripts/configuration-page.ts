@@ -1,10 +1,10 @@
 import {
   describeSetting,
-  formatPath,
   formatStandard,
   listSettings,
   type Setting,
 } from '../src/service/configuration/settings.js';
+import { formatPath } from '../src/service/configuration/start-errors.js';
 
 /** Formats every setting of the service for docs/configuration.md. */
 export function formatConfigurationPage(): string {

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { defineObject } from './schema/values.js';
 
+/** Why a task failed, in answers to those who look at it. */
+export const failureFields = {
+  err_code: z.string().optional().describe('Why the task failed, for programs'),
+  reason: z.string().optional().describe('Why the task failed, in a sentence'),
+};
+
 /** service.md 2.5. Decided: CREATED → IN_PROGRESS → COMPLETED or FAILED; other values mean still running. */
 export const ImageTask = defineObject('ImageTask', {
   generated: z.array(z.string()).describe('Output URLs'),
@@ -9,6 +15,7 @@ export const ImageTask = defineObject('ImageTask', {
     examples: ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'],
   }),
   task_id: z.string().describe('Task identifier'),
+  ...failureFields,
 });
 
 export type ImageTask = z.infer<typeof ImageTask>;

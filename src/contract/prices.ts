@@ -12,6 +12,10 @@ export const Prices = defineObject('Prices', {
   image: z.record(z.string(), credits).describe('Credits per task, by operation, such as relight'),
   is_rec: credits.describe('Credits added for the recommended prompt'),
   off_peak: credits.describe('Factor applied to the price in off-peak mode; the result is rounded up'),
+  previews: z
+    .array(z.string())
+    .optional()
+    .describe('Kinds of tasks or operations whose results are only previews, made without a vendor'),
 });
 
 export type Prices = z.infer<typeof Prices>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { failureFields } from './image-task.js';
 import { operation } from './operation.js';
 import { definePage, Paging } from './paging.js';
 import { DateTime } from './schema/identifiers.js';
@@ -13,7 +14,7 @@ export const TaskAccount = defineObject('TaskAccount', {
   credits: z.number().describe('Cost in credits; 0 if it was refunded'),
   refunded: z.number().optional().describe('Credits that were given back'),
   seed: z.number().describe('Random seed that was used'),
-  reason: z.string().optional().describe('Why it failed'),
+  ...failureFields,
   created_at: DateTime,
 });
 

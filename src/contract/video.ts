@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { failureFields } from './image-task.js';
 import { operation, type TaskFacts, taskOperation } from './operation.js';
 import { createVideoPrice, Prices } from './prices.js';
 import { DateTime } from './schema/identifiers.js';
@@ -46,6 +47,7 @@ export const VideoCreations = defineObject('VideoCreations', {
   id: z.string().describe('Task identifier'),
   state: VideoState,
   err_code: z.string().describe('Why the task failed; empty if it did not'),
+  reason: failureFields.reason,
   credits: int32(),
   payload: z.string().describe('Payload of the request, unchanged; empty if there was none'),
   creations: z.array(

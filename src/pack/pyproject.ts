@@ -6,6 +6,7 @@ import { readFolderFile, UnfitFileError } from '../disk/folder-file.js';
 import { isMachineTrouble } from '../disk/machine-trouble.js';
 import { MAX_TEXT_BYTES } from './pack-text.js';
 import type { PackProblem } from './problem.js';
+import { describeTomlError } from './toml-error.js';
 
 type Path = Problem['path'];
 
@@ -152,9 +153,11 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
     problems: [{ where: `pyproject.toml${place}`, message }],
   });
   let parsed: unknown;
+  let text = '';
   try {
     const bytes = readFolderFile(join(folder, 'pyproject.toml'), MAX_TEXT_BYTES);
-    parsed = parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    parsed = parse(text);
   } catch (error) {
     if (isMachineTrouble(error)) throw error;
     if (error instanceof UnfitFileError) return failed(error.reason);
@@ -162,8 +165,7 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
     if (code === 'ENOENT') return failed(`is missing in ${folder}`);
     if (syscall) return failed(`cannot be read (${code})`);
     if (!(error instanceof TomlError)) return failed('is not UTF-8 text');
-    const [sentence = ''] = error.message.replace('Invalid TOML document: ', '').split('\n');
-    return failed(`is not valid TOML: ${sentence}`, `:${error.line}:${error.column}`);
+    return failed(`is not valid TOML: ${describeTomlError(error, text)}`, `:${error.line}:${error.column}`);
   }
   const found: Problem[] = [];
   const { project = {}, tool = {} } = Document(parsed, [], found) ?? {};

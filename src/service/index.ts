@@ -26,6 +26,8 @@ export { DataUnusable } from './database/data-unusable.js';
 /** @internal */
 export { maskPassword } from './database/postgres.js';
 /** @internal */
+export { describeEngines } from './engines/describe-engines.js';
+/** @internal */
 export { loadScenario } from './http/load-scenario.js';
 /** @internal */
 export { backUpStore, checkServices, restoreFolder } from './maintenance/backup.js';

@@ -20,9 +20,10 @@ import { readSecret } from './configuration/secret-source.js';
 import { explainStartError } from './configuration/start-errors.js';
 import { openDatabase } from './database/open-database.js';
 import { maskPassword } from './database/postgres.js';
-import { createEngines, listPreviews } from './engines/create-engines.js';
+import { createEngines } from './engines/create-engines.js';
+import { describeEngines, listPreviews } from './engines/describe-engines.js';
+import { EngineTroubles } from './engines/remote/troubles.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
-import type { VendorTroubles } from './engines/upstream/retry.js';
 import { createApp } from './http/app.js';
 import { createStop } from './http/end-service.js';
 import { listenOn, listenOnSocket } from './http/listen.js';
@@ -154,7 +155,8 @@ async function startInFolder(
       await keys.reload();
       return getSigningKey(keys.token).kid;
     };
-    routeOwner(app, { keys, instance, version, troubles, stop: () => endSoon(), rotateKey });
+    const engines = await describeEngines(configuration);
+    routeOwner(app, { keys, instance, version, engines, troubles, stop: () => endSoon(), rotateKey });
     const kinds = createJobKinds(context);
     const { token } = configuration.metrics;
     const metricsAddress = await metrics?.route(app, {
@@ -233,7 +235,7 @@ async function createContext(
   await bindStorage(database, storage, { setting: configuration.storage, folder: objects, alone });
   const baseUrl = () => publicUrl?.replace(/\/+$/, '') ?? listening.url;
   const callbacks = new VendorCallbacks({ configuration, database, queue, keys, now, baseUrl });
-  const troubles: VendorTroubles = new Map();
+  const troubles = new EngineTroubles();
   const engineOptions = { env: process.env, database, callbacks, troubles, limits, now, log, count };
   const engines = { ...(await createEngines(configuration.generation, engineOptions)), ...given };
   const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));

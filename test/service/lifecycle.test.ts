@@ -146,6 +146,7 @@ describe('the owner', () => {
     expect(JSON.parse((await readBody(answer.body, 1000)).toString())).toEqual({
       instance,
       version: '1.2.3',
+      engines: { 'images and videos': 'previews made on this machine' },
       vendors: [],
     });
     const elsewhere = createClient({ baseUrl: 'http://127.0.0.1:1', socketPath, token: ownerToken });

@@ -8,18 +8,24 @@ import {
   listSettings,
   writeConfigurationFile,
 } from '../../src/service/configuration/settings.js';
-import { InvalidConfiguration } from '../../src/service/configuration/start-errors.js';
+import { formatPath, InvalidConfiguration } from '../../src/service/configuration/start-errors.js';
 
 const settings = listSettings();
+const findSetting = (line: string) =>
+  settings.find(({ path }) => line.startsWith(`${formatPath(path)} = `)) as (typeof settings)[number];
 const readAt = (value: unknown, path: readonly string[]) =>
   path.reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], value);
 
-/** The lines of the file that can be uncommented, and whether each is an example. */
+/** The lines of the file that can be uncommented, each with its table, and whether it is an example. */
 function readLines(): { readonly line: string; readonly isExample: boolean }[] {
   const lines = writeConfigurationFile().split('\n');
-  return lines.flatMap((line, at) =>
-    /^#[^ ]/.test(line) ? [{ line: line.slice(1), isExample: lines[at - 1] === '# Not set. Example:' }] : [],
-  );
+  let table = '';
+  return lines.flatMap((line, at) => {
+    const [, header] = /^#\[(.+)\]$/.exec(line) ?? [];
+    if (header !== undefined) table = `${header}.`;
+    if (header !== undefined || !/^#[^ ]/.test(line)) return [];
+    return [{ line: table + line.slice(1), isExample: lines[at - 1] === '# Not set. Example:' }];
+  });
 }
 
 async function findProblems(document: object): Promise<string[]> {
@@ -38,8 +44,8 @@ describe('the file of serve init', () => {
   it('has a line for every setting, and shows the default of the schema or says that there is none', () => {
     expect(lines).toHaveLength(settings.length);
     const standard = { ...Configuration.parse({}), port: 7717 };
-    const wrong = lines.flatMap(({ line, isExample }, at) => {
-      const { path } = settings[at] as (typeof settings)[number];
+    const wrong = lines.flatMap(({ line, isExample }) => {
+      const { path } = findSetting(line);
       const expected = readAt(standard, path);
       if (expected === undefined) return [];
       const document = parse(line) as { generation?: Record<string, object> };
@@ -49,6 +55,27 @@ describe('the file of serve init', () => {
       return isExample || JSON.stringify(read) !== JSON.stringify(expected) ? [line] : [];
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('explains every setting, and has those of the top level before any table', () => {
+    const text = writeConfigurationFile();
+    expect(
+      text.split('\n').filter((line, at, all) => /^#[a-z"]/.test(line) && !/^# /.test(all[at - 1] ?? '')),
+    ).toEqual([]);
+    expect(settings.filter(({ field }) => !field.description)).toEqual([]);
+    const [top = ''] = text.split('\n#[');
+    expect(top.match(/^#\w+ = /gm)).toHaveLength(settings.filter(({ path }) => path.length === 1).length);
+  });
+
+  it.each(['before', 'after'])('takes the tables of the documentation %s what it uncomments', (place) => {
+    const pasted = '[generation.image]\nengine = "upstream"\n[prices]\nimage.relight = 3\n';
+    const text = writeConfigurationFile().replace('#[limits]', '[limits]').replace('#bulkPairs', 'bulkPairs');
+    const whole = place === 'before' ? `${pasted}${text}` : `${text}${pasted}`;
+    expect(parse(whole)).toEqual({
+      generation: { image: { engine: 'upstream' } },
+      prices: { image: { relight: 3 } },
+      limits: { bulkPairs: 1000 },
+    });
   });
 
   it('changes nothing if all defaults that apply without a vendor or another registry are uncommented', async () => {
@@ -62,10 +89,10 @@ describe('the file of serve init', () => {
   });
 
   it('has an example with a valid value for each setting that is not set', async () => {
-    const checks = lines.map(async ({ line, isExample }, at) => {
+    const checks = lines.map(async ({ line, isExample }) => {
       // Workflows and recordings are files.
       if (!isExample || /^generation\.(?:\w+\.workflows|replay) /.test(line)) return [];
-      const name = (settings[at] as (typeof settings)[number]).path.join('.');
+      const name = findSetting(line).path.join('.');
       const document = parse(line) as { generation?: Record<string, object> };
       for (const vendor of Object.values(document.generation ?? {}))
         Object.assign(vendor, {
@@ -162,4 +189,9 @@ it('an unknown setting is refused with the nearest one, at any depth', async () 
       'issuers.0.clientid is not a setting (did you mean clientId?)',
     ]),
   );
+  expect(await findProblems({ generation: { port: 7718 }, bulkPairs: 3, models: {} })).toEqual([
+    'generation.port is not a setting (did you mean port, above the first [table]?)',
+    'bulkPairs is not a setting (did you mean limits.bulkPairs?)',
+    'models is not a setting (did you mean generation.video.models?)',
+  ]);
 });

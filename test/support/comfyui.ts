@@ -190,6 +190,8 @@ export async function startComfyUi(options: ComfyUiOptions = {}): Promise<ComfyU
         found ? { [decodeURIComponent(id)]: describeClass(decodeURIComponent(id), found) } : {},
       );
     }
+    if (name === 'GET /system_stats')
+      return send(response, 200, { system: { comfyui_version: version }, devices: [] });
     if (name === 'GET /view') return view(searchParams, response);
     send(response, 404, '404: Not Found');
   }

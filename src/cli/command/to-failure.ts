@@ -190,7 +190,10 @@ function formatPath(path: string, parsed: ParsedCommand): string {
 
 /** Every problem of a configuration, each with the name of its setting. */
 export function toConfigurationFailure(problems: readonly Problem[]): Failure {
-  const details = problems.map(({ path, message }) => ({ path: path.join('.') || 'configuration', message }));
+  const details = problems.map(({ path, about, message }) => ({
+    path: about || path.join('.') || 'configuration',
+    message,
+  }));
   const [first] = details;
   return first && details.length === 1
     ? usage(`The configuration is not valid: ${first.path} ${first.message}.`, undefined, details)

@@ -192,7 +192,7 @@ async function agreeOnPrice(
   const budget = openBudget(context, journal, most, prices);
   const jobs = [...unsent.values()];
   const subject = jobs.length < lines.size ? 'The rest costs' : 'Costs';
-  await confirmPrice(context, jobs, sumPrices(prices, jobs), { subject, most: budget?.left });
+  await confirmPrice(context, jobs, prices, { subject, most: budget?.left });
   return budget;
 }
 

@@ -44,10 +44,11 @@ export async function run(context: Context): Promise<void> {
     );
   const task = await findTask(context, id, starts);
   context.services.use(task.target);
-  const { sent, state, outputs } = await readTask(context, task);
+  const { sent, state, outputs, facts } = await readTask(context, task);
   if (output.mode.json) return output.answer(sent);
   if (task.kind === 'video') return output.answer(toRows(sent as z.infer<typeof VideoCreations>));
-  await output.answer({ generated: outputs, status: state, task_id: task.id });
+  const { err_code, reason } = facts;
+  await output.answer({ generated: outputs, status: state, task_id: task.id, err_code, reason });
 }
 
 /** The operations that may have started the task. */

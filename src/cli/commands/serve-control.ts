@@ -9,6 +9,7 @@ import { regen, say } from '../../contract/schema/message.js';
 import { MAX_GIVEN_BYTES, openFolderFile, readFolderFile } from '../../disk/folder-file.js';
 import { confirmDestruction } from '../command/confirm.js';
 import type { Needs } from '../connect/context.js';
+import { findServiceLog } from '../connect/folders.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { tryLock } from '../connect/start-local.js';
 import { Failure } from '../terminal/failure.js';
@@ -36,6 +37,7 @@ export const view = (): View[] => [
       database: Text.optional(),
       storage: Text.optional(),
       previews: Texts.optional(),
+      engines: z.record(Text, Text).optional(),
       vendor_trouble: Texts.optional(),
       database_bytes: z.int().optional(),
       archive_bytes: z.int().optional(),
@@ -69,7 +71,8 @@ export const view = (): View[] => [
   {
     usage: 'serve logs',
     local: true,
-    summary: 'Print the log of services started in the background',
+    summary: 'Print the log of a service that was started in the background',
+    flags: { ...dataFlag, ...configFlag },
     answer: z.array(z.record(Text, z.unknown())),
   },
 ];
@@ -184,8 +187,9 @@ async function rotateToken(context: Context): Promise<void> {
   await context.output.note(`Replaced ${folder}/owner.token. The old token is no longer accepted.`);
 }
 
-async function printLog({ folders, output }: Needs<'output' | 'folders'>): Promise<void> {
-  const logFile = folders.serviceLog;
+async function printLog(context: Context): Promise<void> {
+  const { folders, output } = context;
+  const logFile = findServiceLog(folders, await readDataFolder(context));
   const isThere = existsSync(logFile);
   if (output.mode.json) {
     const lines = isThere

@@ -1,3 +1,4 @@
+import { findNearest } from '../../wire/nearest.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { toJson } from '../terminal/text.js';
@@ -17,7 +18,11 @@ export async function run({ args, folders, output }: Needs<'args' | 'folders' | 
   const { loadVendorProfiles } = await loadService(folders);
   const vendorProfiles = await loadVendorProfiles();
   const name = args.name as string;
-  if (!Object.hasOwn(vendorProfiles, name))
-    throw usage(`There is no profile of ${name}.`, `Use one of ${Object.keys(vendorProfiles).join(', ')}.`);
+  const names = Object.keys(vendorProfiles);
+  if (!names.includes(name)) {
+    const near = findNearest(name.slice(0, 100), names);
+    const hint = near === undefined ? '' : ` (did you mean ${near}?)`;
+    throw usage(`There is no vendor profile named '${name}'${hint}.`, `Use one of ${names.join(', ')}.`);
+  }
   await output.line(toJson(vendorProfiles[name], 2));
 }

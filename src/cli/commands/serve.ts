@@ -12,14 +12,15 @@ import { PORTS, readNumber, readText } from '../command/command.js';
 import { toConfigurationFailure } from '../command/to-failure.js';
 import { version } from '../command/version.js';
 import type { Needs } from '../connect/context.js';
-import type { Folders } from '../connect/folders.js';
+import { type Folders, findServiceLog } from '../connect/folders.js';
 import { readConfiguration, readDocument, resolvePaths } from '../connect/service-configuration.js';
 import { ensureLocal } from '../connect/start-local.js';
 import { warnOfOtherWriter } from '../connect/store.js';
 import { durationMs } from '../terminal/duration.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { shellWord, toJson } from '../terminal/text.js';
+import type { Output } from '../terminal/output.js';
+import { capitalize, shellWord, toJson } from '../terminal/text.js';
 import { configFlag, dataFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
@@ -76,7 +77,8 @@ export async function run(given: Context): Promise<void> {
   keepServiceCode();
   await output.note(say`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
   if (scenario) await output.note(describeScenario(scenario));
-  for (const note of describeEngines(service)) await output.note(note);
+  const { describeEngines } = await loadService(given.folders);
+  await noteEngines(output, await describeEngines(service.context.configuration, true));
   if (service.metricsUrl !== undefined) await output.note(`Metrics are at ${service.metricsUrl}.`);
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
@@ -141,22 +143,10 @@ function formatOwnerSignIn({ folders }: Needs<'folders'>, { url, context }: Runn
   return regen('auth login', `--profile own --base-url ${url} --with-token < ${shellWord(token)}`);
 }
 
-/** Names the engines, so that previews are not mistaken for the work of a vendor. */
-function describeEngines({ context }: RunningService): string[] {
-  const { image, video, operation, record, replay } = context.configuration.generation;
-  if (replay !== undefined)
-    return [`Images and videos are the recordings in ${replay}; nothing is generated.`];
-  const made = (by: typeof image | typeof video | NonNullable<(typeof operation)['image.relight']>) => {
-    if (by.engine === 'local')
-      return 'previews made on this machine (engine: local-preview), not by a vendor';
-    if (by.engine === 'comfyui') return `made by ComfyUI at ${new URL(by.baseUrl).host}`;
-    return `made by the vendor ${by.vendor === 'regen' ? `at ${new URL(by.baseUrl as string).host}` : by.vendor}`;
-  };
-  const [images, videos] = [made(image), made(video)];
-  const own = Object.entries(operation).map(([name, by]) => `Results of ${name} are ${made(by)}.`);
-  if (record !== undefined) own.push(`Results are recorded in ${record}.`);
-  if (images === videos) return [`Images and videos are ${images}.`, ...own];
-  return [`Images are ${images}.`, `Videos are ${videos}.`, ...own];
+/** Says what makes images and videos, so that previews are not mistaken for the work of a vendor. */
+async function noteEngines(output: Output, engines: Readonly<Record<string, string>>): Promise<void> {
+  for (const [made, by] of Object.entries(engines))
+    await output.note(`${made.includes('.') ? made : capitalize(made)}: ${by}`);
 }
 
 const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');
@@ -222,12 +212,13 @@ async function showConfiguration(
   input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {
-  const { loadScenario, maskPassword, parseConfiguration } = await loadService(folders);
+  const { describeEngines, loadScenario, maskPassword, parseConfiguration } = await loadService(folders);
   const { version: _, ...settings } = await parseConfiguration(input, system.env);
   if (scenario) await loadScenario(scenario, { version, ...settings });
   if (settings.database) settings.database = maskPassword(settings.database);
-  if (flags['print-config']) await output.line(toJson(settings, 2));
-  else await output.note('The configuration is valid.');
+  if (flags['print-config']) return output.line(toJson(settings, 2));
+  await output.note('The configuration is valid.');
+  await noteEngines(output, await describeEngines(settings, true));
 }
 
 async function startHere(
@@ -255,7 +246,7 @@ async function startInBackground(
   scenario: Scenario,
 ): Promise<void> {
   const { system, output, signal, folders, flags, connect } = context;
-  const { parseConfiguration } = await loadService(folders);
+  const { describeEngines, parseConfiguration } = await loadService(folders);
   const configuration = await parseConfiguration(input, system.env);
   // The service runs in another folder.
   const kept = ['--from', system.cwd];
@@ -267,11 +258,13 @@ async function startInBackground(
   if (flags.work === false) kept.push('--no-work');
   const env = [...listKeyVariables(configuration), ...Object.keys(system.env).filter(isServiceVariable)];
   const folder = requireDataFolder(configuration);
-  const start = { folder, logFile: folders.serviceLog, version, flags: kept, env };
+  const start = { folder, logFile: findServiceLog(folders, folder), version, flags: kept, env };
   const { service, started } = await ensureLocal(system, start, connect, signal);
   if (!started)
     await output.note(`The service was already running${scenario ? '; the scenario is not applied' : ''}.`);
   else if (scenario) await output.note(describeScenario(scenario));
+  const engines = started ? await describeEngines(configuration, true) : service.engines;
+  await noteEngines(output, engines ?? {});
   await output.line(service.url);
 }
 

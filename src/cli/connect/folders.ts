@@ -6,6 +6,7 @@ export interface Folders {
   readonly data: string;
   /** The ledger, logs and caches. */
   readonly state: string;
+  /** The log of the embedded service, when it runs in the background. */
   readonly serviceLog: string;
   /** Settings and credentials. */
   readonly config: string;
@@ -25,4 +26,9 @@ export function findFolders({ env, home }: Pick<System, 'env' | 'home'>): Folder
     serviceLog: join(state, 'service.log'),
     config: find(env.XDG_CONFIG_HOME, '.config'),
   };
+}
+
+/** The log of the service of a data folder, when it runs in the background. */
+export function findServiceLog({ data, serviceLog }: Folders, folder: string): string {
+  return folder === data ? serviceLog : join(folder, 'service.log');
 }

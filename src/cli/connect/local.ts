@@ -20,7 +20,7 @@ interface LocalRecord {
   readonly pid: number;
   readonly version: string;
   readonly instance: string;
-  /** The kinds of tasks that it only previews; absent in records of older releases. */
+  /** The kinds of tasks or operations that it only previews; absent in records of older releases. */
   readonly previews?: readonly string[];
   /** Where its data is, if not in the folder. */
   readonly database?: string;
@@ -34,7 +34,9 @@ export interface LocalService extends LocalRecord {
   readonly owner: Credential;
   /** A client with this credential, and with the connection that the service was found with. */
   readonly client: Client;
-  /** The vendors that refuse its account or key, with the reason. */
+  /** What makes its images and videos; absent in answers of older releases. */
+  readonly engines?: Readonly<Record<string, string>>;
+  /** What its vendors and ComfyUI do not do for it, with the reason. */
   readonly vendor_trouble?: readonly string[];
 }
 
@@ -94,7 +96,7 @@ async function connectToRunning(
   owner: Credential,
   connect: Connect,
   limits: Limits,
-): Promise<Pick<LocalService, 'client' | 'vendor_trouble'> | undefined> {
+): Promise<Pick<LocalService, 'client' | 'engines' | 'vendor_trouble'> | undefined> {
   try {
     const client = await connect(url, owner, { socketPath: socket });
     const { status, body } = await client.raw({ path: OWNER_PATH, retries: 0, ...limits });
@@ -102,12 +104,9 @@ async function connectToRunning(
     // undici offers the connection to the next request in the next turn of the event loop.
     await new Promise(setImmediate);
     if (status !== 200 || !isRecord(answer) || answer.instance !== instance) return undefined;
-    // Releases before did not report it.
-    const vendors = Array.isArray(answer.vendors) ? answer.vendors.filter(isRecord) : [];
-    const vendor_trouble = vendors.map(
-      ({ vendor, reason, since }) => `${vendor}: ${reason} (since ${since})`,
-    );
-    return { client, ...(vendor_trouble.length > 0 && { vendor_trouble }) };
+    const vendor_trouble = listTroubles(answer);
+    const engines = isRecord(answer.engines) && (answer.engines as Record<string, string>);
+    return { client, ...(engines && { engines }), ...(vendor_trouble.length > 0 && { vendor_trouble }) };
   } catch (error) {
     if (error instanceof NetworkError && error.code === 'timeout') {
       throw new Failure(`The embedded service (process ${pid}) is running but does not answer.`, {
@@ -123,7 +122,15 @@ async function connectToRunning(
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-const OWNER_PATH = '/.well-known/regen-owner';
+/** Says to the owner of a service how it is. */
+export const OWNER_PATH = '/.well-known/regen-owner';
+
+/** Lists in words what the vendors and ComfyUI of a service do not do for it. */
+export function listTroubles({ vendors }: Readonly<Record<string, unknown>>): string[] {
+  return (Array.isArray(vendors) ? vendors.filter(isRecord) : []).map(
+    ({ vendor, reason, since }) => `${vendor}: ${reason} (since ${since})`,
+  );
+}
 
 /**
  * Tells a running service to replace a secret.

@@ -4,6 +4,7 @@ import { namingNames } from '../../contract/naming/load-naming.js';
 import { say } from '../../contract/schema/message.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { readGivenFile, UnfitFileError } from '../../disk/folder-file.js';
+import { describeTomlError } from '../../pack/toml-error.js';
 import { usage } from '../terminal/failure.js';
 
 const NAMINGS: readonly string[] = namingNames;
@@ -24,10 +25,10 @@ export async function locateProblems(problems: readonly Problem[], path: string)
   const text = path.endsWith('.toml') ? await readFileText(path) : '';
   const { createLineFinder } = await import('./toml-lines.js');
   const findLine = await createLineFinder(text);
-  return problems.map(({ path: setting, message }) => {
-    const line = findLine(setting);
+  return problems.map(({ message, ...problem }) => {
+    const line = findLine(problem.path);
     return {
-      path: setting,
+      ...problem,
       message: line ? say`${message} (${basename(path)}, line ${String(line)})` : message,
     };
   });
@@ -98,6 +99,7 @@ async function parseToml(path: string, text: string): Promise<unknown> {
     return parse(text);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    throw usage(`${path} is not valid TOML: line ${error.line}, column ${error.column}.`);
+    const reason = describeTomlError(error, text);
+    throw usage(`${path} is not valid TOML: line ${error.line}, column ${error.column}: ${reason}.`);
   }
 }

@@ -1,5 +1,14 @@
 import { spawn } from 'node:child_process';
-import { closeSync, type FSWatcher, fstatSync, mkdirSync, openSync, readFileSync, watch } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  type FSWatcher,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  watch,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseJson } from '../../contract/json.js';
@@ -51,6 +60,7 @@ export async function ensureLocal(
         // While it starts, and not when it is ready.
         await import('../../wire/undici.js');
         const service = await waitUntilReady(start, child, connect, deadline, system.now, signal);
+        logStart(system, start, service);
         return { service, started: true };
       } finally {
         lock.release();
@@ -59,6 +69,17 @@ export async function ensureLocal(
     if (system.now() > deadline) throw toStartFailure(start);
     await pause(POLL_MS, undefined, { signal });
   }
+}
+
+/** Notes a start in the log, where errors alone would not say which run they are of. */
+function logStart(
+  { now }: System,
+  { logFile, folder }: ServiceStart,
+  { url, pid, version }: LocalService,
+): void {
+  const at = new Date(now()).toISOString();
+  const line = { at, level: 'info', message: 'Started in the background.', url, pid, version, data: folder };
+  appendFileSync(logFile, `${JSON.stringify(line)}\n`);
 }
 
 /** Takes a lock; undefined if another process has it. */
@@ -136,7 +157,7 @@ function spawnService(system: System, start: ServiceStart): Child {
   const { size } = fstatSync(log);
   const child = spawn(node, [entry, 'serve', '--json', '--data', start.folder, ...start.flags], {
     detached: true,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', 'ignore', log],
     env: scrubEnvironment(system, start.env),
     cwd: system.home,
     windowsHide: true,

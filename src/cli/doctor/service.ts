@@ -4,7 +4,7 @@ import { regen, say } from '../../contract/schema/message.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
-import { findLocal } from '../connect/local.js';
+import { findLocal, listTroubles, OWNER_PATH } from '../connect/local.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/settings.js';
 import { describeExpiry } from '../connect/token-expiry.js';
@@ -32,7 +32,11 @@ export async function checkService(
   try {
     const { date, finding } = await checkAnswers(service, target.name, target.source);
     const clock = checkClock(date, (asked + system.now()) / 2);
-    return { url: service.url, findings: [finding, clock, await checkCredential(context, service)] };
+    const engines = finding.status === 'ok' ? await checkEngines(service) : [];
+    return {
+      url: service.url,
+      findings: [finding, ...engines, clock, await checkCredential(context, service)],
+    };
   } catch (error) {
     const { message } = toFailure(error);
     const advice =
@@ -71,7 +75,7 @@ async function checkAnswers(
   name: string,
   source: string,
 ): Promise<{ date: string | undefined; finding: Finding }> {
-  const get = (path: string) => client.raw({ path, retries: 0, timeoutMs: REQUEST_TIMEOUT_MS });
+  const get = createGet(client);
   const ready = await get('/ready');
   const text = await readAll(ready.body);
   const label = `${name === url ? '' : `${name}: `}${url}${source === 'default' ? '' : ` (from ${source})`}`;
@@ -94,6 +98,17 @@ async function checkAnswers(
 }
 
 type Get = (path: string) => ReturnType<Reached['client']['raw']>;
+
+function createGet(client: Reached['client']): Get {
+  return (path) => client.raw({ path, retries: 0, timeoutMs: REQUEST_TIMEOUT_MS });
+}
+
+/** What the vendors and ComfyUI of the service do not do, which it says to its owner only. */
+async function checkEngines({ client, credential }: Reached): Promise<Finding[]> {
+  const troubles = credential ? listTroubles(await readJson(createGet(client), OWNER_PATH)) : [];
+  const advice = say`Tasks wait for it. Check its address and account in the configuration of the service; \`${regen('serve logs')}\` has more.`;
+  return troubles.map((trouble) => warn('engines', trouble, advice));
+}
 
 /** A service without our extensions is recognised by its list of nodes. */
 async function isRegistry(get: Get): Promise<boolean> {

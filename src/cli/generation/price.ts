@@ -20,7 +20,8 @@ export type PricedJob = Pick<Job, 'operation' | 'body'>;
  */
 export async function checkPrice(context: PriceContext, jobs: readonly PricedJob[]): Promise<void> {
   const most = readNumber(context.flags, 'max-credits');
-  const price = sumPrices(await readPrices(context), jobs);
+  const prices = await readPrices(context);
+  const price = sumPrices(prices, jobs);
   if (most !== undefined && price === undefined)
     throw createUnknownPriceFailure(`${context.services.target.name} does not publish this price`);
   if (most !== undefined && price !== undefined && price > most) {
@@ -32,7 +33,7 @@ export async function checkPrice(context: PriceContext, jobs: readonly PricedJob
       },
     );
   }
-  await confirmPrice(context, jobs, price);
+  await confirmPrice(context, jobs, prices);
 }
 
 /**
@@ -43,22 +44,24 @@ export async function checkPrice(context: PriceContext, jobs: readonly PricedJob
 export async function confirmPrice(
   context: PriceContext,
   jobs: readonly PricedJob[],
-  price: number | undefined,
+  prices: Prices | undefined,
   { subject = 'Costs', most = Number.POSITIVE_INFINITY } = {},
 ): Promise<void> {
-  if (price === undefined) return reportUnknownPrice(context, jobs);
+  const price = sumPrices(prices, jobs);
+  if (prices === undefined || price === undefined) return reportUnknownPrice(context, jobs);
   // Decided: a price of 0 is not reported.
-  const isPreview = await makesPreviews(context, jobs);
+  const isPreview = jobs.some(({ operation }) => isPreviewed(operation, prices.previews));
+  const isHere = context.services.target.baseUrl === undefined;
+  const [these, noun] = jobs.length > 1 ? ['These are', 'previews'] : ['This is', 'a preview'];
   if (price > 0) {
     const inTotal = jobs.length > 1 ? ' in total' : '';
-    const billed = isPreview
-      ? ` for ${jobs.length > 1 ? 'previews' : 'a preview'} made on this machine; nothing is billed`
-      : '';
+    const made = isHere ? ' made on this machine; nothing is billed' : ', not made by a vendor';
+    const what = isPreview ? ` for ${noun}${made}` : '';
     const limit = price > most ? ` --max-credits leaves ${most}, so not all jobs are sent.` : '';
-    await context.output.note(`${subject} ${formatCount(price, 'credit')}${inTotal}${billed}.${limit}`);
+    await context.output.note(`${subject} ${formatCount(price, 'credit')}${inTotal}${what}.${limit}`);
   } else if (isPreview) {
-    const those = jobs.length > 1 ? 'These are previews' : 'This is a preview';
-    await context.output.note(`${those} made on this machine, not by a vendor.`);
+    const made = isHere ? ' made on this machine, not by a vendor' : ', not made by a vendor';
+    await context.output.note(`${these} ${noun}${made}.`);
   }
   const spent = Math.min(price, most);
   const isBelowLimit = spent <= Number(context.settings.get('confirm_credits')?.value);
@@ -71,9 +74,9 @@ export async function confirmPrice(
     );
 }
 
-async function makesPreviews({ services }: Needs<'services'>, jobs: readonly PricedJob[]): Promise<boolean> {
-  const { local } = await services.reach();
-  return jobs.some(({ operation }) => local?.previews?.includes(getTaskFacts(operation).kind));
+/** @param previews kinds of tasks and operations */
+function isPreviewed(operation: string, previews: readonly string[] = []): boolean {
+  return previews.some((name) => operation === name || operation.startsWith(`${name}.`));
 }
 
 /** The prices of the service; `undefined` if it has none, or has them in an unknown form. */

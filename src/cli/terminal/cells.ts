@@ -1,4 +1,5 @@
 import { shortenStatus } from '../../contract/status-names.js';
+import { formatBytes } from '../../wire/format-bytes.js';
 import { formatCell, listFields, readField } from './rows.js';
 import { capitalize, oneLine } from './text.js';
 
@@ -12,6 +13,7 @@ export interface Cell {
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+const BYTES_FIELD = /(?:^|\.|_)bytes$/;
 const STATE_FIELD = /(?:^|\.|_)(?:status|state|verdict|severity|kind)$/;
 
 const TONES: Readonly<Record<Tone, readonly string[]>> = {
@@ -24,7 +26,7 @@ const TONES: Readonly<Record<Tone, readonly string[]>> = {
 export function presentCell(field: string, value: unknown, now: number): Cell {
   const text = oneLine(formatValue(value));
   if (TIME.test(text)) return { text: formatAge(Date.parse(text), now) };
-  return presentState(field, chooseWord(field, text));
+  return presentWord(field, text);
 }
 
 /** What cards call fields that their own words do not explain. */
@@ -45,13 +47,20 @@ const LABELS: Readonly<Record<string, string>> = {
     deprecation_message: 'Deprecation',
     err_code: 'Error',
   },
+  ...{
+    engines: 'Engine of',
+    vendor_trouble: 'Trouble',
+    archive_bytes: 'Archives',
+    task_bytes: 'Tasks',
+    bytes: 'Size',
+  },
   ...{ is_rec: 'Extra for --is-rec', off_peak: 'Off-peak, share of the price' },
   video_per_second: 'Credits per second',
 };
 
 /** Names a field of one object for people: `Created`, `Latest version`, `Budget left`. */
 export function formatLabel(path: string): string {
-  const parts = path.split('.').map((name) => LABELS[name] ?? splitWords(name).replace(/ at$/, ''));
+  const parts = path.split('.').map((name) => LABELS[name] ?? splitWords(name).replace(/ (?:at|bytes)$/, ''));
   const [first = '', ...rest] = parts;
   return oneLine([capitalize(first), ...rest.map(keepAcronym)].join(' '));
 }
@@ -62,7 +71,7 @@ function keepAcronym(label: string): string {
 
 /** Formats a field of a single object, with the whole time. */
 export function presentField(field: string, text: string, now: number): Cell {
-  if (!TIME.test(text)) return presentState(field, chooseWord(field, text));
+  if (!TIME.test(text)) return presentWord(field, text);
   const at = new Date(text).toISOString();
   return { text: `${at.slice(0, 10)} ${at.slice(11, 19)} UTC, ${formatAge(Date.parse(text), now)}` };
 }
@@ -74,7 +83,9 @@ const WORDS: Readonly<Record<string, string>> = {
 
 const chooseWord = (field: string, text: string) => WORDS[`${field} ${text}`] ?? WORDS[text] ?? text;
 
-function presentState(field: string, text: string): Cell {
+function presentWord(field: string, given: string): Cell {
+  if (BYTES_FIELD.test(field) && /^\d+$/.test(given)) return { text: formatBytes(Number(given)) };
+  const text = chooseWord(field, given);
   const word = shortenStatus(text);
   const short = word ?? text;
   return { text: short, tone: word || STATE_FIELD.test(field) ? findTone(short) : undefined };

@@ -44,6 +44,8 @@ export const LedgerEntry = z.object({
   saved: Texts.optional(),
   credits: z.number().optional(),
   seed: z.number().optional(),
+  err_code: Text.optional(),
+  reason: Text.optional(),
   output: Text.optional(),
   closed: z.literal(true).optional(),
   batch: z.literal(true).optional(),

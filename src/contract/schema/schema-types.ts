@@ -9,6 +9,8 @@ export interface JsonSchema {
 export interface Problem {
   readonly path: readonly (string | number)[];
   readonly message: Text;
+  /** What the sentence is about, if that is not the path itself: a file that the value names. */
+  readonly about?: string;
   /** Set if another value alone would solve it: its type, range or choice is wrong. */
   readonly isOfValue?: true;
 }

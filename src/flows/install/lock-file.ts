@@ -7,6 +7,7 @@ import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
 import { readFolderFile, UnfitFileError } from '../../disk/folder-file.js';
 import { withLock } from '../../disk/lock.js';
 import { replaceFolderFile } from '../../disk/private-file.js';
+import { describeTomlError } from '../../pack/toml-error.js';
 import { FlowError } from '../flow-error.js';
 
 export const LOCK_FILE_NAME = 'regen.lock';
@@ -66,7 +67,7 @@ function parseToml(path: string, text: string): Record<string, unknown> {
     return parse(text);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    throw toLockError(path, `is not valid TOML in line ${error.line}`);
+    throw toLockError(path, `is not valid TOML in line ${error.line}: ${describeTomlError(error, text)}`);
   }
 }
 

@@ -29,6 +29,9 @@ export interface Entry {
   /** As reported by the service. */
   readonly credits?: number;
   readonly seed?: number;
+  /** Why it failed, as the service says. */
+  readonly err_code?: string | undefined;
+  readonly reason?: string | undefined;
   /** The process that is working on it; absent in entries of older releases. */
   readonly owner?: ProcessIdentity;
   /** Where to save its results: absolute, still with {ext}. Absent if the path depends on the task id. */

@@ -23,6 +23,9 @@ export interface TaskState {
 export interface TaskFigures {
   readonly credits?: number;
   readonly seed?: number;
+  /** Why it failed: a code, and a sentence. */
+  readonly err_code?: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 /** Reads the id and state of a task from the response to its start or to a poll. */
@@ -44,10 +47,15 @@ type VideoAnswer = Pick<z.infer<typeof VideoTask>, 'state'> &
   Partial<z.infer<typeof VideoTask>> &
   Partial<z.infer<typeof VideoCreations>>;
 
-// The contract has no such fields for image tasks, but some services send them.
+// The contract has no credits and seed of image tasks, but some services send them.
 function readFigures(task: object): TaskFigures {
-  const { credits, seed } = task as TaskFigures;
-  return { ...(credits !== undefined && { credits }), ...(seed !== undefined && { seed }) };
+  const { credits, seed, err_code, reason } = task as TaskFigures;
+  return {
+    ...(credits !== undefined && { credits }),
+    ...(seed !== undefined && { seed }),
+    ...(err_code && { err_code }),
+    ...(reason && { reason }),
+  };
 }
 
 /** The states in the words of a person, with those of services, which differ for images and videos. */

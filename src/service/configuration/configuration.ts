@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { checkValue, UNKNOWN_FIELD } from '../../contract/schema/check.js';
-import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
+import { checkValue } from '../../contract/schema/check.js';
+import { describeFields } from '../../contract/schema/fields.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
 import { MAX_TIMER_MS } from '../../wire/backoff.js';
-import { findNearest } from '../../wire/nearest.js';
 import { ServerUrl } from '../network/secure-url.js';
 import { checkEngines, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
@@ -13,6 +12,7 @@ import { JOB_KINDS } from './job-kinds.js';
 import { LimitSettings } from './limit-settings.js';
 import { LOG_LEVELS, type LogLevel } from './log.js';
 import { measure } from './measure.js';
+import { nameNearest } from './nearest-setting.js';
 import { PriceTable } from './price-table.js';
 import { completeIssuer, PublishIssuerSettings } from './publish-issuer.js';
 import { RetentionSettings } from './retention-settings.js';
@@ -233,22 +233,6 @@ export function getLogLevel(configuration: Configuration): LogLevel {
   return configuration.logLevel ?? (isExposed(configuration) ? 'info' : 'warn');
 }
 
-/** Adds the setting that an unknown one probably means. */
-function nameNearest(problem: Problem): Problem {
-  if (problem.message !== UNKNOWN_FIELD) return problem;
-  const path = problem.path.map(String);
-  let fields: Readonly<Record<string, FieldDescription>> = describeFields(Configuration);
-  for (const name of path.slice(0, -1)) {
-    const { fields: own, items } = fields[name] ?? {};
-    // An index leads to the same fields as its list.
-    if (!/^\d+$/.test(name)) fields = own ?? items?.fields ?? {};
-  }
-  const name = path.at(-1) as string;
-  // One of another engine is not a misspelling.
-  const near = name in fields ? undefined : findNearest(name, Object.keys(fields));
-  return { path, message: `is not a setting${near ? ` (did you mean ${near}?)` : ''}` };
-}
-
 /** A CI job may ask for a token with any audience, so that it could sign in. */
 function checkPublishIssuers({ issuers, publish }: Configuration): Problem[] {
   const named = publish.issuers.map((settings) => completeIssuer(settings));
@@ -274,7 +258,10 @@ export async function parseConfiguration(
   env: Environment,
 ): Promise<Configuration> {
   const checked = checkValue(Configuration, input);
-  if (!checked.ok) throw new InvalidConfiguration(checked.problems.map(nameNearest));
+  if (!checked.ok) {
+    const fields = describeFields(Configuration);
+    throw new InvalidConfiguration(checked.problems.map((problem) => nameNearest(problem, fields)));
+  }
   const { generation, metrics } = checked.value;
   const isAlone = checked.value.database === undefined;
   const problems = [

@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { getTaskFacts, listTaskOperations, type TaskOperation } from '../../contract/index.js';
+import { isRecord } from '../../contract/json.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { positiveInt } from '../../contract/schema/values.js';
+import { findNearest } from '../../wire/nearest.js';
 import { EngineUrl } from '../network/secure-url.js';
 import { measure } from './measure.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
@@ -111,7 +113,7 @@ export async function checkEngines(generation: GenerationSettings, env: Environm
   if (record !== undefined && replay !== undefined)
     return [{ path, message: 'cannot be combined with generation.record' }];
   if (replay !== undefined && !statSync(replay, { throwIfNoEntry: false })?.isDirectory())
-    return [{ path, message: `must be a folder of recordings; ${replay} is none` }];
+    return [{ path, about: replay, message: 'is not a folder of recordings' }];
   const kinds = (['image', 'video'] as const).map((kind) => {
     const settings: EngineSettings = generation[kind];
     const operations = listTaskOperations(kind).filter((name) => !generation.operation[name]);
@@ -138,7 +140,7 @@ async function checkEngine(
   if (settings.engine === 'comfyui') {
     const { loadWorkflows } = await import('./workflows.js');
     const { problems } = loadWorkflows(settings.workflows, operations);
-    return problems.map(({ path, message }) => ({ path: ['workflows', ...path], message }));
+    return problems.map((problem) => ({ ...problem, path: ['workflows', ...problem.path] }));
   }
   return [
     ...(await checkProfile(settings, operations)),
@@ -153,7 +155,7 @@ async function checkProfile(
   const { loadVendorProfile } = await import('./vendor-profile.js');
   const loaded = loadVendorProfile(vendor);
   if ('problems' in loaded)
-    return loaded.problems.map(({ path, message }) => ({ path: ['vendor', ...path], message }));
+    return loaded.problems.map((problem) => ({ ...problem, path: ['vendor', ...problem.path] }));
   const { operations, baseUrl: standard } = loaded.profile;
   const names = Object.keys(operations);
   const problem = (path: string, message: string) => [{ path: [path], message }];
@@ -179,8 +181,26 @@ const LocalVideo = z.strictObject({
   atOnce: positiveInt(2, VIDEOS_AT_ONCE),
 });
 
-const describeUnionError = (issue: { readonly code?: string | undefined }) =>
-  issue.code === 'invalid_union' ? "must have the engine 'local', 'upstream' or 'comfyui'" : undefined;
+const ENGINES = ['local', 'upstream', 'comfyui'];
+
+/** Explains an engine that is missing or does not exist, with the one that the other settings are for. */
+function describeUnionError({
+  code,
+  input,
+}: {
+  readonly code?: string | undefined;
+  readonly input?: unknown;
+}) {
+  if (code !== 'invalid_union') return undefined;
+  const { engine, vendor, key, workflows } = isRecord(input) ? input : {};
+  const name = String(engine).slice(0, 100);
+  if (vendorNames.some((known) => known === engine)) return `must be "upstream", with vendor = "${name}"`;
+  const near = findNearest(name, ENGINES);
+  if (engine !== undefined) return `must be local, upstream or comfyui${near ? ` (did you mean ${near}?)` : ''}`;
+  if (workflows !== undefined) return 'is missing; for ComfyUI: engine = "comfyui"';
+  if (vendor ?? key) return 'is missing; for a vendor: engine = "upstream"';
+  return 'is missing: "upstream" for a vendor, "comfyui" or "local"';
+}
 
 /** What generates images and videos: this machine, a vendor, or ComfyUI. */
 export const GenerationSettings = z.strictObject({

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { Resolution, VideoModel } from '../../contract/video-models.js';
 
-const priceField = (standard = 0) => z.number().min(0).max(1_000_000).default(standard);
-const wholePriceField = () => z.int().min(0).max(1_000_000).default(0);
+const priceField = (standard: number, description: string) =>
+  z.number().min(0).max(1_000_000).default(standard).describe(description);
+const imagePrice = (noun: string) =>
+  z.int().min(0).max(1_000_000).default(0).describe(`Credits for one task: ${noun}`);
 
 // Decided: default credits per second, by model and resolution.
 const STANDARD_PRICES = {
@@ -15,14 +17,20 @@ const STANDARD_PRICES = {
   'vv2.0': { '360p': 1, '720p': 3, '1080p': 6 },
 } satisfies Record<VideoModel, Partial<Record<Resolution, number>>>;
 
-function toModelPrices(prices: Readonly<Record<string, number>>) {
-  const fields = Object.entries(prices).map(([resolution, credits]) => [resolution, priceField(credits)]);
+function toModelPrices(model: string, prices: Readonly<Record<string, number>>) {
+  const fields = Object.entries(prices).map(([resolution, credits]) => [
+    resolution,
+    priceField(credits, `Credits per second of a video of ${model} in ${resolution}`),
+  ]);
   return z
     .strictObject(Object.fromEntries(fields) as Record<string, ReturnType<typeof priceField>>)
     .prefault({});
 }
 
-const modelFields = Object.entries(STANDARD_PRICES).map(([model, prices]) => [model, toModelPrices(prices)]);
+const modelFields = Object.entries(STANDARD_PRICES).map(([model, prices]) => [
+  model,
+  toModelPrices(model, prices),
+]);
 
 /** The prices of tasks in credits, as `video.prices` answers them. */
 export const PriceTable = z.strictObject({
@@ -32,13 +40,18 @@ export const PriceTable = z.strictObject({
   // Decided: images cost 0 unless configured.
   image: z
     .strictObject({
-      relight: wholePriceField(),
-      styleTransfer: wholePriceField(),
-      skinEnhancer: wholePriceField(),
-      upscaler: wholePriceField(),
+      relight: imagePrice('relight'),
+      styleTransfer: imagePrice('style transfer'),
+      skinEnhancer: imagePrice('skin enhancement'),
+      upscaler: imagePrice('upscaling'),
     })
     .prefault({}),
-  is_rec: priceField(10),
+  is_rec: priceField(10, 'Credits that the recommended prompt of a video adds'),
   // Decided: half the price.
-  off_peak: z.number().min(0).max(1).default(0.5),
+  off_peak: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe('Share of the price that an off-peak video costs, from 0 to 1; the result is rounded up'),
 });

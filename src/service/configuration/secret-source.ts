@@ -12,21 +12,32 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * @param variable a variable that may hold it
  */
 export function createSecretSource(what: string, variable: string) {
+  const form = `{ env = "${variable}" } or { file = "/path" }`;
   return z
-    .strictObject({
-      env: z
-        .string()
-        .min(1)
-        .optional()
-        .meta({ examples: [variable] })
-        .describe(`The environment variable with ${what}`),
-      file: z
-        .string()
-        .refine(isAbsolute, { error: 'must be an absolute path' })
-        .optional()
-        .meta({ examples: [`/run/secrets/${variable.toLowerCase()}`] })
-        .describe(`The file with ${what}, as an absolute path`),
-    })
+    .strictObject(
+      {
+        env: z
+          .string()
+          .min(1)
+          .optional()
+          .meta({ examples: [variable] })
+          .describe(`The environment variable with ${what}`),
+        file: z
+          .string()
+          .refine(isAbsolute, { error: 'must be an absolute path' })
+          .optional()
+          .meta({ examples: [`/run/secrets/${variable.toLowerCase()}`] })
+          .describe(`The file with ${what}, as an absolute path`),
+      },
+      {
+        error: ({ code, input }) =>
+          code !== 'invalid_type'
+            ? undefined
+            : input === undefined
+              ? `is required: ${form}`
+              : `must be ${form}; never the secret itself`,
+      },
+    )
     .refine(({ env, file }) => (env === undefined) !== (file === undefined), {
       error: 'must name either an environment variable (env) or a file',
     });

@@ -2,7 +2,7 @@ import type { Problem } from '../../contract/schema/schema-types.js';
 
 /** The content of `service.json` in the data folder of a running service. */
 export interface ServiceFile {
-  /** The kinds of tasks whose results are previews made on this machine. */
+  /** The kinds of tasks or operations whose results are previews made on this machine. */
   readonly previews?: readonly string[];
   readonly url: string;
   /** A Unix socket or named pipe that reaches the same service. */
@@ -16,18 +16,27 @@ export interface ServiceFile {
   readonly storage?: string;
 }
 
+/** The key of a setting as TOML writes it. */
+export function formatPath(path: Problem['path']): string {
+  return path.map((key) => (/^[\w-]+$/.test(String(key)) ? key : JSON.stringify(key))).join('.');
+}
+
 /** The configuration is invalid; `problems` lists everything that is wrong. */
 export class InvalidConfiguration extends Error {
   override readonly name = 'InvalidConfiguration';
   readonly code = 'invalid_configuration';
 
-  constructor(readonly problems: readonly Problem[]) {
-    const sentences = problems.map(({ path, message }) => `${path.join('.') || 'configuration'} ${message}`);
+  readonly problems: readonly Problem[];
+
+  constructor(given: readonly Problem[]) {
+    const problems = given.map((one) => ({ ...one, about: one.about ?? formatPath(one.path) }));
+    const sentences = problems.map(({ about, message }) => `${about || 'configuration'} ${message}`);
     super(
       sentences.length === 1
         ? `The configuration is not valid: ${sentences[0]}.`
         : `The configuration is not valid:\n${sentences.map((sentence) => `- ${sentence}`).join('\n')}`,
     );
+    this.problems = problems;
   }
 }
 

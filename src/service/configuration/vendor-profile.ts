@@ -5,7 +5,9 @@ import { getOperation, listTaskOperations } from '../../contract/index.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { checkValue } from '../../contract/schema/check.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
+import { findNearest } from '../../wire/nearest.js';
 import { SecureUrl } from '../network/secure-url.js';
+import { formatPath } from './start-errors.js';
 import { vendorNames } from './vendor-names.js';
 import comfyMagnific from './vendors/comfy-magnific.json' with { type: 'json' };
 import comfyVidu from './vendors/comfy-vidu.json' with { type: 'json' };
@@ -218,7 +220,12 @@ export function loadVendorProfile(name: string): Loaded {
       ? value
       : checked?.ok
         ? { profile: checked.value }
-        : { problems: checked?.problems ?? [] };
+        : {
+            problems: (checked?.problems ?? []).map((one) => ({
+              ...one,
+              about: `${name}, ${formatPath(one.path)}`,
+            })),
+          };
   if (!name.includes('/')) loaded.set(name, result);
   return result;
 }
@@ -227,15 +234,22 @@ function readProfile(
   name: string,
   seen: Set<string>,
 ): { readonly json: unknown } | { readonly problems: readonly Problem[] } {
-  const fail = (message: string) => ({ problems: [{ path: [], message }] });
+  const fail = (message: string, about?: string) => ({
+    problems: [{ path: [], message, ...(about !== undefined && { about }) }],
+  });
   if (seen.has(name)) return fail(`extends itself through ${name}`);
+  const isNamed = seen.size === 0;
   seen.add(name);
   const [, standard] = Object.entries(vendorProfiles).find(([known]) => known === name) ?? [];
   const own = name.includes('/') ? readFile(name) : standard;
-  if (own === undefined)
+  if (typeof own === 'string') return fail(own, name);
+  if (own === undefined) {
+    const near = findNearest(name.slice(0, 100), vendorNames);
+    const must = isNamed ? 'must be' : `extends ${name}, which is not`;
     return fail(
-      `${name} is not one of ${vendorNames.join(', ')}, and not the path of a JSON file, such as ./mine.json`,
+      `${must} one of ${vendorNames.join(', ')}, or the path of a JSON file, such as ./mine.json${near ? ` (did you mean ${near}?)` : ''}`,
     );
+  }
   if (!isRecord(own) || typeof own.extends !== 'string') return { json: own };
   const { extends: base, ...fields } = own;
   const inherited = readProfile(
@@ -248,11 +262,11 @@ function readProfile(
   return { json: Object.fromEntries(given.filter(([, value]) => value !== null)) };
 }
 
-/** @returns undefined if there is no such file, or it is not JSON */
+/** @returns the content of a JSON file; a text says why there is none */
 function readFile(path: string): unknown {
   try {
-    return parseJson(readFileSync(path, 'utf8'));
-  } catch {
-    return undefined;
+    return parseJson(readFileSync(path, 'utf8')) ?? 'is not valid JSON';
+  } catch (error) {
+    return `cannot be read (${(error as NodeJS.ErrnoException).code})`;
   }
 }

@@ -46,9 +46,13 @@ interface LoadedWorkflows {
 /** Loads the workflows of operations from a folder with a file for each, such as `image.upscaler.json`. */
 export function loadWorkflows(folder: string, operations: readonly TaskOperation[]): LoadedWorkflows {
   const workflows = new Map<TaskOperation, Workflow>();
-  const fail = (message: string, path: readonly string[] = []): Problem => ({ path, message });
+  const fail = (message: Problem['message'], about = folder, path: readonly string[] = []) => ({
+    path,
+    about,
+    message,
+  });
   const names = listFiles(folder);
-  if (!names) return { workflows, problems: [fail(`is ${folder}, which is not a folder that can be read`)] };
+  if (!names) return { workflows, problems: [fail('is not a folder that can be read')] };
   const problems: Problem[] = [];
   const known: readonly string[] = listTaskOperations();
   for (const file of names.filter((name) => name.endsWith('.json'))) {
@@ -57,17 +61,19 @@ export function loadWorkflows(folder: string, operations: readonly TaskOperation
       const nearest = findNearest(operation.slice(0, 100), known);
       const hint =
         nearest === undefined ? `; they are ${known.join(', ')}` : ` (did you mean ${nearest}.json?)`;
-      problems.push(fail(`is not named after an operation${hint}`, [file]));
+      problems.push(fail(`is not named after an operation${hint}`, join(folder, file), [file]));
     } else if (operations.includes(operation)) {
       const read = readWorkflow(join(folder, file), operation);
       workflows.set(operation, read.workflow);
-      problems.push(...read.problems.map(({ path, message }) => ({ path: [file, ...path], message })));
+      problems.push(
+        ...read.problems.map(({ path, message }) =>
+          fail(message, [join(folder, file), ...path].join(', '), [file]),
+        ),
+      );
     }
   }
   if (workflows.size === 0 && problems.length === 0)
-    problems.push(
-      fail(`is ${folder}, which has none of ${operations.map((name) => `${name}.json`).join(', ')}`),
-    );
+    problems.push(fail(`has none of ${operations.map((name) => `${name}.json`).join(', ')}`));
   return { workflows, problems };
 }
 
@@ -97,21 +103,19 @@ function readWorkflow(
   const problems: Problem[] = [];
   for (const [node, { inputs }] of Object.entries(read.graph)) {
     for (const [input, value] of Object.entries(inputs)) {
+      const place = [`node ${node}`, `input ${input}`];
       const source = findSource(value);
       if (source !== undefined && !Object.hasOwn(read.graph, source))
-        problems.push({
-          path: [node, input],
-          message: `links to node ${source}, which the workflow does not have`,
-        });
+        problems.push({ path: place, message: `links to node ${source}, which the workflow does not have` });
       for (const text of listTexts(value)) {
         for (const [whole, ...parts] of text.matchAll(PLACEHOLDER)) {
           const found = parsePlaceholder(parts, fields);
           if (typeof found === 'object') placeholders.set(whole, found);
-          else problems.push({ path: [node, input], message: `has ${whole}, ${found}` });
+          else problems.push({ path: place, message: `has ${whole}, ${found}` });
         }
         const [other] = /\{\{[^{}]{0,60}\}{0,2}/.exec(text.replace(PLACEHOLDER, '')) ?? [];
         if (other !== undefined)
-          problems.push({ path: [node, input], message: `has ${other}, ${NO_PLACEHOLDER}` });
+          problems.push({ path: place, message: `has ${other}, ${NO_PLACEHOLDER}` });
       }
     }
   }
@@ -134,7 +138,9 @@ function readGraph(path: string): { readonly graph: Graph } | { readonly problem
   if (value === undefined) return fail('is not valid JSON');
   if (z.object({ nodes: z.array(z.unknown()) }).safeParse(value).success) return fail(AS_SAVED);
   const checked = checkValue(Graph, value);
-  return checked.ok ? { graph: checked.value } : { problems: checked.problems };
+  if (checked.ok) return { graph: checked.value };
+  const name = ([node, ...rest]: Problem['path']) => [`node ${node}`, ...rest];
+  return { problems: checked.problems.map(({ path, message }) => ({ path: name(path), message })) };
 }
 
 /** Finds the node that the value of an input links to. */

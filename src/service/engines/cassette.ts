@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync, mkdirSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { getTaskFacts } from '../../contract/index.js';
+import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import { parseJson } from '../../contract/json.js';
 import { readFileType } from '../../disk/file-type.js';
 import { openFolderFile, readFolderFile } from '../../disk/folder-file.js';
@@ -26,6 +26,9 @@ const Cassette = z.object({
 });
 
 type Cassette = z.output<typeof Cassette>;
+
+/** What a recording is of, for people and to compare it. */
+const Request = z.object({ operation: z.string(), request: z.record(z.string(), z.unknown()) });
 
 const MAX_CASSETTE_BYTES = 1024 ** 2;
 
@@ -67,7 +70,7 @@ export function createReplayEngine<Some extends Engine>(engine: Some, folder: st
   const run: Engine['run'] = async (job, signal) => {
     const digest = await digestRequest(job);
     const path = join(folder, `${digest}.json`);
-    if (!existsSync(path)) throw notRecorded(job, digest);
+    if (!existsSync(path)) throw notRecorded(job, folder);
     const { data: cassette } = Cassette.safeParse(parseJson(`${readFolderFile(path, MAX_CASSETTE_BYTES)}`));
     if (cassette?.failure) throw new EngineFailure(cassette.failure.message, { code: cassette.failure.code });
     const roles = cassette?.files?.map(({ role }) => role);
@@ -94,12 +97,31 @@ export function createReplayEngine<Some extends Engine>(engine: Some, folder: st
   } as Some;
 }
 
-/** Digests what a request asks for: the fields, and the bytes of the images wherever they came from. */
-async function digestRequest({ operation, request, images }: EngineJob): Promise<string> {
+/** @returns undefined if the file is not a recording */
+function readRequest(path: string): z.output<typeof Request> | undefined {
+  try {
+    return Request.safeParse(parseJson(`${readFolderFile(path, MAX_CASSETTE_BYTES)}`)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fields of a request that count, as JSON. */
+function listRecordedFields(operation: TaskOperation, request: EngineJob['request']): Map<string, string> {
+  const fields = listFields(operation, request);
+  return new Map(fields.map(([name, value]) => [name, JSON.stringify(value)]));
+}
+
+function listFields(operation: TaskOperation, request: EngineJob['request']): [string, unknown][] {
   // A video is known by its bytes, because its URL expires.
   const { videoFields = [] } = getTaskFacts(operation);
   const ignored: readonly string[] = [...UNRECORDED_FIELDS, ...videoFields];
-  const fields = Object.entries(request).filter(([name]) => !ignored.includes(name));
+  return Object.entries(request).filter(([name]) => !ignored.includes(name));
+}
+
+/** Digests what a request asks for: the fields, and the bytes of the images wherever they came from. */
+async function digestRequest({ operation, request, images }: EngineJob): Promise<string> {
+  const fields = listFields(operation, request);
   const inputs = Object.entries(images).map(async ([name, path]) => [name, await hashFile(path)]);
   const sorted = [fields, await Promise.all(inputs)].map((entries) =>
     entries.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
@@ -177,12 +199,31 @@ async function replayFile(
   return { path, contentType: contentType as string, ...(role && { role }) };
 }
 
-function notRecorded({ operation, request }: EngineJob, digest: string): EngineFailure {
-  const { prompt } = request;
+function notRecorded(job: EngineJob, folder: string): EngineFailure {
+  const { prompt } = job.request;
   const about =
     typeof prompt === 'string' && prompt !== '' ? ` with the prompt "${prompt.slice(0, 100)}"` : '';
-  const message = `There is no recording of this request: ${operation}${about} (${digest.slice(0, 12)}).`;
+  const message = `There is no recording of this request: ${job.operation}${about}. ${compareNearest(job, folder)}`;
   return new EngineFailure(message, { code: 'not_recorded' });
+}
+
+/** How many recordings a request without one is compared with. */
+const MAX_COMPARED = 1000;
+
+/** Says in what the recording that is most like a request differs from it. */
+function compareNearest(job: EngineJob, folder: string): string {
+  const own = listRecordedFields(job.operation, job.request);
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const differing = names.slice(0, MAX_COMPARED).flatMap((name) => {
+    const data = readRequest(join(folder, name));
+    if (data?.operation !== job.operation) return [];
+    const other = listRecordedFields(job.operation, data.request);
+    const fields = [...new Set([...own.keys(), ...other.keys()])];
+    return [fields.filter((field) => own.get(field) !== other.get(field))];
+  });
+  const [nearest] = differing.sort((one, two) => one.length - two.length);
+  if (!nearest) return 'No request for this operation was recorded.';
+  return `The nearest recording has another ${nearest.join(', ') || 'image or video'}.`;
 }
 
 function damaged(digest: string, cause?: unknown): EngineFailure {

@@ -47,12 +47,3 @@ async function createEngine(
   if (getTaskFacts(operations[0] as TaskOperation).kind === 'image') return createImagePreviewEngine();
   return createVideoPreviewEngine('atOnce' in settings ? settings.atOnce : undefined);
 }
-
-/** Lists the kinds of tasks whose results are previews made on this machine, unless one has another engine. */
-export function listPreviews({ generation }: Pick<Configuration, 'generation'>): string[] {
-  const others = Object.entries(generation.operation).filter(([, { engine }]) => engine !== 'local');
-  const kinds = others.map(([operation]) => getTaskFacts(operation).kind);
-  return (['image', 'video'] as const).filter(
-    (kind) => generation[kind].engine === 'local' && !kinds.includes(kind),
-  );
-}

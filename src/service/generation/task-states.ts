@@ -25,8 +25,8 @@ export const TASK_STATUSES = {
 } as const satisfies Record<TaskKind, Record<TaskStage, TaskStatus>>;
 
 // Decided: CREATED → IN_PROGRESS → COMPLETED or FAILED; created → queueing → processing → success or failed.
-// A task may also fail before it runs: a video that waits too long, and any that is cancelled. A task never returns to
-// an earlier status.
+// A task may also fail before it runs: a video that waits too long, one that no engine takes, and any that is cancelled.
+// A task never returns to an earlier status.
 const PREVIOUS_STATUSES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   CREATED: [],
   IN_PROGRESS: ['CREATED'],

@@ -7,6 +7,7 @@ import type { VideoCreations, VideoState, VideoTask } from '../../contract/video
 import { countRows, type Database } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import type { TaskStatus } from '../database/task-tables.js';
+import { listPreviews } from '../engines/describe-engines.js';
 import type { Handlers, Read } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -32,6 +33,11 @@ export function viewImageTask(
     status,
     task_id: id,
   };
+}
+
+/** Why a task failed; nothing of others. */
+function viewFailure({ reason, error_code }: Pick<TaskRow, 'reason' | 'error_code'>) {
+  return { ...(error_code !== null && { err_code: error_code }), ...(reason !== null && { reason }) };
 }
 
 /** A video task in the form of the contract, with its creations. */
@@ -71,13 +77,15 @@ function readImageTask<Answer>(
   operation: ImageOperation,
   wrap: (task: ImageTask) => Answer,
 ): (call: TaskCall, database: Database) => Promise<Answer> {
-  return async (call, database) =>
-    wrap(viewImageTask(call.context, await getVisibleTask(call, database, (one) => one === operation)));
+  return async (call, database) => {
+    const task = await getVisibleTask(call, database, (one) => one === operation);
+    return wrap({ ...viewImageTask(call.context, task), ...viewFailure(task) });
+  };
 }
 
 const getCreations: Read<'video.creations'> = async (call, database) => {
   const task = await getVisibleTask(call, database, (operation) => getTaskKind(operation) === 'video');
-  return viewCreations(call.context, database, task);
+  return { ...(await viewCreations(call.context, database, task)), ...viewFailure(task) };
 };
 
 /** Answers `task.get`: status and credits of a task of any kind. */
@@ -131,7 +139,7 @@ export async function viewAccount(database: Database, task: TaskRow): Promise<z.
     credits,
     refunded: charged - credits,
     seed: Number(task.seed),
-    ...(task.reason !== null && { reason: task.reason }),
+    ...viewFailure(task),
     created_at: task.created_at,
   };
 }
@@ -179,7 +187,12 @@ export const taskViewHandlers = {
   'image.skinEnhancerStatus': { read: readImageTask('image.skinEnhancer', wrapTask) },
   'image.upscalerStatus': { read: readImageTask('image.upscaler', wrapTask) },
   'video.creations': { read: getCreations },
-  'video.prices': { read: async ({ context }) => context.configuration.prices },
+  'video.prices': {
+    read: async ({ context: { configuration } }) => ({
+      ...configuration.prices,
+      previews: listPreviews(configuration),
+    }),
+  },
   'task.get': { read: getAccount },
   'task.list': { read: listTasks },
 } satisfies Partial<Handlers>;

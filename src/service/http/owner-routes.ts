@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isSameSecret } from '../../wire/same-secret.js';
-import type { VendorTroubles } from '../engines/upstream/retry.js';
+import type { EngineTroubles } from '../engines/remote/troubles.js';
 import type { Keys } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
 
@@ -8,7 +8,9 @@ export interface OwnerRoutesOptions {
   readonly keys: Pick<Keys, 'owner' | 'rotateOwner'>;
   readonly instance: string;
   readonly version: string;
-  readonly troubles: VendorTroubles;
+  /** What makes images and videos. */
+  readonly engines: Readonly<Record<string, string>>;
+  readonly troubles: EngineTroubles;
   /** Begins a graceful shutdown. */
   readonly stop: () => void;
   /** Creates a new signing key. @returns its id */
@@ -17,15 +19,15 @@ export interface OwnerRoutesOptions {
 
 /** Adds the routes of the embedded owner: what runs, stopping it, and new secrets. */
 export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): void {
-  const { keys, instance, version, troubles } = options;
+  const { keys, instance, version, engines, troubles } = options;
   // Before a body is read.
   const onRequest = async ({ headers: { authorization = '' } }: FastifyRequest) => {
     if (keys.owner !== undefined && isSameSecret(authorization, `Bearer ${keys.owner}`)) return;
     throw new Refused('unauthenticated', "This requires the owner's token.");
   };
   app.get('/.well-known/regen-owner', { onRequest }, async () => ({
-    ...{ instance, version },
-    vendors: [...troubles].map(([vendor, trouble]) => ({ vendor, ...trouble })),
+    ...{ instance, version, engines },
+    vendors: troubles.list(),
   }));
 
   app.post('/.well-known/regen-owner/stop', { onRequest }, async (_, reply) => {

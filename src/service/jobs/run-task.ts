@@ -3,7 +3,7 @@ import type { TaskRow } from '../database/schema.js';
 import { recordVendorCredits } from '../generation/credits.js';
 import { storeResults } from '../generation/results.js';
 import { getInputKey, getTaskKind } from '../generation/task-files.js';
-import { advanceTask, TASK_STATUSES } from '../generation/task-states.js';
+import { ACTIVE_STATUSES, advanceTask, TASK_STATUSES } from '../generation/task-states.js';
 import { removeUnusedFiles } from '../generation/unused-files.js';
 import type { Context } from '../operation/context.js';
 import {
@@ -54,7 +54,7 @@ export function runTask(context: Context): JobHandler {
       const runAt = context.now() + Math.max(outcome.waitMs, pauseMs);
       const next = outcome.isStarted ? kinds.watch : kinds.run;
       if (kind === next) throw new RunAgain(runAt);
-      await enqueueTask(context, job, task, { kind: next, runAt });
+      await enqueueTask(context, job, task, { kind: next, runAt, isStarted: outcome.isStarted });
     } catch (error) {
       // What ended it has enqueued the removal of its files.
       if (error instanceof TaskEnded) return;
@@ -90,37 +90,38 @@ interface OpenTask
 }
 
 /** @returns undefined if the task has already ended */
-async function beginTask(
-  { database, ...context }: Context,
-  { kind, key, commit }: RunningJob,
-): Promise<OpenTask | undefined> {
+async function beginTask(context: Context, { kind, key, commit }: RunningJob): Promise<OpenTask | undefined> {
+  const { database } = context;
   // Looks are frequent, and need no turn among the transactions: their tasks run already.
   if (kind.startsWith('watch-')) {
-    const watched = await findRow(database, 'tasks', { id: key });
-    return watched && isRunning(watched) ? { ...watched, ranBefore: true } : undefined;
+    const watched = await findRow(database, 'tasks', { id: key, status: ACTIVE_STATUSES });
+    return watched && { ...watched, ranBefore: true };
   }
   return await commit(async (tx) => {
-    const task = await findRow(tx, 'tasks', { id: key });
+    const task = await findRow(tx, 'tasks', { id: key, status: ACTIVE_STATUSES });
     if (!task) return undefined;
-    const ranBefore = isRunning(task);
-    return ranBefore || (await advanceTask(tx, context, task, { to: 'running' }))
-      ? { ...task, ranBefore }
-      : undefined;
+    const ranBefore = task.status === TASK_STATUSES[getTaskKind(task.operation)].running;
+    // Decided: a task that runs elsewhere is in progress once it was taken there; until then it is queued.
+    if (!getEngine(context, task.operation).isRemote) await advanceTask(tx, context, task, { to: 'running' });
+    return { ...task, ranBefore };
   });
-}
-
-function isRunning({ operation, status }: Pick<TaskRow, 'operation' | 'status'>): boolean {
-  return status === TASK_STATUSES[getTaskKind(operation)].running;
 }
 
 /** @param runAt a callback since the job began makes it due at once */
 async function enqueueTask(
-  { queue }: Context,
+  context: Context,
   { commit }: RunningJob,
-  { id, creator, callback }: OpenTask,
-  { kind, runAt }: { readonly kind: string; readonly runAt?: number },
+  task: OpenTask,
+  {
+    kind,
+    runAt,
+    isStarted,
+  }: { readonly kind: string; readonly runAt?: number; readonly isStarted?: boolean },
 ): Promise<void> {
+  const { queue } = context;
+  const { id, creator, callback } = task;
   await commit(async (tx) => {
+    if (isStarted) await advanceTask(tx, context, task, { to: 'running' });
     const now = await getRow(tx, 'tasks', { id });
     const isDue = runAt === undefined || now.callback !== callback;
     await queue.enqueue(tx, { kind, key: id, owner: creator, ...(!isDue && { runAt }) });
@@ -144,6 +145,11 @@ async function runEngine(
   );
   const silence = watchSilence();
   const end = watchEnd(context, task);
+  let begun: Promise<void> | undefined;
+  const onProgress = () => {
+    silence.reset();
+    if (engine.isRemote && !task.ranBefore) begun ??= beginElsewhere(context, task, commit);
+  };
   try {
     const job = {
       id: task.id,
@@ -154,22 +160,29 @@ async function runEngine(
       folder,
     };
     const abort = AbortSignal.any([signal, silence.signal, end.signal]);
-    return await engine.run(job, abort, silence.reset, createMemory(context, task, commit));
+    return await engine.run(job, abort, onProgress, createMemory(context, task, commit));
   } catch (error) {
     throw [end, silence].find((watch) => watch.signal.aborted)?.signal.reason ?? error;
   } finally {
     silence.end();
     end.end();
     for (const image of borrowed) await image.release();
+    await begun;
   }
+}
+
+/** A task that runs elsewhere is in progress. */
+async function beginElsewhere(context: Context, task: OpenTask, commit: RunningJob['commit']): Promise<void> {
+  await commit((tx) => advanceTask(tx, context, task, { to: 'running' })).catch((error) =>
+    context.log('warn', 'A task was not shown as running.', { task: task.id, error: String(error) }),
+  );
 }
 
 function createMemory(
   { database, now }: Context,
-  { id, operation }: OpenTask,
+  { id }: OpenTask,
   commit: RunningJob['commit'],
 ): EngineMemory {
-  const { running: status } = TASK_STATUSES[getTaskKind(operation)];
   return {
     read: async () => {
       const row = await findRow(database, 'tasks', { id });
@@ -177,7 +190,7 @@ function createMemory(
     },
     write: (memory, isAsked, vendorCredits) =>
       commit(async (tx) => {
-        const task = await findRow(tx, 'tasks', { id, status });
+        const task = await findRow(tx, 'tasks', { id, status: ACTIVE_STATUSES });
         // What a cancelled task has cost is settled, so no vendor may be asked for it any more.
         if (!task) throw new TaskEnded('The task was ended.');
         const asked_at = isAsked ? (task.asked_at ?? new Date(now()).toISOString()) : null;
@@ -191,15 +204,11 @@ function createMemory(
 const LOOK_MS = 1000;
 
 /** Aborts when a running task has been ended. */
-function watchEnd(
-  { database, log }: Context,
-  { id, operation }: OpenTask,
-): { signal: AbortSignal; end(): void } {
+function watchEnd({ database, log }: Context, { id }: OpenTask): { signal: AbortSignal; end(): void } {
   const abort = new AbortController();
-  const { running } = TASK_STATUSES[getTaskKind(operation)];
   const look = async () => {
-    const row = await findRow(database, 'tasks', { id });
-    if (row?.status !== running) abort.abort(new TaskEnded('The task was ended.'));
+    const row = await findRow(database, 'tasks', { id, status: ACTIVE_STATUSES });
+    if (!row) abort.abort(new TaskEnded('The task was ended.'));
   };
   const timer = setInterval(() => {
     look().catch((error) =>
@@ -222,6 +231,9 @@ async function finishTask(
   task: OpenTask,
   result: EngineResult,
 ): Promise<void> {
+  // A crash from here on may leave results, so that the next run must know of this one.
+  if (!task.ranBefore && getEngine(context, task.operation).isRemote)
+    await commit((tx) => advanceTask(tx, context, task, { to: 'running' }));
   const results = await storeResults(context, task.id, result);
   const isDone = await commit((tx) =>
     advanceTask(tx, context, task, { to: 'done', results }, { removesInputs: true }),

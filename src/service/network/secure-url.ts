@@ -3,19 +3,25 @@ import { z } from 'zod';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { isPublicAddress } from '../../wire/addresses.js';
 
+const Url = z.url({
+  abort: true,
+  protocol: /^https?$/,
+  error: ({ code }) => (code === 'invalid_format' ? 'must begin with http:// or https://' : undefined),
+});
+
 /** The URL of another service that the configuration trusts. */
-export const SecureUrl = z.url({ abort: true }).refine(isSecureUrl, {
+export const SecureUrl = Url.refine(isSecureUrl, {
   error: 'must be an https URL (http only on loopback) without credentials, query or fragment',
 });
 
 /** The URL of an engine that the operator names, which may be a machine of the same network. */
-export const EngineUrl = z.url({ abort: true }).refine(isEngineUrl, {
+export const EngineUrl = Url.refine(isEngineUrl, {
   error:
     'must be an https URL (http only on loopback and for private addresses) without credentials, query or fragment',
 });
 
 /** The URL of a server, which answers, logs or other servers may show. */
-export const ServerUrl = z.url({ abort: true }).refine(isServerUrl, {
+export const ServerUrl = Url.refine(isServerUrl, {
   error: 'must be an http or https URL without a user name, password, query or fragment',
 });
 

@@ -98,7 +98,7 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   /**
    * @param signal aborted when the service stops; the promise settles soon after
    * @param job its `images` are empty once it was started elsewhere, unless it needs them
-   * @param progress called with the part that is done, 0 to 1
+   * @param progress called with the part that is done, 0 to 1; with 0 it says that a task elsewhere has begun
    * @throws EngineFailure if the task cannot be done; any other error is the service's own and is retried
    */
   run(

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { homeForTest, regen, startRegen } from '../../support/cli.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -28,6 +28,21 @@ test('serve logs --json prints a list, even if the log has other lines', async (
   const { stdout } = await regen(['serve', 'logs', '--json'], { home });
   expect(JSON.parse(stdout)).toEqual([{ level: 'warn' }, { message: 'not JSON' }]);
   expect((await regen(['serve', 'logs'], { home })).stdout).toBe('{"level":"warn"}\nnot JSON\n');
+});
+
+test('serve logs prints the log of the service of a data folder, whose starts have a time', async () => {
+  const home = homeForTest();
+  const data = join(home, 'registry');
+  onTestFinished(async () => void (await startRegen(['serve', 'stop', '--data', data], { home }).ended));
+  const started = await startRegen(['serve', '--port', '0', '--data', data, '--detach'], { home }).ended;
+  const { stdout } = await regen(['serve', 'logs', '--data', data, '--json'], { home });
+  expect(JSON.parse(stdout)).toEqual([
+    {
+      ...{ at: expect.stringMatching(/^20.*Z$/), level: 'info', message: 'Started in the background.' },
+      ...{ url: started.stdout.trim(), pid: expect.any(Number), version: expect.any(String), data },
+    },
+  ]);
+  expect((await regen(['serve', 'logs', '--json'], { home })).stdout).toBe('[]\n');
 });
 
 test('serve says how to sign in as its owner', async () => {
@@ -62,6 +77,14 @@ test.each(['regen', 'magnific', 'freepik', 'vidu'])(
   },
 );
 
+test('serve vendor names the profile that a misspelled name means', async () => {
+  const { exit, stderr } = await regen(['serve', 'vendor', 'magnifik']);
+  expect([exit, stderr]).toEqual([
+    2,
+    expect.stringContaining("There is no vendor profile named 'magnifik' (did you mean magnific?)."),
+  ]);
+});
+
 test('serve vendor lists the profiles if there is none of a name', async () => {
   const { exit, stderr } = await regen(['serve', 'vendor', 'constructor']);
   expect(exit).toBe(2);
@@ -81,6 +104,10 @@ test('serve --check names each fault of a profile', async () => {
   );
   const { exit, stdout, stderr } = await regen(['serve', '--check', '--config', config, '--json']);
   expect(exit, stdout).toBe(2);
-  for (const path of ['generation.video.vendor', 'operations.video.extend.0.post', 'generation.video.key'])
-    expect(stderr).toContain(path);
+  const { details } = JSON.parse(stderr).error;
+  expect(details.map(({ path }: { path: string }) => path)).toEqual([
+    join(folder, 'mine.json, operations."video.extend".0.post'),
+    join(folder, 'mine.json, tasks'),
+    'generation.video.key',
+  ]);
 });

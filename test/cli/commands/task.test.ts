@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { EngineFailure } from '../../../src/service/operation/engine.js';
 import { homeForTest, regen } from '../../support/cli.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
 import { startedTaskForTest } from '../../support/generation-desk.js';
@@ -310,4 +311,20 @@ test('an answer about another task is refused', async () => {
   const { exit, stdout, stderr } = await regen(['image', 'status', 'mine', '--kind', 'relight'], { env });
   expect({ exit, stdout }).toEqual({ exit: 7, stdout: '' });
   expect(stderr).toContain('answered about other instead of mine');
+});
+
+test('task show and image status say later why a task failed', async () => {
+  const engine = createCopyingEngine(() => {
+    throw new EngineFailure('The image has no light.', { code: 'too_dark' });
+  });
+  const { url, ownerToken } = await serviceForTest({}, { engines: { image: engine } });
+  const [cwd, home] = [folderForTest(), homeForTest()];
+  writeFileSync(join(cwd, 'in.png'), png);
+  const run = (...argv: string[]) =>
+    regen(argv, { cwd, home, env: { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken } });
+  expect((await run('image', 'relight', 'in.png')).exit).toBe(6);
+  const why = { err_code: 'too_dark', reason: 'The image has no light.' };
+  expect(JSON.parse((await run('task', 'show', '@last', '--json')).stdout)).toMatchObject(why);
+  expect(JSON.parse((await run('image', 'status', '@last', '--json')).stdout).data).toMatchObject(why);
+  expect((await run('image', 'status', '@last')).stdout).toContain('The image has no light.');
 });

@@ -36,7 +36,9 @@ it('all problems of a configuration are reported with their paths before anythin
 });
 
 it.each([
-  ['a.toml', 'port = \n', 'not valid TOML: line 1'],
+  ['a.toml', 'port = \n', 'not valid TOML: line 1, column 8: invalid value.'],
+  ['a.toml', 'generation.record = "a"\n[generation]\n', 'line 2, column 2: [generation] is already defined.'],
+  ['a.toml', 'key = 1\nkey = "secret"\n', 'line 2, column 1: key is already defined.'],
   ['a.json', '{', 'not valid JSON'],
   ['a.json', 'null', 'must be an object'],
   ['a.json', '[]', 'must be an object'],
@@ -246,11 +248,22 @@ it('serve init writes a file in which settings can be uncommented, and keeps an 
   expect([exit, stdout]).toEqual([0, `${path}\n`]);
   const text = readFileSync(path, 'utf8');
   expect(await readConfiguration(path)).toEqual({});
-  writeFileSync(path, text.replace(/^#(?=port|graceMs|limits\.)/gm, ''));
+  writeFileSync(
+    path,
+    text
+      .replace(/^#(?=port = 7|graceMs|\[limits|\[metrics|host = "127.0.0.1"$)/gm, '')
+      .replace(/^#(archive|bulk)/gm, '$1'),
+  );
   const env = { REGEN_SERVE_DATA: folder };
   const printed = await regen(['serve', '--config', path, '--print-config'], { env });
   expect(printed.stdout).toBe((await regen(['serve', '--print-config'], { env })).stdout);
-  expect(Object.keys(await readConfiguration(path))).toEqual(['port', 'limits', 'graceMs']);
+  expect(Object.keys(await readConfiguration(path))).toEqual([
+    'host',
+    'port',
+    'graceMs',
+    'limits',
+    'metrics',
+  ]);
   expect((await regen(['serve', 'init'], { cwd: folder })).exit).toBe(5);
 });
 
@@ -293,10 +306,14 @@ it('every default that serve init and the page of settings show is the one in ef
   const folder = folderForTest();
   await regen(['serve', 'init', join(folder, 'regen.toml')]);
   const text = readFileSync(join(folder, 'regen.toml'), 'utf8');
-  const shown = [...text.matchAll(/^(# Not set\. Example:\n)?#([a-z]\S*) = (.+)$/gm)];
-  const defaults = shown
-    .filter(([, example]) => !example)
-    .map(([, , name = '', value = '']) => [name, value]);
+  let table = '';
+  const shown = [...text.matchAll(/^(# Not set\. Example:\n)?#(?:([a-z]\S*) = (.+)|\[(.+)\])$/gm)].flatMap(
+    ([, example, name, value = '', header]) => {
+      if (header !== undefined) table = `${header}.`;
+      return name === undefined ? [] : [{ example, setting: [table + name, value] }];
+    },
+  );
+  const defaults = shown.flatMap(({ example, setting }) => (example ? [] : [setting]));
   expect([defaults.length > 60, shown.length > 90]).toEqual([true, true]);
 
   const env = { REGEN_SERVE_DATA: folder, KEY: 'key' };
@@ -338,7 +355,6 @@ it.each([
   ['publicUrl = "https://hunter2@registry.example.com"', 'publicUrl'],
   ['publicUrl = "https://registry.example.com/?token=hunter2"', 'publicUrl'],
   ['publicUrl = "https://registry.example.com/#hunter2"', 'publicUrl'],
-  ['publicUrl = "ftp://registry.example.com/hunter2"', 'publicUrl'],
   ['[s3]\nendpoint = "https://me:hunter2@s3.example.com"', 's3.endpoint'],
   ['[cors]\norigins = ["https://me:hunter2@web.example.com"]', 'cors.origins.0'],
 ])('an address that others see has no secret in it: %s', async (text, path) => {

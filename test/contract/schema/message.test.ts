@@ -68,7 +68,7 @@ const FOREIGN_MESSAGES: Readonly<Record<string, string>> = {
   'cli/terminal/json-filter.ts': 'jq',
   'client/network.ts': 'undici',
   'disk/machine-trouble.ts': 'the system',
-  'pack/pyproject.ts': 'smol-toml',
+  'pack/toml-error.ts': 'smol-toml',
   'python/reader.ts': 'WebAssembly',
   'service/database/postgres.ts': 'PostgreSQL',
 };

@@ -57,9 +57,16 @@ test('recorded tasks are answered with the same files, without a vendor or its k
 
   const unknown = await startTask(asking, { prompt: 'cold' });
   await waitForTask(asking, unknown, 'FAILED');
-  expect(await readReason(asking, unknown)).toMatch(
-    /^There is no recording of this request: image\.relight with the prompt "cold" \([0-9a-f]{12}\)\.$/,
+  expect(await readReason(asking, unknown)).toBe(
+    'There is no recording of this request: image.relight with the prompt "cold". The nearest recording has another prompt.',
   );
+  const unseeded = await startVideo(asking, { images: [pixel], payload: 'one', seed: 5 });
+  await waitForVideo(asking, unseeded.task_id, 'failed');
+  expect(await readReason(asking, unseeded.task_id)).toContain('The nearest recording has another seed.');
+  const elsewhere = { ...asking, operation: 'image.upscaler' } as const;
+  const upscaling = await startTask(elsewhere);
+  await waitForTask(elsewhere, upscaling, 'FAILED');
+  expect(await readReason(asking, upscaling)).toContain('No request for this operation was recorded.');
 });
 
 test('a failure that the vendor reports is recorded, and one of the operator is not', async () => {
@@ -120,10 +127,10 @@ test('a recording cannot name a file outside of its folder', async () => {
 });
 
 test.each([
-  [{ replay: '/no/such/folder' }, 'must be a folder of recordings'],
-  [{ replay: '/tmp', record: '/tmp' }, 'cannot be combined with generation.record'],
+  [{ replay: '/no/such/folder' }, '/no/such/folder is not a folder of recordings'],
+  [{ replay: '/tmp', record: '/tmp' }, 'generation.replay cannot be combined with generation.record'],
 ])('a mistake in the settings %j is reported', async (generation, message) => {
-  await expect(serviceForTest({ generation })).rejects.toThrow(`generation.replay ${message}`);
+  await expect(serviceForTest({ generation })).rejects.toThrow(`not valid: ${message}`);
 });
 
 test('the same batch gives the same rows from previews, Magnific and Vidu, ComfyUI and recordings', async () => {

@@ -87,7 +87,7 @@ it('a result of ComfyUI is saved by one command, and its graph stays on the serv
 
   const refused = await regen([...argv, '--force', '--flavor', 'photo'], { env, home: homeForTest() });
   expect(refused.exit).toBe(2);
-  expect(refused.stderr).toContain('--flavor is not an option that the workflow of this service has');
+  expect(refused.stderr).toContain('--flavor is not an option of the upscaling workflow of this service');
 });
 
 it('plain http to a name that resolves to a public address is refused when it is used', async () => {

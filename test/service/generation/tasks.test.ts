@@ -153,8 +153,10 @@ describe('a task that fails', () => {
       generated: [],
       status: 'FAILED',
       task_id: failing,
+      err_code: 'generation_failed',
+      reason: 'The image has no light.',
     });
-    await waitForTask(other, passing);
+    expect(Object.keys(await waitForTask(other, passing))).toEqual(['generated', 'status', 'task_id']);
     expect(await readBooks(service, failing)).toEqual([
       ['CREATED', 'IN_PROGRESS', 'FAILED: The image has no light.'],
       ['charge 7', 'refund 7'],

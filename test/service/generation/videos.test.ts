@@ -189,6 +189,7 @@ describe('a video task', () => {
     expect(credits).toBe(30);
     expect(await waitForVideo(asking, task_id, 'failed')).toEqual({
       ...{ id: task_id, state: 'failed', err_code: 'prompt_refused', credits: 0, payload: '', creations: [] },
+      reason: 'The prompt is empty of meaning.',
     });
     const { body } = await ask(`${service.url}/users/tasks/${task_id}`, { token: asking.token });
     expect(body).toMatchObject({

@@ -7,6 +7,7 @@ import { type Engine, EngineFailure, TaskEnded } from '../../operation/engine.js
 import { Refused } from '../../operation/refused.js';
 import type { ResultLimits } from '../remote/download-results.js';
 import { NoAnswer } from '../remote/remote-server.js';
+import type { EngineTroubles } from '../remote/troubles.js';
 import { ComfyUiHost, NotComfyUi } from './host.js';
 import { checkNodes, checkValues, type NodeClasses, readNodeClasses } from './nodes.js';
 import { cancelPrompt } from './prompt.js';
@@ -17,6 +18,7 @@ interface ComfyUiOptions extends Pick<Context, 'now' | 'log' | 'count'> {
   readonly settings: ComfyUiSettings;
   readonly workflows: ReadonlyMap<TaskOperation, Workflow>;
   readonly limits: ResultLimits;
+  readonly troubles: EngineTroubles;
 }
 
 /** What a workflow needs and the server does not have. */
@@ -33,7 +35,7 @@ const CHECKED_MS = 60_000;
 
 /** Creates the engine that runs tasks as workflows of a ComfyUI server, which forgets them when it restarts. */
 export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUiOptions): Engine<Task> {
-  const { settings, workflows, now, log, count } = options;
+  const { settings, workflows, now, log, count, troubles } = options;
   const host = new ComfyUiHost(settings);
   const vendor = new URL(settings.baseUrl).host;
   const checks = new Map<TaskOperation, WorkflowCheck>();
@@ -59,6 +61,7 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
       if (!workflow) return;
       const signal = AbortSignal.timeout(CHECK_MS);
       const check = await checkWorkflow(operation, workflow, signal).catch((error) => {
+        if (error instanceof NoAnswer) troubles.begin(host, 'silence', error.message, now());
         // Decided: tasks are taken while ComfyUI does not answer, and wait for it.
         if (!(error instanceof NotComfyUi)) return undefined;
         throw new Refused('unavailable', `The ComfyUI of this service does not answer: ${error.message}.`);
@@ -92,13 +95,19 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
       };
       const task = { ...options, host, workflow, job, memory, signal, isPaid };
       try {
-        return await advanceTask(task, parseState(await memory.read()));
+        const outcome = await advanceTask(task, parseState(await memory.read()));
+        troubles.end(host, 'silence');
+        return outcome;
       } catch (error) {
         const isFailed = error instanceof EngineFailure;
         const isAbsent = error instanceof NoAnswer || error instanceof FetchFailed;
         if (isFailed || isAbsent)
           count('vendor_errors', { vendor, outcome: isFailed ? 'failed' : 'retried' });
-        if (isAbsent) return await waitForHost(task, parseState(await memory.read()), error);
+        if (isAbsent) {
+          troubles.begin(host, 'silence', error.message, now());
+          return await waitForHost(task, parseState(await memory.read()), error);
+        }
+        if (isFailed) troubles.end(host, 'silence');
         // It was cancelled while ComfyUI was asked for it.
         if (error instanceof TaskEnded || signal.reason instanceof TaskEnded)
           await cancelPrompt(host, job.id, AbortSignal.timeout(CHECK_MS)).catch(() => false);

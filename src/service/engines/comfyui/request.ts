@@ -16,17 +16,18 @@ export function checkOptions(
   operation: TaskOperation,
   body: Fields,
 ): Problem[] {
-  const { defaultModel } = getTaskFacts(operation);
+  const { defaultModel, noun } = getTaskFacts(operation);
   const request = defaultModel ? { ...body, ...resolveVideoFormat(body, defaultModel) } : body;
   const used = new Map(Array.from(placeholders.values(), (placeholder) => [placeholder.name, placeholder]));
-  const message = 'is not an option that the workflow of this service has';
+  const workflow = `the ${noun} workflow of this service`;
+  const message = `is not an option of ${workflow}`;
   return [...fields].flatMap(([name, field]): Problem[] => {
     const path = name.split('.');
     const given = readField(body, name);
     if (!used.has(name)) return given === undefined || given === field.default ? [] : [{ path, message }];
     const isMissing = used.get(name)?.otherwise === undefined && !MADE.includes(name);
     return isMissing && readField(request, name) === undefined
-      ? [{ path, message: 'is required by the workflow of this service' }]
+      ? [{ path, message: `is required by ${workflow}` }]
       : [];
   });
 }

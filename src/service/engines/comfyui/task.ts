@@ -141,7 +141,7 @@ export async function waitForHost(task: ComfyUiTask, state: State, error: Error)
     throw new EngineFailure(`ComfyUI is not available: ${error.message}.`, { code: 'comfyui_unavailable' });
   }
   if (failures === 1)
-    log('warn', 'ComfyUI does not answer as expected; retrying.', {
+    log('warn', `ComfyUI at ${host.baseUrl} does not answer as expected: ${error.message}. The task waits.`, {
       ...{ task: job.id, host: new URL(host.baseUrl).host, reason: error.message },
     });
   await saveState(task, { ...state, failingSince, failures });

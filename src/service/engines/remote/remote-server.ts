@@ -13,6 +13,8 @@ export interface RemoteRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Readable | string;
   readonly signal: AbortSignal;
+  /** Called when it is sent, after the connection was made. */
+  readonly onStart?: (() => void) | undefined;
 }
 
 export interface RemoteAnswer {
@@ -33,6 +35,20 @@ export class NoAnswer extends Error {
   }
 }
 
+const SILENCES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens at its address',
+  ENOTFOUND: 'its host name was not found',
+  EAI_AGAIN: 'its host name was not found',
+  ECONNRESET: 'it closed the connection',
+  UND_ERR_SOCKET: 'it closed the connection',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
+};
+
+function describeSilence(error: NodeJS.ErrnoException): string {
+  if (error instanceof TimedOut) return 'it did not answer in time';
+  return SILENCES[error.code ?? ''] ?? error.code ?? error.message;
+}
+
 /** A server of the operator or of a vendor that makes results. Redirects could leak a key and are not followed. */
 export class RemoteServer {
   readonly baseUrl: string;
@@ -48,10 +64,14 @@ export class RemoteServer {
    * Sends one request and reads the answer of any status.
    * @throws NoAnswer; the signal's reason
    */
-  async exchange({ path, signal, ...message }: RemoteRequest, answerMs: number): Promise<RemoteAnswer> {
+  async exchange(
+    { path, signal, onStart: onSent, ...message }: RemoteRequest,
+    answerMs: number,
+  ): Promise<RemoteAnswer> {
     let isSent = false;
     const onStart = () => {
       isSent = true;
+      onSent?.();
     };
     try {
       return await runWithin(answerMs, signal, async (signal) => {
@@ -74,8 +94,7 @@ export class RemoteServer {
       });
     } catch (error) {
       signal.throwIfAborted();
-      const { code, message: text } = error as NodeJS.ErrnoException;
-      throw new NoAnswer(error instanceof TimedOut ? 'it did not answer in time' : (code ?? text), isSent);
+      throw new NoAnswer(describeSilence(error as NodeJS.ErrnoException), isSent);
     } finally {
       if (typeof message.body !== 'string') message.body?.destroy();
     }

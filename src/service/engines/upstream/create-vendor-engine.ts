@@ -5,10 +5,10 @@ import { type Database, findRow, getRow } from '../../database/database.js';
 import type { Context } from '../../operation/context.js';
 import type { Engine, EngineJob } from '../../operation/engine.js';
 import type { ResultLimits } from '../remote/download-results.js';
+import type { EngineTroubles } from '../remote/troubles.js';
 import type { VendorCallbacks } from './callbacks.js';
 import { createUpstreamEngine } from './engine.js';
 import { createRequestWindow } from './request-window.js';
-import type { VendorTroubles } from './retry.js';
 import { parseState } from './state.js';
 import { Vendor } from './vendor.js';
 
@@ -17,7 +17,7 @@ export interface EngineOptions extends Pick<Context, 'database' | 'now' | 'log' 
   /** Nothing is asked, so that no key is needed. */
   readonly isSilent?: boolean;
   readonly limits: ResultLimits;
-  readonly troubles: VendorTroubles;
+  readonly troubles: EngineTroubles;
   /** Environment variables, which may hold the keys of vendors. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -31,9 +31,9 @@ export function createUpstreamEngine<Task extends TaskOperation>(options: Upstre
     looksPerMinute: profile.limits.requestsPerMinute && profile.limits.requestsPerMinute * LOOKS_SHARE,
     isRemote: true,
     resumes: true,
-    run: async (job, signal, _progress, memory) => {
+    run: async (job, signal, onProgress, memory) => {
       const { kind } = getTaskFacts(job.operation);
-      const task: UpstreamTask = { ...options, kind, job, memory, signal };
+      const task: UpstreamTask = { ...options, kind, job, memory, signal, progress: () => onProgress(0) };
       try {
         const { taskId, ...state } = parseState(await memory.read());
         if (taskId !== undefined) return await lookAtTask(task, { ...state, taskId });

@@ -33,6 +33,7 @@ export async function lookAtTask(
   const status = await readStatus(task, state.taskId);
   if ('waitMs' in status) return status;
   if ('why' in status) return await waitForRetry(task, state, status);
+  task.troubles.end(task.vendor, 'silence');
   if (status.state === 'failed') throw toEngineFailure(task, status);
   if (status.state === 'running') return await waitForLook(task, state);
   const files = await downloadFiles(task, status);

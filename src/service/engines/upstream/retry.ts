@@ -4,13 +4,11 @@ import type { Context } from '../../operation/context.js';
 import { EngineFailure, type EngineJob, type EngineMemory, type EngineWait } from '../../operation/engine.js';
 import type { ResultLimits } from '../remote/download-results.js';
 import { getPauseMs, MIN_FAILURES } from '../remote/pauses.js';
+import type { EngineTroubles } from '../remote/troubles.js';
 import type { VendorCallbacks } from './callbacks.js';
 import type { TakeRequest } from './request-window.js';
 import { saveState, type UpstreamState } from './state.js';
 import type { Vendor } from './vendor.js';
-
-/** The vendors that refuse the account or the key of the operator, by host, since they began to. */
-export type VendorTroubles = Map<string, { readonly reason: string; readonly since: string }>;
 
 /** What all tasks at one vendor share. */
 export interface UpstreamOptions {
@@ -19,7 +17,7 @@ export interface UpstreamOptions {
   readonly vendor: Vendor;
   readonly callbacks: VendorCallbacks;
   readonly takeRequest: TakeRequest;
-  readonly troubles: VendorTroubles;
+  readonly troubles: EngineTroubles;
   /** Reads the state of another task, if it has the same creator. */
   readonly readState: (taskId: string, job: EngineJob) => Promise<UpstreamState>;
   readonly now: Context['now'];
@@ -32,6 +30,7 @@ export interface UpstreamTask extends UpstreamOptions {
   readonly kind: TaskKind;
   readonly job: EngineJob;
   readonly memory: EngineMemory;
+  readonly progress: () => void;
   /** Aborted when the service stops. */
   readonly signal: AbortSignal;
 }
@@ -65,14 +64,15 @@ export async function waitForRetry(
   state: UpstreamState,
   { why, askedMs = 0, timeoutMs }: RetryReason,
 ): Promise<EngineWait> {
-  const { now, log, count, job, vendor, memory } = task;
+  const { now, log, count, job, vendor, memory, troubles } = task;
   const { host } = new URL(vendor.baseUrl);
+  troubles.begin(vendor, 'silence', why, now());
   count('vendor_errors', { vendor: host, outcome: 'retried' });
   const failingSince = state.failingSince ?? now();
   const failures = (state.failures ?? 0) + 1;
   await saveState(memory, { ...state, failingSince, failures });
   if (state.failingSince === undefined) {
-    const message = 'A vendor does not answer as expected; retrying.';
+    const message = `The vendor at ${vendor.baseUrl} does not answer as expected: ${why}. The task waits.`;
     log('warn', message, { task: job.id, vendor: host, reason: why });
   }
   const failingMs = now() - failingSince;

@@ -102,7 +102,7 @@ export function checkOptions(
     if (NOT_OF_VENDORS.includes(field)) return [];
     const table = tables[field];
     if (!isSent(field) && !table) {
-      const message = 'is not an option that the vendor of this service has for this request';
+      const message = 'is not an option of the vendor of this service for this request';
       return isDefault(operation, field, value) ? [] : [{ path: [field], message }];
     }
     const isKnown = lookUp(table, value) !== undefined || (field === 'model' && lookUp(models, value));

@@ -53,9 +53,10 @@ export async function startVendorTask(
   const asked = { keyHonoured: vendor.honoursKeys, at: now() };
   await saveState(memory, { added, refusedKeys, failingSince, failures, asked });
   const outcome = await submitTask(task, route.post, body);
+  if (!['not started', 'unclear'].includes(outcome.kind)) task.troubles.end(vendor, 'silence');
   if (outcome.kind === 'started') return await recordStart(task, { ...outcome, cancel: route.cancel });
   if (outcome.kind === 'done') {
-    clearTrouble(task);
+    task.troubles.end(vendor, 'account');
     const files = await downloadFiles(task, outcome.status);
     if ('why' in files) throw answerLost(files.why);
     return { files };
@@ -88,7 +89,7 @@ async function recordStart(
 ) {
   const { memory, now, vendor } = task;
   const started = { taskId, startedAt: now(), ...(cancel !== undefined && { cancel }) };
-  clearTrouble(task);
+  task.troubles.end(vendor, 'account');
   try {
     await saveState(memory, started, credits);
   } catch (error) {
@@ -97,10 +98,6 @@ async function recordStart(
     throw error;
   }
   return started;
-}
-
-function clearTrouble({ troubles, vendor }: UpstreamTask): void {
-  troubles.delete(new URL(vendor.baseUrl).host);
 }
 
 const CANCEL_MS = 10_000;
@@ -119,7 +116,7 @@ function reportAccount(
   const { host } = new URL(vendor.baseUrl);
   const isKey = kind === 'key refused';
   count('vendor_errors', { vendor: host, outcome: 'account' });
-  troubles.set(host, { reason, since: troubles.get(host)?.since ?? new Date(now()).toISOString() });
+  troubles.begin(vendor, 'account', reason, now());
   log('error', isKey ? "A vendor refuses this service's key." : "A vendor refuses this service's account.", {
     vendor: host,
     reason,
@@ -195,6 +192,8 @@ async function submitTask(task: UpstreamTask, path: string, body: RequestBody): 
       },
       body: body.open(),
       signal: delayed.signal,
+      // Its answer has the results, so that it works on the task from here on.
+      onStart: vendor.profile.task.isAnswer ? task.progress : undefined,
     });
     return toOutcome(task, answer);
   } catch (error) {

@@ -51,7 +51,7 @@ describe('before it is queued and charged', () => {
       'that the workflow has no placeholder for',
       { flavor: 'photo' },
       'flavor',
-      'is not an option that the workflow of this service has',
+      'is not an option of the upscaling workflow of this service',
     ],
     [
       'whose value a node does not take',
@@ -84,7 +84,7 @@ describe('before it is queued and charged', () => {
     const served = await comfyUiServiceForTest({ url: host.url });
     const { status, details } = await readRefusal(served, host, 'image.relight', {});
     const path = 'transfer_light_from_reference_image';
-    const message = 'is required by the workflow of this service';
+    const message = 'is required by the relight workflow of this service';
     expect([status, details]).toEqual([400, [{ path, message }]]);
   });
 

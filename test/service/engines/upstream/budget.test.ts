@@ -51,7 +51,7 @@ test('a task for which the vendor certainly started nothing is refunded', async 
   // Between two requests to the vendor.
   const cancelled = await waitFor(async () => {
     const { body } = await ask(`${ann.url}/users/tasks/${id}`, ann);
-    expect(body.status).toBe('IN_PROGRESS');
+    expect(body.status).toBe('CREATED');
     return cancelTask(ann, id);
   });
   const { credits, refunded } = cancelled.body;

@@ -257,8 +257,8 @@ test('a vendor that does not have an operation refuses it before anything is cha
 });
 
 test.each([
-  [{ post: 'no slash' }, 'vendor.operations.image.upscaler'],
-  [{}, 'vendor.operations.image.upscaler'],
+  [{ post: 'no slash' }, 'mine.json, operations."image.upscaler"'],
+  [{}, 'mine.json, operations."image.upscaler"'],
 ])('a profile with a route of %j is refused at start by name', async (route, path) => {
   const file = writeProfile({ extends: 'magnific', operations: { 'image.upscaler': [route] } });
   await expect(profileServiceForTest('image', file, { url: 'http://127.0.0.1:9', key: 'k' })).rejects.toThrow(
@@ -270,6 +270,6 @@ test('a vendor of images is refused for videos, and an unknown one with the name
   const given = { url: 'http://127.0.0.1:9', key: 'k' };
   await expect(profileServiceForTest('video', 'magnific', given)).rejects.toThrow('makes no videos');
   await expect(profileServiceForTest('video', 'vudi', given)).rejects.toThrow(
-    'is not one of regen, magnific, freepik, vidu',
+    'generation.video.vendor must be one of regen, magnific, freepik, vidu',
   );
 });
