@@ -79,7 +79,8 @@ export function formatChecksPage(): string {
 <!-- Generated from the rules by \`npm run generate\`. -->
 
 Every published version is checked before others can install it. \`regen version check\` runs the same checks on your machine and
-sends nothing; \`regen version publish\` runs them first, so a version that would be flagged is never uploaded by accident.
+uploads nothing; \`regen version publish\` runs them first, so a version that would be flagged is never uploaded by accident. Both
+refuse the same packs with the same exit codes, and \`regen version publish --dry-run\` does, too.
 
 The checks read the Python of a pack. They never run it.
 
@@ -103,7 +104,14 @@ The checks read the Python of a pack. They never run it.
 | the manifest | [every key](manifest.md) | refused with the key and what it must be |
 | files that look like secrets | none, unless \`--allow-secrets\` | refused with file, line and kind |
 | the archive | 2 GB packed, 8 GB unpacked, 50,000 files, no paths outside the pack | refused |
+| Python that runs when the pack is imported | no error of syntax, unless \`--allow-findings\` | refused with file and line |
 | node definitions | at least one, unless \`--allow-empty\` | refused |
+| the version number | [may break workflows](publishing.md#version-numbers) if they break, unless \`--allow-breaking\` | refused with each change |
+
+A pack is only refused for its Python if no Python from 3.8 on accepts a file that \`__init__.py\` certainly imports. Other files with
+errors are reported with their lines. It is refused as a pack without nodes if it sets neither \`NODE_CLASS_MAPPINGS\` nor
+\`comfy_entrypoint\`, or if nothing is in them. A pack that may set them in a way that cannot be followed without running it, such as
+with \`exec\` or \`globals()\`, is published, with a warning. One with only a web extension needs \`--allow-empty\`.
 
 The checks also list the node definitions: names, inputs and outputs of each class in \`NODE_CLASS_MAPPINGS\` or \`comfy_entrypoint\`.
 What is computed at run time is shown as *unknown*, and does not flag a version.

@@ -5,6 +5,7 @@ export type FlowErrorCode =
   | 'usage'
   | 'invalid_pack'
   | 'manifest_missing'
+  | 'invalid_python'
   | 'archive_limit'
   | 'secrets_found'
   | 'findings'

@@ -6,6 +6,8 @@ export interface Unreadable {
   readonly file: string;
   readonly line: number;
   readonly message: string;
+  /** Whether the host certainly cannot import the pack because of it. */
+  readonly stops?: boolean;
 }
 
 export interface CodeReport extends Definitions {

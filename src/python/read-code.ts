@@ -6,9 +6,11 @@ import { type CodeReport, type CodeSelection, NOT_FOLLOWED, type Unreadable } fr
 import { extractDefinitions } from './definitions/extract.js';
 import { loadPythonParser, type ParsePython } from './definitions/grammar.js';
 import { PackModules } from './definitions/pack-modules.js';
+import { listStartModules } from './definitions/start-modules.js';
 import { readModule } from './definitions/statements.js';
 import { findLine } from './definitions/syntax.js';
 import { isTestFile } from './definitions/unregistered.js';
+import { findErrorLine, findSyntaxError } from './find-syntax-error.js';
 import { createFinding, createUnreadFinding, type Finding } from './scan/finding.js';
 import { scanPython } from './scan/python.js';
 import { countTokens, decodePython } from './scan/source-text.js';
@@ -31,6 +33,10 @@ const MAX_FINDINGS = 2000;
 
 const PYTHON_FILE = /\.pyw?$/i;
 
+/** Code that may set names of a module in ways that are not followed, or add to the nodes of the host itself. */
+const DYNAMIC_CODE =
+  /\b(?:exec|setattr|globals|locals|vars|importlib|pkgutil|runpy|__import__|__dict__|__getattr__|f_globals)\b|(?<![.\w])eval\(|\.modules\b(?!\()|\bfrom (?:sys|nodes) import\b|[.'"]NODE_CLASS_MAPPINGS\b/;
+
 /** What Python imports or loads without its source. */
 const COMPILED_FILE = /\.(?:py[cdo]|so(?:\.\d+)*|dll|dylib)$/i;
 
@@ -46,6 +52,8 @@ class CodeReader implements FileReader {
   readonly #modules = new PackModules();
   readonly #findings = { high: [] as Finding[], low: [] as Finding[] };
   readonly #unreadable: Unreadable[] = [];
+  /** Files that no Python can parse. */
+  readonly #broken = new Set<string>();
   #kept = 0;
   #tokens = 0;
 
@@ -86,13 +94,21 @@ class CodeReader implements FileReader {
     }
     const source = { path: file, text, firstLine: 1 };
     const follow = this.#follows(file, content.length);
-    const broken = this.parse(source.text, (root) => {
+    const doubtful = this.parse(source.text, (root) => {
       this.#report(scanPython(root, source));
-      if (follow) this.#modules.add({ path: file, statements: readModule(root, source) });
-      return root.hasError;
+      const isDynamic = DYNAMIC_CODE.test(text);
+      if (follow) this.#modules.add({ path: file, statements: readModule(root, source), isDynamic });
+      return root.hasError && findErrorLine(root);
     });
-    if (broken === undefined) this.#leaveOut(file, 'it takes too long to parse');
-    else if (broken) this.#fail(file, 'is not all valid Python; what could be read of it is used');
+    const broken = findSyntaxError(text);
+    if (doubtful === undefined) this.#leaveOut(file, 'it takes too long to parse');
+    else if (broken !== undefined) {
+      this.#broken.add(file);
+      this.#fail(file, 'is not valid Python; what could be read of it is used', broken);
+    }
+    // The grammar does not know all of Python, so it alone proves nothing.
+    else if (doubtful)
+      this.#fail(file, 'may not be valid Python; what could be read of it is used', doubtful);
   }
 
   #follows(file: string, size: number): boolean {
@@ -110,8 +126,17 @@ class CodeReader implements FileReader {
     this.#report([createUnreadFinding(file, why)]);
   }
 
-  #fail(file: string, message: string): void {
-    this.#unreadable.push({ file, line: 1, message });
+  #fail(file: string, message: string, line = 1): void {
+    this.#unreadable.push({ file, line, message });
+  }
+
+  /** Marks the broken files without which the pack cannot be imported. */
+  #listUnreadable(): Unreadable[] {
+    const started = this.#broken.size > 0 ? listStartModules(this.#modules, this.#broken) : this.#broken;
+    return this.#unreadable.map((one) => {
+      const stops = this.#broken.has(one.file) && started.has(one.file);
+      return stops ? { ...one, message: 'is not valid Python; ComfyUI cannot load this pack', stops } : one;
+    });
   }
 
   #report(found: readonly Finding[]): void {
@@ -124,12 +149,14 @@ class CodeReader implements FileReader {
   finish(): CodeReport {
     const findings = [...this.#findings.high, ...this.#findings.low];
     findings.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
-    const rest = { unreadable: this.#unreadable, findings };
+    const unreadable = this.#listUnreadable();
+    const rest = { unreadable, findings };
     if (!this.reading.follow) return { ...NOT_FOLLOWED, ...rest };
     this.reading.onStep?.('definitions');
-    const definitions = extractDefinitions(this.#modules, this.parse);
+    const { isEmpty, ...definitions } = extractDefinitions(this.#modules, this.parse);
     this.reading.onStep?.(undefined);
-    return { followed: true, ...definitions, ...rest };
+    const isCertain = isEmpty && unreadable.length === 0;
+    return { followed: true, ...definitions, ...(isCertain && { isEmpty }), ...rest };
   }
 }
 

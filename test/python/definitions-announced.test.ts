@@ -15,7 +15,7 @@ it.each([
   [
     'a pack that sets no mapping',
     { '__init__.py': 'WEB_DIRECTORY = "js"' },
-    ['it sets neither NODE_CLASS_MAPPINGS nor comfy_entrypoint, as far as it can be followed'],
+    ['neither NODE_CLASS_MAPPINGS nor comfy_entrypoint is set'],
   ],
   [
     'a module that is not packed, such as a compiled one',

@@ -79,7 +79,7 @@ it('files that are invalid or too large are named, and the others are read', asy
   const { unreadable, nodes } = await readPackCode({ '__init__.py': plain, 'old.py': 'print "hello\nif :' });
   expect(nodes).toHaveLength(1);
   expect(unreadable).toEqual([
-    { file: 'old.py', line: 1, message: 'is not all valid Python; what could be read of it is used' },
+    { file: 'old.py', line: 1, message: 'is not valid Python; what could be read of it is used' },
   ]);
 });
 

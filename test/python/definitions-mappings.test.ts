@@ -180,6 +180,7 @@ it('finds nothing in a pack that has only a web folder', async () => {
   expect(await readPackCode({ '__init__.py': 'WEB_DIRECTORY = "./js"\nNODE_CLASS_MAPPINGS = {}' })).toEqual({
     nodes: [],
     unresolved: [],
+    isEmpty: true,
     followed: true,
     unreadable: [],
     findings: [],

@@ -53,6 +53,6 @@ test('several packs are published with one report, publisher and token, and fail
   expect(none.exit, none.stderr).toBe(2);
   expect(none.stderr).toContain('\n2 of 2 packs failed.\n');
   expect(none.stderr).not.toContain('Publishing');
-  const dry = await publish(...dirs.slice(0, 2), '--dry-run', '--json');
+  const dry = await publish(...dirs.slice(0, 2), '--dry-run', '--skip-existing', '--json');
   expect(JSON.parse(dry.stdout)).toMatchObject([{ method: 'POST' }, { method: 'POST' }]);
 });

@@ -55,17 +55,17 @@ test('publishing the same files again exits 5, or 0 with --skip-existing, and ot
   const refused = await regen(['version', 'publish', other, '--skip-existing'], { env });
   expect(refused.exit).toBe(5);
   expect(refused.stderr).toContain('pack 1.0.0 is already published with other files.');
-  expect(refused.stderr).toContain(`such as 1.0.1: regen version bump 1.0.1 ${other}\n`);
+  expect(refused.stderr).toContain(`version number: regen version bump auto ${other}\n`);
 });
 
-test('publishing a deleted version number exits 5 and names the next one', async () => {
+test('publishing a deleted version number exits 5 and says how to set the next one', async () => {
   const { env } = await createAuthor();
   await regen(['version', 'publish', packForTest()], { env });
   expect((await regen(['version', 'delete', 'acme', 'pack', '1.0.0', '--yes'], { env })).exit).toBe(0);
   const { exit, stderr } = await regen(['version', 'publish', packForTest()], { env });
   expect(exit).toBe(5);
   expect(stderr).toContain('was deleted');
-  expect(stderr).toContain('1.0.1');
+  expect(stderr).toContain('regen version bump auto');
 });
 
 test('all problems of a manifest are reported before anything is sent', async () => {

@@ -234,11 +234,15 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
     hint: 'Remove each secret from its file, and revoke it if it was ever shared. List files that are not part of the pack in .regenignore. If nothing in them is secret, pass --allow-secrets.',
   },
   empty_pack: {
-    hint: 'Check that __init__.py is packed and sets NODE_CLASS_MAPPINGS or comfy_entrypoint, or pass --allow-empty to publish a pack without nodes.',
+    hint: 'Check that __init__.py is packed and sets NODE_CLASS_MAPPINGS or comfy_entrypoint, or pass --allow-empty for a pack without nodes, such as one with only a web extension.',
+  },
+  invalid_python: {
+    code: 'invalid_pack',
+    hint: 'Fix it, or pass --allow-findings to publish anyway.',
   },
   findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
   breaking_changes: {
-    hint: say`Choose a number that says so with \`${regen('version bump', 'auto')}\`, or pass --allow-breaking.`,
+    hint: say`Set that number, or pass --allow-breaking: ${regen('version bump', 'auto')}`,
   },
   not_signed: { hint: 'Try again. If this persists, contact the operator of the service.' },
   statement_invalid: { hint: 'Do not use it, and contact the operator of the service.' },
@@ -247,8 +251,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
       `If the operator of the service confirms the new key, remove the old ones from ${place}.`,
   },
   version_exists: {
-    hint: (next) =>
-      say`Publish it with an unused version number, such as ${next}: ${regen('version bump', next)}`,
+    hint: say`Publish it with an unused version number: ${regen('version bump', 'auto')}`,
   },
   same_version_exists: { code: 'version_exists', hint: 'Pass --skip-existing to treat this as success.' },
   version_flagged: {

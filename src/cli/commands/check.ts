@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { ClientError, ServiceError } from '../../client/errors.js';
 import { HostNode } from '../../contract/host-nodes.js';
-import { buildArchive, type Pack, warnAboutMissingDefinitions } from '../../flows/publish/pack.js';
+import { refuseBrokenPromise } from '../../flows/publish/latest-release.js';
+import { buildArchive, findRefusal, type Pack, warnAboutCode } from '../../flows/publish/pack.js';
+import { toSubject } from '../../flows/publish/publish-pack.js';
 import { scanAsComfy } from '../../pack/other-scanner.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { toListedDefinition } from '../../python/definitions/definitions.js';
@@ -17,19 +19,28 @@ import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
 import { formatCount } from '../terminal/text.js';
 import { Count, File, Row, Text } from '../views/answers.js';
-import { allowSecretsFlag, dirExplain, publisherFlag } from '../views/flags.js';
+import {
+  allowBreakingFlag,
+  allowEmptyFlag,
+  allowSecretsFlag,
+  dirExplain,
+  publisherFlag,
+} from '../views/flags.js';
 import type { View } from '../views/view.js';
 
 type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
   usage: 'version check [dir]',
-  summary: 'Preview what the registry will list and flag, without uploading; exits 6 if it would be flagged',
+  summary:
+    'Preview what the registry will list and flag, and what `version publish` would refuse, without uploading; exits 6 if it would be flagged',
   explain: dirExplain,
   tool: { flags: ['publisher'] },
   flags: {
     ...publisherFlag,
     ...allowSecretsFlag,
+    ...allowEmptyFlag,
+    ...allowBreakingFlag,
     '--for <choice>': {
       description: 'Also find what the scanner of another registry is known to flag (one of comfy)',
       choices: ['comfy'],
@@ -42,7 +53,7 @@ export const view = (): View => ({
   },
   shape: { columns: ['kind', 'what', 'where', 'detail'] },
   notes: [
-    'If --base-url or --profile names a service, its registry is asked which other nodes have definitions of the same names: the host loads only one of them.',
+    'If --base-url or --profile names a service, or the embedded one runs, the pack is compared with its latest version. A service that is named is also asked which other nodes have definitions of the same names: the host loads only one of them.',
   ],
   examples: [
     'regen version check',
@@ -88,7 +99,11 @@ export async function run(context: Context): Promise<number> {
   const other = context.flags.for === undefined ? undefined : await scanForComfy(pack);
   const findings = [...report.findings, ...(await findTakenNames(context, pack, report))];
   const answer = { ...toAnswer(pack, report, findings), ...(other && { for: other }) };
-  await warnAboutMissingDefinitions(output, report);
+  const isFlagged = answer.verdict === FLAGGED || other?.verdict === FLAGGED;
+  const refusal = isFlagged
+    ? undefined
+    : findRefusal(report, { findings: false, empty: context.flags['allow-empty'] === true });
+  if (!refusal) await warnAboutCode(output, report);
   const rows = [...toRows(report, findings, answer.verdict), ...toOtherRows(other)];
   if (!format) await output.answer(output.mode.json ? answer : rows, command.shape);
   else {
@@ -98,8 +113,25 @@ export async function run(context: Context): Promise<number> {
   await output.note(
     `${formatCount(pack.files.length, 'file')}, ${formatBytes(pack.size)}; nothing was uploaded.`,
   );
-  const isFlagged = answer.verdict === FLAGGED || other?.verdict === FLAGGED;
-  return isFlagged ? exitCodes.endedBadly : exitCodes.done;
+  if (isFlagged) return exitCodes.endedBadly;
+  if (refusal) throw refusal;
+  if (context.flags['allow-breaking'] !== true) await compareWithLatest(context, pack, report);
+  return exitCodes.done;
+}
+
+/** Decided: only a service that was named on the command line is asked, or the embedded one if it runs. */
+async function compareWithLatest(
+  { services, signal, output }: Context,
+  pack: Pack,
+  report: CodeReport,
+): Promise<void> {
+  const { baseUrl, profile } = services.target;
+  if (baseUrl !== undefined && !services.isTargetGiven) {
+    const flag = profile === undefined ? `--base-url ${baseUrl}` : `--profile ${profile}`;
+    return output.note(`Not compared with published versions; name the registry with ${flag}.`);
+  }
+  const service = await services.reachRunning();
+  if (service) await refuseBrokenPromise(toSubject(service.client, pack, signal), report, output);
 }
 
 function readFormat({ flags, output }: Needs<'flags' | 'output'>) {
@@ -111,10 +143,7 @@ function readFormat({ flags, output }: Needs<'flags' | 'output'>) {
   return format;
 }
 
-/**
- * Finds the definitions that other nodes of the registry have, too. Only a service that was named on the command line is
- * asked, so that a check sends nothing otherwise; if it does not answer, the check goes on.
- */
+/** Finds the definitions that other nodes of the registry have, too. If it does not answer, the check goes on. */
 async function findTakenNames(
   { services, signal, output }: Pick<Context, 'services' | 'signal' | 'output'>,
   { manifest }: Pack,

@@ -9,12 +9,12 @@ import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
 import { identityFlags } from '../publish/job-identity.js';
-import { publishFolder, readAllowances, readFolder } from '../publish/publish-folder.js';
+import { publishFolder, readAllowances, readFolder, tryFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { PublishRow } from '../views/answers.js';
-import { allowSecretsFlag, publisherFlag } from '../views/flags.js';
+import { allowBreakingFlag, allowEmptyFlag, allowSecretsFlag, publisherFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
 type Context = Needs<
@@ -35,11 +35,10 @@ export const view = (): View => ({
     '--changelog-file <path>': 'File with the changelog, or - for standard input',
     ...allowSecretsFlag,
     '--allow-findings': 'Publish even if a finding would flag the version',
-    '--allow-empty': 'Publish even if the pack has no node definition, such as one with only a web extension',
+    ...allowEmptyFlag,
+    ...allowBreakingFlag,
     '--stage': 'Have an owner approve the version before others can use it',
     ...identityFlags,
-    '--allow-breaking':
-      'Publish a patch or minor release even if workflows that were saved with the latest version break',
     '--skip-existing': 'Succeed if this exact version is already published',
     '--no-wait': 'Exit once the archive is uploaded',
     '--wait': { description: 'Wait for the verdict (the default)', hidden: true },
@@ -66,12 +65,10 @@ export async function run(context: Context): Promise<number | undefined> {
   const changelog = await readChangelog(context);
   if (dirs.length > 1) {
     const { publishMany } = await import('../publish/many.js');
-    const preview = flags['dry-run'] ? createPreview(changelog) : undefined;
+    const preview = flags['dry-run'] ? createPreview(changelog, flags) : undefined;
     return publishMany(context, dirs, { changelog, timeoutMs, ...(preview && { preview }) });
   }
-  const pack = await readFolder(context, dirs[0]);
-  if (flags['dry-run']) await printRequest(context, createPreview(changelog)(pack));
-  else await publishOne(context, pack, changelog, timeoutMs);
+  await publishOne(context, await readFolder(context, dirs[0]), changelog, timeoutMs);
   return undefined;
 }
 
@@ -81,9 +78,13 @@ async function publishOne(
   changelog: string | undefined,
   timeoutMs: number,
 ): Promise<void> {
-  const { output } = context;
+  const { output, flags } = context;
   using progress = new Progress(output);
-  const code = await checkCode(pack, output, progress, readAllowances(context.flags));
+  const code = await checkCode(pack, output, progress, readAllowances(flags));
+  if (flags['dry-run']) {
+    await tryFolder(context, pack, code);
+    return printRequest(context, createPreview(changelog, flags)(pack));
+  }
   context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
   const version = await publishFolder(context, pack, { changelog, timeoutMs, progress, code });
   progress.end();
@@ -101,10 +102,13 @@ async function readChangelog(context: Needs<'flags' | 'system'>): Promise<string
   return (await readInput(context.system, file)).trim();
 }
 
-function createPreview(changelog: string | undefined): (pack: Pack) => PrintedRequest {
+function createPreview(
+  changelog: string | undefined,
+  { stage }: Context['flags'],
+): (pack: Pack) => PrintedRequest {
   return ({ manifest }) => {
     const params = { publisherId: manifest.publisher, nodeId: manifest.node.id };
-    const body = buildPublishBody({ manifest, changelog }, 'masked');
+    const body = buildPublishBody({ manifest, changelog, stage: stage === true }, 'masked');
     return toPrintedRequest(getOutline('version.publish'), { params, body });
   };
 }

@@ -121,6 +121,15 @@ export class ServiceConnector {
     return reached;
   }
 
+  /** Connects to the service of this command, unless that would start the embedded one. */
+  async reachRunning(): Promise<Service | undefined> {
+    const { folders, connect, signal } = this.#context;
+    const isReachable =
+      this.target.baseUrl !== undefined ||
+      (await findLocal(folders.data, connect, { signal }).catch(() => undefined));
+    return isReachable ? this.reach() : undefined;
+  }
+
   /** Forgets the embedded service after it has ended, so that the next call of `reach` starts it again. */
   forgetEmbedded(): void {
     this.#services.delete('local');

@@ -12,7 +12,7 @@ import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { formatCount } from '../terminal/text.js';
 import type { PublishRow } from '../views/answers.js';
-import { publishFolder, readAllowances, readFolder } from './publish-folder.js';
+import { publishFolder, readAllowances, readFolder, tryFolder } from './publish-folder.js';
 import { findPublishToken, type PublishContext, type PublishSubject, type PublishToken } from './token.js';
 
 type Context = Needs<
@@ -67,6 +67,7 @@ export async function publishMany(
   await runEach('Checking', async (folder, part) => {
     folder.pack = await readFolder(part, folder.dir);
     folder.code = await checkCode(folder.pack, part.output, UNSEEN, readAllowances(flags));
+    if (preview) await tryFolder(part, folder.pack, folder.code);
   });
   if (preview) {
     const passed = folders.filter(({ failure }) => !failure);

@@ -1,6 +1,7 @@
+import { ClientError } from '../../client/errors.js';
 import { regen, say } from '../../contract/schema/message.js';
-import { type CodeAllowances, type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
-import { publishPack } from '../../flows/publish/publish-pack.js';
+import { type CodeAllowances, type Pack, readPack, type Stages, UNSEEN } from '../../flows/publish/pack.js';
+import { publishPack, tryPack } from '../../flows/publish/publish-pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
 import type { Registry } from '../../flows/publish/upload.js';
 import type { CodeReport } from '../../python/code-report.js';
@@ -36,6 +37,33 @@ export async function readFolder(
     allowSecrets: flags['allow-secrets'] === true,
     ...packRules,
   });
+}
+
+/**
+ * Does what a publish does before it sends anything.
+ * @throws FlowError if the registry has a reason to refuse the pack; one that does not answer prevents nothing
+ */
+export async function tryFolder(context: PublishContext, pack: Pack, code: CodeReport): Promise<void> {
+  const { services, system, signal, output } = context;
+  try {
+    const service = await services.reachRunning();
+    if (!service) return;
+    const choices = { ...readChoices(context.flags, code), progress: UNSEEN, changelog: undefined };
+    await withScratch(system.now(), (scratch) =>
+      tryPack({ ...choices, scratch, signal, report: output }, pack, service.client),
+    );
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    await output.warn(`The registry was not asked: ${error.message}`);
+  }
+}
+
+function readChoices(flags: FlagValues, code: CodeReport | undefined) {
+  return {
+    skipExisting: flags['skip-existing'] === true,
+    stage: flags.stage === true,
+    code: flags['allow-breaking'] === true ? undefined : code,
+  };
 }
 
 export interface PublishOptions {
@@ -79,9 +107,7 @@ export function publishFolder(
       {
         ...{ openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
         timeoutMs: flags.wait === false ? undefined : timeoutMs,
-        skipExisting: flags['skip-existing'] === true,
-        stage: flags.stage === true,
-        code: flags['allow-breaking'] === true ? undefined : code,
+        ...readChoices(flags, code),
       },
       pack,
     ),

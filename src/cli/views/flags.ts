@@ -62,6 +62,14 @@ export const publisherFlag: Flags = {
 };
 export const allowSecretsFlag: Flags = { '--allow-secrets': 'Include files that look like secrets' };
 
+export const allowEmptyFlag: Flags = {
+  '--allow-empty': 'Accept a pack without node definitions, such as one with only a web extension',
+};
+export const allowBreakingFlag: Flags = {
+  '--allow-breaking':
+    'Accept a patch or minor release that breaks workflows that were saved with the latest version',
+};
+
 export const dirExplain = { dir: 'Folder with the pyproject.toml (default: the current folder)' };
 export const secretFileFlag: Flags = {
   '--secret-file <path>':

@@ -1,7 +1,8 @@
 import { ClientError, ServiceError } from '../../client/errors.js';
 import { items } from '../../client/pages.js';
-import type { Change, ListedDefinition } from '../../contract/compare-definitions.js';
+import type { ListedDefinition } from '../../contract/compare-definitions.js';
 import {
+  chooseNext,
   describeChange,
   findBrokenPromises,
   isWholeCode,
@@ -66,19 +67,18 @@ export async function refuseBrokenPromise(
       (latest) => lt(latest, version) && !mayBreak(latest, version),
     );
     if (!from || !code.followed) return;
-    const to = { version, definitions: code.nodes.map(toListedDefinition) };
-    const broken = findBrokenPromises(from, to, isWholeCode(code));
-    if (broken.length > 0) throw toBreakingError(nodeId, from.version, version, broken);
+    const definitions = code.nodes.map(toListedDefinition);
+    const broken = findBrokenPromises(from, { version, definitions }, isWholeCode(code));
+    if (broken.length === 0) return;
+    const { default: inc } = await import('semver/functions/inc.js');
+    const next = inc(from.version, chooseNext(from, definitions, isWholeCode(code)).part);
+    throw new FlowError(
+      'breaking_changes',
+      `${nodeId} ${version} breaks workflows saved with ${from.version}; that needs version ${next}. Nothing was sent.`,
+      { details: broken.map((one) => ({ path: one.host_node_name, message: describeChange(one) })) },
+    );
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     await report.warn(`The definitions were not compared with the latest version: ${error.message}`);
   }
-}
-
-function toBreakingError(nodeId: string, from: string, to: string, broken: readonly Change[]): FlowError {
-  return new FlowError(
-    'breaking_changes',
-    `${nodeId} ${to} breaks workflows saved with ${from}, and its number does not say so; nothing was sent.`,
-    { details: broken.map((change) => ({ path: change.host_node_name, message: describeChange(change) })) },
-  );
 }

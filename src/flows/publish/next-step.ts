@@ -30,12 +30,12 @@ export async function findNextStep(
       throw toVerdictError(subject, await readReason(subject, version));
     case 'NodeVersionStatusDeleted':
       if (version.status_reason === 'no_archive') return { step: 'register' };
-      throw await createConflictError(`${name} was deleted; its number cannot be used again.`, subject);
+      throw new FlowError('version_exists', `${name} was deleted; its number cannot be used again.`);
   }
   const uploaded = await compareUploaded(subject, version.downloadUrl, archive, scratch);
   if (uploaded === 'nothing') return { step: 'register' };
   if (uploaded === 'other')
-    throw await createConflictError(`${name} is already published with other files.`, subject);
+    throw new FlowError('version_exists', `${name} is already published with other files.`);
   return isSettled(version) ? { step: 'done', version } : { step: 'wait', version };
 }
 
@@ -79,9 +79,4 @@ export function toVerdictError(
     `${nodeId} ${version} is ${verdict}: ${status_reason || 'the registry gives no reason'}`,
     { serviceCode: `version_${verdict.toLowerCase()}`, subject: `${nodeId} ${version}` },
   );
-}
-
-async function createConflictError(message: string, { version }: VersionContext): Promise<FlowError> {
-  const { default: inc } = await import('semver/functions/inc.js');
-  return new FlowError('version_exists', message, { subject: inc(version, 'patch') as string });
 }

@@ -155,7 +155,7 @@ export async function buildArchive(
 
 /** What a pack may be published with. */
 export interface CodeAllowances {
-  /** Findings that would flag the version. */
+  /** Findings that would flag the version, and Python that the host cannot import. */
   readonly findings: boolean;
   /** No node definition at all. */
   readonly empty: boolean;
@@ -174,39 +174,57 @@ export async function checkCode(
   await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
   const code = await readCodeApart(pack.files);
   progress.end();
+  const refusal = findRefusal(code, allowed);
+  if (refusal) throw refusal;
+  await warnAboutCode(report, code);
+  return code;
+}
+
+/** Why code is not published, if it has what is not allowed. */
+export function findRefusal(code: CodeReport, allowed: CodeAllowances): FlowError | undefined {
   const flagging = code.findings.filter(({ severity }) => severity === 'high');
-  if (flagging.length > 0 && !allowed.findings) {
-    throw new FlowError('findings', 'The registry would flag this version; nothing was sent.', {
+  if (flagging.length > 0 && !allowed.findings)
+    return new FlowError('findings', 'The registry would flag this version; nothing was sent.', {
       details: flagging.map(({ file, line, message, rule }) => ({
         path: `${file}:${line}`,
         message: `${message} (${rule})`,
       })),
     });
-  }
-  if (isEmpty(code) && !allowed.empty) {
-    throw new FlowError('empty_pack', 'No node definition was found; nothing was sent.', {
-      details: code.unreadable.map(({ file, line, message }) => ({ path: `${file}:${line}`, message })),
-    });
-  }
-  await warnAboutMissingDefinitions(report, code);
-  return code;
+  const broken = toDetails(code.unreadable.filter(({ stops }) => stops));
+  const [first, ...others] = broken;
+  if (first && !allowed.findings)
+    return new FlowError(
+      'invalid_python',
+      others.length === 0
+        ? `${first.path} ${first.message}. Nothing was sent.`
+        : 'Files are not valid Python; nothing was sent.',
+      { details: broken },
+    );
+  if (!isEmpty(code) || allowed.empty) return undefined;
+  return new FlowError('empty_pack', 'No node definition was found; nothing was sent.', {
+    details: [
+      ...code.unresolved.map(({ file, line, what }) => ({ path: `${file}:${line}`, message: what })),
+      ...toDetails(code.unreadable),
+    ],
+  });
+}
+
+function toDetails(unreadable: CodeReport['unreadable']) {
+  return unreadable.map(({ file, line, message }) => ({ path: `${file}:${line}`, message }));
 }
 
 /** Whether a pack has no node definition, and nothing that may lead to one when it runs. */
-function isEmpty({ nodes, unresolved }: CodeReport): boolean {
-  return nodes.length === 0 && unresolved.length === 0;
+function isEmpty({ nodes, unresolved, isEmpty }: CodeReport): boolean {
+  return isEmpty === true || (nodes.length === 0 && unresolved.length === 0);
 }
 
 /** Warns of what does not prevent publishing, but is probably a mistake. */
-export async function warnAboutMissingDefinitions(report: PublishReport, code: CodeReport): Promise<void> {
+export async function warnAboutCode(report: PublishReport, code: CodeReport): Promise<void> {
   const { nodes, unresolved, unreadable } = code;
   const [gap] = unresolved;
-  if (nodes.length === 0) {
-    const why = gap ? `: ${gap.file}:${gap.line} ${gap.what}` : '';
-    const needs = isEmpty(code) ? ' A pack without nodes is published only with --allow-empty.' : '';
-    const advice = `Check that __init__.py is packed and sets NODE_CLASS_MAPPINGS or comfy_entrypoint.${needs}`;
-    await report.warn(`No node definition was found${why}. ${advice}`);
-  } else if (gap) {
+  if (nodes.length === 0)
+    await report.warn(`No node definition was found${gap ? `, because ${gap.what}` : ''}.`);
+  else if (gap) {
     const places = `${unresolved.length} place${unresolved.length === 1 ? '' : 's'}`;
     await report.warn(
       say`Node definitions may be missing, for ${places} cannot be followed: see ${regen('version check')}.`,

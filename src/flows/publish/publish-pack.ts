@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Client } from '../../client/client.js';
 import { ClientError, StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
 import { regen, say } from '../../contract/schema/message.js';
@@ -39,12 +40,7 @@ export async function publishPack(context: PublishContext, pack: Pack): Promise<
   const { manifest, archive } = registration;
   const { signal } = context;
   const registry = await context.openRegistry(manifest.publisher);
-  const subject: VersionContext = {
-    client: await registry.connect(registry.token),
-    nodeId: manifest.node.id,
-    version: manifest.version.version,
-    signal,
-  };
+  const subject = toSubject(await registry.connect(registry.token), pack, signal);
   for (let round = 0; ; round++) {
     const next = await findNextStep(subject, archive, context.scratch);
     if (next.step === 'done')
@@ -60,8 +56,29 @@ export async function publishPack(context: PublishContext, pack: Pack): Promise<
   }
 }
 
+/**
+ * Reads what the registry has, and changes nothing.
+ * @throws FlowError if `publishPack` would refuse the pack
+ */
+export async function tryPack(
+  context: Omit<PublishContext, 'openRegistry' | 'timeoutMs'>,
+  pack: Pack,
+  client: Client,
+): Promise<void> {
+  const { archive } = await buildRegistration(context, pack);
+  const subject = toSubject(client, pack, context.signal);
+  const next = await findNextStep(subject, archive, context.scratch);
+  if (next.step === 'done') await acceptExisting(context, subject, next.version);
+  if (next.step === 'register' && context.code)
+    await refuseBrokenPromise(subject, context.code, context.report);
+}
+
+export function toSubject(client: Client, { manifest }: Pack, signal: AbortSignal): VersionContext {
+  return { client, nodeId: manifest.node.id, version: manifest.version.version, signal };
+}
+
 async function buildRegistration(
-  { report, progress, scratch, changelog, stage, signal }: PublishContext,
+  { report, progress, scratch, changelog, stage, signal }: Omit<PublishContext, 'openRegistry' | 'timeoutMs'>,
   pack: Pack,
 ): Promise<Registration> {
   const { manifest, files, size } = pack;
@@ -75,7 +92,7 @@ async function buildRegistration(
 }
 
 async function acceptExisting(
-  { skipExisting, report }: PublishContext,
+  { skipExisting, report }: Pick<PublishContext, 'skipExisting' | 'report'>,
   { nodeId, version }: VersionContext,
   published: NodeVersion,
 ): Promise<NodeVersion> {

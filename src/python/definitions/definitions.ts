@@ -33,6 +33,8 @@ export interface Definitions {
   readonly unresolved: Unresolved[];
   /** False where following the definitions took too much; `nodes` is empty then. */
   readonly followed?: boolean;
+  /** Whether the pack certainly registers none; `unresolved` has what looks like one. */
+  readonly isEmpty?: boolean;
 }
 
 // Decided: the definitions of a version take at most 4 MB together, far more than those of any published pack.

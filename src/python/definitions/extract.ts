@@ -75,6 +75,8 @@ class Extraction {
   readonly #nodes = new Map<string, FoundNode>();
   readonly #unresolved: Unresolved[] = [];
   #written = 0;
+  /** Whether it is certain that the host finds no nodes, if none were found here. */
+  #isCertain = true;
   /** Names of classes that are listed, or reported by themselves. */
   readonly #mentioned = new Set<string>();
 
@@ -85,12 +87,14 @@ class Extraction {
 
   run(): Definitions {
     const { modules } = this.interpreter;
-    if (modules.paths().length === 0) return { nodes: [], unresolved: [] };
+    if (modules.paths().length === 0) return { nodes: [], unresolved: [], isEmpty: true };
     if (modules.file(ROOT)) this.#follow();
     else this.#report(ROOT, 1, 'the pack has no __init__.py in its root folder, so the host finds no nodes');
     const nodes = [...this.#nodes.values()];
     const [left, ...others] = findUnregistered(modules, this.#mentioned);
     if (left) {
+      // What decorates a class may register it.
+      if ([left, ...others].some(({ decorators }) => decorators.length > 0)) this.#isCertain = false;
       const all = [left, ...others].map(({ name, file, line }) => `${name} (${file}:${line})`);
       const what = 'classes look like nodes and are not registered, as far as the code can be followed';
       this.#report(
@@ -99,7 +103,8 @@ class Extraction {
         `${what}: ${all.slice(0, 10).join(', ')}${all.length > 10 ? ` and ${all.length - 10} more` : ''}`,
       );
     }
-    return { nodes, unresolved: this.#unresolved };
+    const isEmpty = this.#isCertain && nodes.length === 0;
+    return { nodes, unresolved: this.#unresolved, ...(isEmpty && { isEmpty }) };
   }
 
   #follow(): void {
@@ -114,12 +119,14 @@ class Extraction {
     else if (entry !== undefined) this.#fromList(listed);
     for (const { key } of root?.scope.rest ?? []) this.#computed(key, 'names are set at run time');
     const isOpen = this.#unresolved.length > 0;
+    const isPlain = !root?.scope.names.has('*') && !this.interpreter.loaded.some((one) => one.isDynamic);
+    this.#isCertain = isPlain && !isOpen && gaps.length === 0;
     for (const { file, line, what } of gaps) this.#report(file, line, what);
     if (listed === undefined && entry === undefined)
       this.#report(
         ROOT,
         1,
-        'it sets neither NODE_CLASS_MAPPINGS nor comfy_entrypoint, as far as it can be followed',
+        `neither NODE_CLASS_MAPPINGS nor comfy_entrypoint is set${this.#isCertain ? '' : ', as far as it can be followed'}`,
       );
     if (this.#nodes.size === 0 && isOpen) this.#fromOtherModules();
   }

@@ -9,7 +9,7 @@ import { callImitation, findImitation, loaders, patterns } from './imitation.js'
 import { copyAll, createModule, findValueAttribute, MAX_NAME } from './lookup.js';
 import { bindParameters, NAMES_STEPS } from './names.js';
 import { mergeAlternatives } from './operators.js';
-import type { PackModules } from './pack-modules.js';
+import type { PackModules, PythonModule } from './pack-modules.js';
 import { pathFunctions } from './paths.js';
 import { payLookup } from './reflection.js';
 import { readFunction } from './statements.js';
@@ -92,6 +92,11 @@ export class Interpreter implements Machine {
   giveUp(what: string, at: Place | undefined): void {
     const gap = { file: at?.source.path ?? '__init__.py', line: at ? findLine(at) : 1, what };
     if (this.gaps.length < MAX_GAPS) this.gaps.push(gap);
+  }
+
+  /** The files that were run. */
+  get loaded(): PythonModule[] {
+    return [...this.#loaded.keys()].flatMap((path) => this.modules.file(path) ?? []);
   }
 
   entries(folder: string): string[] {

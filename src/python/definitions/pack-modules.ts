@@ -3,6 +3,8 @@ import type { Statement } from './syntax.js';
 export interface PythonModule {
   readonly path: string;
   readonly statements: readonly Statement[];
+  /** Whether it may set names in ways that are not followed. */
+  readonly isDynamic?: boolean;
 }
 
 /**

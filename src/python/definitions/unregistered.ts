@@ -1,10 +1,8 @@
 import type { PackModules } from './pack-modules.js';
 import type { ClassSyntax, Statement } from './syntax.js';
 
-interface Unregistered {
+interface Unregistered extends Pick<ClassSyntax, 'name' | 'line' | 'decorators'> {
   readonly file: string;
-  readonly line: number;
-  readonly name: string;
 }
 
 /** What a class has that the host takes for a node. */

@@ -155,7 +155,7 @@ async function recordVerdict(
   // The same where no node was found although there may be some, and where the definitions are too large.
   const isRead =
     code?.followed &&
-    (code.nodes.length > 0 || code.unresolved.length === 0) &&
+    (code.nodes.length > 0 || code.unresolved.length === 0 || code.isEmpty) &&
     measureDefinitions(code.nodes) <= MAX_DEFINITION_BYTES;
   const nodes = isRead ? code.nodes : undefined;
   if (await storeDefinitions(tx, { versionId: id, nodeId, nodes }))
@@ -187,6 +187,8 @@ async function recordVerdict(
   return to;
 }
 
+type Definitions = Pick<CodeReport, 'followed' | 'nodes' | 'unresolved' | 'isEmpty'>;
+
 const MAX_FINDINGS = 20;
 const MAX_GAPS = 3;
 
@@ -195,12 +197,11 @@ const MAX_GAPS = 3;
  * where nodes may be lost.
  * @returns undefined if there is nothing to report
  */
-export function formatFindings(
-  findings: readonly Finding[],
-  definitions?: Pick<CodeReport, 'followed' | 'nodes' | 'unresolved'>,
-): string | undefined {
+export function formatFindings(findings: readonly Finding[], definitions?: Definitions): string | undefined {
   const high = findings.filter(({ severity }) => severity === 'high');
   const low = findings.filter(({ severity }) => severity !== 'high');
+  const isEmpty =
+    definitions?.isEmpty || (definitions?.nodes.length === 0 && definitions.unresolved.length === 0);
   const shown = [...high, ...low].slice(0, MAX_FINDINGS);
   const more = findings.length - shown.length;
   const lines = [
@@ -209,20 +210,16 @@ export function formatFindings(
       return `${file}:${line} ${message} (${rule}${effect})`;
     }),
     ...(more > 0 ? [`And ${more} more.`] : []),
-    ...(definitions ? formatGaps(definitions) : []),
+    ...(definitions && !isEmpty ? formatGaps(definitions) : []),
     // A version that is Active without nodes must not look like any other.
-    ...(high.length === 0 && definitions?.nodes.length === 0 && definitions.unresolved.length === 0
+    ...(high.length === 0 && isEmpty
       ? ['The pack registers no node, so the version is listed without nodes.']
       : []),
   ];
   return lines.length > 0 ? lines.join('\n') : undefined;
 }
 
-function formatGaps({
-  followed,
-  nodes,
-  unresolved,
-}: Pick<CodeReport, 'followed' | 'nodes' | 'unresolved'>): string[] {
+function formatGaps({ followed, nodes, unresolved }: Definitions): string[] {
   const [first] = unresolved;
   if (!first) return [];
   if (!followed) return [`Node definitions could not be extracted: ${first.what}.`];

@@ -116,11 +116,64 @@ test('check --for comfy accepts a pack without such findings, and refuses other 
   expect([other.exit, other.stderr]).toEqual([2, expect.stringContaining("--for must be comfy, not 'npm'.")]);
 });
 
-test('check warns about a pack without nodes and about invalid Python', async () => {
-  const pack = packForTest({ files: { '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n', 'bad.py': 'def (:\n' } });
-  const { stderr } = await regen(['version', 'check', pack]);
-  expect(stderr).toContain('No node definition was found');
-  expect(stderr).toContain('bad.py:1 is not all valid Python');
+test.each([
+  ['an empty mapping', 'NODE_CLASS_MAPPINGS = {}\n', ''],
+  ['no mapping', 'x = 1\n', '  __init__.py:1 neither NODE_CLASS_MAPPINGS nor comfy_entrypoint is set\n'],
+])('check refuses a pack with %s as publish does, unless that is allowed', async (_, code, detail) => {
+  const pack = packForTest({ files: { '__init__.py': code } });
+  const { exit, stdout, stderr } = await regen(['version', 'check', pack]);
+  expect([exit, stdout]).toEqual([2, expect.stringMatching(/verdict\tNodeVersionStatusActive/)]);
+  const refusal = `error: No node definition was found; nothing was sent.\n${detail}hint: `;
+  expect(stderr).toContain(refusal);
+  expect(stderr).not.toContain('warning');
+  const published = await regen(['version', 'publish', pack]);
+  expect([published.exit, published.stderr]).toEqual([2, expect.stringContaining(refusal)]);
+  const allowed = await regen(['version', 'check', pack, '--allow-empty']);
+  expect([allowed.exit, allowed.stderr]).toEqual([
+    0,
+    expect.stringContaining('No node definition was found'),
+  ]);
+});
+
+test('a pack whose mapping is computed at run time passes with a warning', async () => {
+  const code = 'from elsewhere import load\nNODE_CLASS_MAPPINGS = load()\n';
+  const { exit, stderr } = await regen(['version', 'check', packForTest({ files: { '__init__.py': code } })]);
+  expect([exit, stderr]).toEqual([
+    0,
+    expect.stringContaining(
+      'warning: No node definition was found, because NODE_CLASS_MAPPINGS of __init__.py is computed at run time',
+    ),
+  ]);
+});
+
+test('Python that ComfyUI cannot import is refused with its line, unless findings are allowed', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, REGEN_PUBLISH_TOKEN: personalAccessToken };
+  const files = { '__init__.py': 'from .nodes import *\nNODE_CLASS_MAPPINGS = {"A": A}\n' };
+  const pack = packForTest({ files: { ...files, 'nodes.py': 'class A:\n  RETURN_TYPES = ("IMAGE",\n' } });
+  for (const words of [['check'], ['publish'], ['publish', '--dry-run']]) {
+    const { exit, stderr } = await regen(['version', ...words, pack], { env });
+    expect([exit, stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        'error: nodes.py:2 is not valid Python; ComfyUI cannot load this pack. Nothing was sent.\nhint: Fix it, or pass --allow-findings',
+      ),
+    ]);
+  }
+  const published = await regen(['version', 'publish', pack, '--allow-findings'], { env });
+  expect([published.exit, published.stderr]).toEqual([
+    0,
+    expect.stringContaining('warning: nodes.py:2 is not valid Python; ComfyUI cannot load this pack.'),
+  ]);
+});
+
+test('check reports a file with an error that nothing imports', async () => {
+  const pack = packForTest({ files: { 'bad.py': 'x = 1\ndef (:\n' } });
+  const { exit, stdout, stderr } = await regen(['version', 'check', pack]);
+  const report = 'is not valid Python; what could be read of it is used';
+  expect([exit, stdout]).toEqual([0, expect.stringContaining(`unknown\t\tbad.py:2\t${report}\n`)]);
+  expect(stderr).toContain(`warning: bad.py:2 ${report}.`);
 });
 
 test('an unreadable file is reported with a message, not as a bug', async () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { homeForTest, regen } from '../../support/cli.js';
+import { homeForTest, homeWithService, regen, startRegen, stopEmbedded } from '../../support/cli.js';
 import { packForTest } from '../../support/packs.js';
 import { folderForTest, publisherForTest, serviceForTest } from '../../support/service.js';
 
@@ -13,6 +13,24 @@ test('publishing a path that is not a folder names the path', async () => {
   const file = await regen(['version', 'publish', 'file'], { cwd });
   expect(file.exit).toBe(2);
   expect(file.stderr).toContain(`${join(cwd, 'file')} is a file`);
+});
+
+test('a pack that sets no mapping needs --allow-empty, and the registry lists it without nodes', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, REGEN_PUBLISH_TOKEN: personalAccessToken };
+  const pack = packForTest({ files: { '__init__.py': 'class A:\n  def INPUT_TYPES(s): return {}\n' } });
+  const refused = await regen(['version', 'publish', pack], { env });
+  expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining('A (__init__.py:1)\nhint: ')]);
+  expect((await regen(['version', 'list', 'pack'], { env })).exit).toBe(3);
+  const { exit, stdout } = await regen(['version', 'publish', pack, '--allow-empty', '--json'], { env });
+  expect([exit, JSON.parse(stdout)]).toEqual([
+    0,
+    expect.objectContaining({
+      host_node_extract_status: 'success',
+      status_reason: 'The pack registers no node, so the version is listed without nodes.',
+    }),
+  ]);
 });
 
 test('version bump auto passes over a number that a flagged version has used up', async () => {
@@ -82,6 +100,52 @@ NODE_CLASS_MAPPINGS = {"Greet": Greet}
     expect((await regen(['version', 'diff', 'pack', '1.2.0', '1.2.0', '--exit-code'], { env })).exit).toBe(0);
   });
 
+  test('is refused by check and a dry run as by publish, if they know the registry', async () => {
+    const service = await serviceForTest();
+    const { env, publish } = await publishFirst(service, '1.2.0');
+    const pack = packAt('1.3.0', one);
+    const refusal = {
+      exit: 6,
+      stderr: expect.stringContaining(
+        'pack 1.3.0 breaks workflows saved with 1.2.0; that needs version 2.0.0. Nothing was sent.\n  Greet input removed (size: INT)\nhint: Set that number, or pass --allow-breaking: regen version bump ',
+      ),
+    };
+    const run = (...argv: string[]) => regen(['version', ...argv, pack], { env });
+    expect(await run('check', '--base-url', service.url)).toMatchObject(refusal);
+    expect(await run('publish', '--dry-run')).toMatchObject({ ...refusal, stdout: '' });
+    const many = await run('publish', '--dry-run', '--json', packAt('1.2.0', both));
+    expect([many.exit, many.stderr]).toEqual([9, expect.stringContaining('"breaking_changes"')]);
+    expect((await run('check', '--base-url', service.url, '--allow-breaking')).exit).toBe(0);
+    const unnamed = await run('check');
+    expect(unnamed).toMatchObject({
+      exit: 0,
+      stderr: expect.stringContaining(
+        `Not compared with published versions; name the registry with --base-url ${service.url}.\n`,
+      ),
+    });
+    expect((await publish('2.0.0', one)).exit).toBe(0);
+  });
+
+  test('of which the number is taken fails a dry run, too', async () => {
+    const service = await serviceForTest();
+    const { env, publish } = await publishFirst(service, '1.2.0');
+    const other = await publish('1.2.0', one, '--dry-run');
+    expect(other).toMatchObject({
+      exit: 5,
+      stderr: expect.stringContaining(
+        'is already published with other files.\nhint: Publish it with an unused version number: regen version bump auto',
+      ),
+    });
+    expect((await publish('1.2.0', both, '--dry-run')).exit).toBe(5);
+    expect((await publish('1.2.0', both, '--dry-run', '--skip-existing')).exit).toBe(0);
+    await service.stop();
+    const offline = await regen(['version', 'publish', packAt('1.2.0', one), '--dry-run'], { env });
+    expect([offline.exit, offline.stderr]).toEqual([
+      0,
+      expect.stringContaining('The registry was not asked: '),
+    ]);
+  });
+
   test('is refused in the names of another registry, too', async () => {
     const service = await serviceForTest({ naming: 'comfy' });
     const { env } = await publishFirst(service, '1.2.0');
@@ -95,6 +159,20 @@ NODE_CLASS_MAPPINGS = {"Greet": Greet}
     const { exit, stderr } = await publish('1.2.1', one);
     expect([exit, stderr]).toEqual([6, expect.stringContaining('Greet input removed (size: INT)')]);
     expect((await publish('1.2.1', both)).exit).toBe(0);
+  });
+
+  test('is refused by check on the embedded service while it runs', { timeout: 60_000 }, async () => {
+    const home = homeWithService();
+    const cwd = packAt('1.2.0', both);
+    const check = () => startRegen(['version', 'check'], { home, cwd: packAt('1.3.0', one) }).ended;
+    expect(await check()).toMatchObject({ exit: 0 });
+    expect(await startRegen(['version', 'publish'], { home, cwd }).ended).toMatchObject({ exit: 0 });
+    expect(await check()).toMatchObject({
+      exit: 6,
+      stderr: expect.stringContaining('that needs version 2.0.0'),
+    });
+    await stopEmbedded(home);
+    expect(await check()).toMatchObject({ exit: 0 });
   });
 
   test('bump auto changes nothing before the first release, or if the number is high enough', async () => {
