@@ -225,7 +225,9 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   empty_pack: {
     hint: 'Check that __init__.py is packed and sets NODE_CLASS_MAPPINGS or comfy_entrypoint, or pass --allow-empty to publish a pack without nodes.',
   },
-  findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
+  findings: {
+    hint: 'Fix it. If the findings are wrong, pass --allow-findings: the version is uploaded, and hidden until an admin of the registry approves it.',
+  },
   breaking_changes: {
     hint: say`Choose a number that says so with \`${regen('version bump', 'auto')}\`, or pass --allow-breaking.`,
   },
@@ -242,7 +244,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   same_version_exists: { code: 'version_exists', hint: 'Pass --skip-existing to treat this as success.' },
   version_flagged: {
     hint: (version) =>
-      say`Fix it, and publish it with the next version number, because this one is used up: ${regen('version bump', 'patch')}. If the verdict is wrong, ask an admin of the registry for a review, with what this shows: ${regen('version get', `${version} --reasons`)}`,
+      say`If the verdict is wrong, ask an admin of the registry for a review, with what \`${regen('version get', `${version} --reasons`)}\` shows. Otherwise fix it, and publish it with the next version number, because this one is used up: ${regen('version bump', 'patch')}`,
   },
   no_active_version: {
     code: 'not_found',
@@ -266,6 +268,11 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   version_refused: { hint: (state) => `Choose another version, or pass --allow ${state}.` },
   folder_refused: {
     hint: (folder) => `Pass --force to go on; the folder is then kept as .disabled/${folder}.`,
+  },
+  install_failed: {
+    hint: (refused) =>
+      refused &&
+      'With --force, folders that were changed or did not come from a registry are replaced, and kept in .disabled.',
   },
   busy: { hint: 'Try again when it has ended.' },
   lock_invalid: { hint: 'Restore it from version control, or remove it and install again.' },
@@ -291,11 +298,12 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
 /** Adds to the error of a flow what the command line knows: its exit code, and what to do. */
 function toFlowFailure({ code, message, facts }: FlowError): Failure {
   const { subject = '', serviceCode, details } = facts;
-  const { code: shown = code, hint } = FLOW_FAILURES[code] ?? {};
+  const { code: shown = code, hint: given } = FLOW_FAILURES[code] ?? {};
+  const hint = typeof given === 'function' ? given(subject) : given;
   return new Failure(message, {
     code: serviceCode ?? shown,
     exit: findExit(shown),
-    ...(hint && { hint: typeof hint === 'function' ? hint(subject) : hint }),
+    ...(hint && { hint }),
     ...(details && { details }),
   });
 }

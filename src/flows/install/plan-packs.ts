@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.js';
 import type { Text } from '../../contract/schema/message.js';
 import { completeVersion } from '../../contract/schema/semantic-version.js';
 import { FlowError } from '../flow-error.js';
-import { readReason } from '../publish/next-step.js';
+import { explainVerdict, readReason } from '../publish/next-step.js';
 import type { Stages } from '../publish/pack.js';
 import { describeDeprecation, type NodeVersion } from '../publish/published.js';
 import type { SigningService } from '../trust/verify-statement.js';
@@ -144,13 +144,15 @@ async function refuseDoubtful(
   const verdict = DOUBTFUL_STATES.find((one) => version.status?.toLowerCase().endsWith(one));
   const state = verdict ?? (version.deprecated ? 'deprecated' : undefined);
   if (state === undefined || allowed.has(state)) return;
-  const readVerdict = async () => (await readReason({ client, nodeId, signal }, version)).status_reason;
-  const sentence = verdict
-    ? `${nodeId} ${version.version} is ${state}: ${(await readVerdict()) || 'the registry gives no reason'}.`
-    : describeDeprecation(nodeId, version);
+  const { message, details = undefined } = verdict
+    ? explainVerdict(
+        `${nodeId} ${version.version} is ${state}`,
+        (await readReason({ client, nodeId, signal }, version)).status_reason,
+      )
+    : { message: describeDeprecation(nodeId, version) };
   // The lock file was made with this version.
-  if (pinned && state === 'deprecated') return warn(sentence);
-  throw new FlowError('version_refused', sentence, { subject: state });
+  if (pinned && state === 'deprecated') return warn(message);
+  throw new FlowError('version_refused', message, { subject: state, details });
 }
 
 /** @throws FlowError if the registry has another archive than a lock file pins */
