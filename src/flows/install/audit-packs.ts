@@ -11,6 +11,7 @@ import type { NodeVersion } from '../publish/published.js';
 import { compareFiles, type FileDifference, readArchivedFiles } from '../trust/compare-files.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { sortVersions } from './choose-version.js';
+import { WITHDRAWN } from './doubtful-versions.js';
 import { DOUBTFUL_STATES, downloadArchive } from './download-archive.js';
 import {
   computeInstalledTree,
@@ -123,9 +124,11 @@ async function readPublished(
   if ('finding' in node)
     return node.finding === 'unknown' ? { ...node, detail: 'the registry has no node with this id' } : node;
   if (node.status === 'NodeStatusBanned') return { finding: 'banned', detail: node.status_detail ?? '' };
-  const detail =
-    'the registry does not offer this version: it was flagged, banned or deleted, or never published';
-  return { finding: 'withdrawn', detail, newer: (await findNewer(context, nodeId, version)) ?? null };
+  return {
+    finding: 'withdrawn',
+    detail: WITHDRAWN,
+    newer: (await findNewer(context, nodeId, version)) ?? null,
+  };
 }
 
 /** Finds the best later version of a node that can be installed. */

@@ -265,6 +265,34 @@ describe('node sync', () => {
     expect(readdirSync(customNodes).sort()).toEqual(['.disabled', '.regen.disabled', 'mine', 'one', 'two']);
   });
 
+  test('warns of packs in place that the registry has banned, deprecated or withdrawn, and goes on offline', async () => {
+    const names = ['one', 'two', 'three'];
+    const { anyone, owner, service } = await packRegistryForTest(names.map((name) => ({ name })));
+    const { change, run } = hostForTest(owner);
+    await change('install', ...names);
+    const put = (path: string, json: unknown) =>
+      ask(`${service.url}${path}`, { method: 'PUT', token: service.ownerToken, json });
+    const ban = { status: 'NodeVersionStatusBanned', status_reason: 'it mines' };
+    expect((await put('/admin/nodes/one/versions/1.0.0', ban)).status).toBe(200);
+    const deprecation = { deprecated: true, deprecation_message: 'Use four' };
+    expect((await put('/publishers/acme/nodes/two/versions/1.0.0', deprecation)).status).toBe(200);
+    const sync = ['node', 'sync', '--locked', '--into', 'custom_nodes'];
+    const seen = await run(sync);
+    expect(seen.exit).toBe(0);
+    expect(seen.stderr.match(/^warning: .*/gm)).toEqual([
+      'warning: one 1.0.0 is banned: it mines',
+      'warning: two 1.0.0 is deprecated: Use four',
+    ]);
+    const stranger = await run(sync, { ...anyone, REGEN_TOKEN: '' });
+    expect(stranger.stderr).toContain('warning: one 1.0.0 is withdrawn: the registry does not offer');
+    await service.stop();
+    const offline = await run(sync);
+    expect([offline.exit, offline.stderr]).toEqual([
+      0,
+      expect.stringContaining('warning: The packs that are in place were not compared with the registry'),
+    ]);
+  });
+
   test('adds missing digests to the lock file, which --locked refuses to do', async () => {
     const { anyone, service } = await packRegistryForTest([{}]);
     const { change, cwd } = hostForTest(anyone);
