@@ -84,6 +84,7 @@ const HINTS: Readonly<Partial<Record<ErrorCode, Text>>> = {
   invalid_personal_access_token: say`Owners create a token with: ${regen('publisher token create', '<publisher> <name>')}`,
   node_not_allowed: say`Owners create a token for this node with: ${regen('publisher token create', '<publisher> <name> --nodes <node>')}`,
   forbidden: WHO_HINT,
+  not_offered: 'The operator of the registry sets its uplink rules; ask them.',
   admin_required: 'Ask an admin of the service, or sign in as one.',
   quota_exceeded: 'The operator of the service sets the quotas; an admin can raise the budget of a user.',
   invalid_signature: 'Run the command again to get a new link.',

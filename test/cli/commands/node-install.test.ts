@@ -33,8 +33,10 @@ describe('node install', () => {
     expect(stdout).toBe(
       'Light-Tools\t1.2.0\tinstalled\t\tLight-Tools\t\nmask-tools\t1.0.0\tinstalled\t\tmask-tools\t\n',
     );
-    expect(stderr).toContain('Wrote 3 requirements of pip, which regen does not install, to pip.txt.');
-    expect(stderr).toContain('--index-url https://evil.example');
+    expect(stderr).toContain('Wrote 3 pip requirements to pip.txt. Next: pip install -r pip.txt');
+    expect(stderr).toContain(
+      'warning: Light-Tools: requirements.txt asks for --index-url https://evil.example; ignored.',
+    );
     expect(readFileSync(join(cwd, 'pip.txt'), 'utf8')).toBe('numpy>=1.24\npillow\nscipy\n');
     expect(listFiles(join(customNodes, 'Light-Tools')).sort()).toEqual([
       ...['.tracking', '__init__.py', 'pyproject.toml', 'requirements.txt', 'web/run.sh'],
@@ -75,7 +77,7 @@ describe('node install', () => {
     ]);
     for (const version of ['1.1.0', '1.2.0-rc.1', '2.0.0'])
       await publish({ version, files: { 'new.py': version } });
-    const { change, customNodes } = hostForTest(anyone);
+    const { change, customNodes, run } = hostForTest(anyone);
     await change('install', 'pack@1.0.0');
     const folder = join(customNodes, 'pack');
     filesForTest(
@@ -102,6 +104,8 @@ describe('node install', () => {
     expect((await change('install', 'pack')).answer.packs).toMatchObject([
       { version: '2.0.0', previous: '1.1.0' },
     ]);
+    const { stderr: down } = await run(['node', 'install', 'pack@1.0.0', '--into', 'custom_nodes']);
+    expect(down).toContain('Packs in custom_nodes: downgraded 1.');
     const none = await change('install', 'pack@^3');
     expect([none.exit, none.stderr]).toEqual([
       3,
@@ -192,6 +196,8 @@ describe('node install', () => {
       expect([exit, stderr]).toEqual([5, expect.stringContaining(message)]);
       expect(listFiles(cwd).sort()).toEqual(before);
     }
+    const all = await change('install', 'one', 'two', 'three', 'four');
+    expect([all.exit, all.stderr]).toEqual([9, expect.stringContaining('With --force, folders that were')]);
     const forced = await change('install', 'one', 'two', 'three', 'four', '--force');
     expect(forced.answer.packs.map(({ folder }: { folder: string }) => folder)).toEqual([
       'One',
@@ -321,7 +327,7 @@ describe('node sync', () => {
       const refused = await other.change(...(argv as ['sync']));
       expect([refused.exit, refused.stderr]).toEqual([
         2,
-        expect.stringContaining(`of the registry ${service.url}`),
+        expect.stringContaining(`belongs to the registry ${service.url}`),
       ]);
     }
     expect((await other.change('sync', '--locked', '--other-registry')).exit).toBe(0);

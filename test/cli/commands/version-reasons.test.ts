@@ -39,6 +39,13 @@ test('the findings of a version are listed one by one, with their rules, whereve
   for (const argv of ['version list pack', 'version history pack 1.0.0', 'admin review'])
     expect((await run(argv, true)).stdout, argv).toContain(`${remote.replace('2:', '2')} (and 1 more)`);
 
+  const absent = await run(`node install pack --into ${folder}`);
+  expect([absent.exit, absent.stderr]).toEqual([
+    3,
+    expect.stringContaining(
+      'The node pack has no version to install; its only version, 1.0.0, is flagged: __init__.py:2 Runs',
+    ),
+  ]);
   const approved = await run('admin review pack@1.0.0 --approve');
   expect(approved.stdout).toContain('NodeVersionStatusActive\t__init__.py:2 Runs code');
   const explained = await regen(['admin', 'review', 'pack@1.0.0', '--approve', '--reason', 'It is ours'], {

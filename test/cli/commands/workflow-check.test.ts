@@ -365,7 +365,7 @@ describe('workflow check', () => {
     const refused = await check('', ['--lock'], { cwd });
     expect([refused.exit, refused.stderr]).toEqual([
       2,
-      expect.stringContaining('regen.lock is of the registry'),
+      expect.stringContaining('regen.lock belongs to the registry'),
     ]);
   });
 
