@@ -24,6 +24,7 @@ export const errorCodes = {
   unauthenticated: code(401, 4, 'The credential is missing, unknown, expired or revoked.'),
   forbidden: code(403, 4, 'The credential is valid but does not allow this.'),
   admin_required: code(403, 4, 'Only an admin may do this.'),
+  not_offered: code(403, 4, 'The rules of this registry exclude what the registry behind it has.'),
   banned: code(403, 4, 'The node or its publisher is banned.'),
   quota_exceeded: code(
     403,

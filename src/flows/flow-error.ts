@@ -52,7 +52,7 @@ interface FlowErrorFacts {
   readonly subject?: string;
   /** A code of the service that says more. */
   readonly serviceCode?: string;
-  readonly details?: readonly { readonly path: string; readonly message: string }[];
+  readonly details?: readonly { readonly path: string; readonly message: string }[] | undefined;
 }
 
 /** The message says what went wrong, in one line. */

@@ -135,7 +135,7 @@ describe('the registry of a profile with the naming comfy', () => {
     });
     const flagged = await run(['version', 'publish', packForTest()]);
     expect([flagged.exit, flagged.stderr]).toEqual([6, expect.stringContaining('python_network_operations')]);
-    const row = '1.0.0\tNodeVersionStatusFlagged\tweb/a.js:7\tpython_network_operations\t\n';
+    const row = '1.0.0\tNodeVersionStatusFlagged\tweb/a.js:7\tpython_network_operations\t\t\n';
     expect((await done('version list pack --reasons')).stdout).toBe(row);
     expect((await done('version get pack 1.0.0 --reasons')).stdout).toBe(row);
     expect((await run('version get pack 9.9.9 --reasons')).exit).toBe(3);

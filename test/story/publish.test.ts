@@ -138,7 +138,7 @@ test('an archive that the registry flags exits 6 with the reason', async () => {
   const { exit, stdout, stderr } = await regen(['version', 'publish', pack, '--allow-findings'], { env });
   expect({ exit, stdout }).toEqual({ exit: 6, stdout: '' });
   expect(stderr).toContain('is Flagged');
-  expect(stderr).toContain(`because this one is used up: regen version bump patch ${pack}. `);
+  expect(stderr).toContain(`because this one is used up: regen version bump patch ${pack}\n`);
   expect(stderr).toContain('loader.py');
 });
 

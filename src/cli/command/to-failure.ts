@@ -91,6 +91,7 @@ const HINTS: Readonly<Partial<Record<ErrorCode, Text>>> = {
   invalid_personal_access_token: say`Owners create a token with: ${regen('publisher token create', '<publisher> <name>')}`,
   node_not_allowed: say`Owners create a token for this node with: ${regen('publisher token create', '<publisher> <name> --nodes <node>')}`,
   forbidden: WHO_HINT,
+  not_offered: 'The operator of the registry sets its uplink rules; ask them.',
   admin_required: 'Ask an admin of the service, or sign in as one.',
   quota_exceeded: 'The operator of the service sets the quotas; an admin can raise the budget of a user.',
   invalid_signature: 'Run the command again to get a new link.',
@@ -240,7 +241,9 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
     code: 'invalid_pack',
     hint: 'Fix it, or pass --allow-findings to publish anyway.',
   },
-  findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
+  findings: {
+    hint: 'Fix it. If the findings are wrong, pass --allow-findings: the version is uploaded, and hidden until an admin of the registry approves it.',
+  },
   breaking_changes: {
     hint: say`Set that number, or pass --allow-breaking: ${regen('version bump', 'auto')}`,
   },
@@ -256,7 +259,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   same_version_exists: { code: 'version_exists', hint: 'Pass --skip-existing to treat this as success.' },
   version_flagged: {
     hint: (version) =>
-      say`Fix it, and publish it with the next version number, because this one is used up: ${regen('version bump', 'patch')}. If the verdict is wrong, ask an admin of the registry for a review, with what this shows: ${regen('version get', `${version} --reasons`)}`,
+      say`If the verdict is wrong, ask an admin of the registry for a review, with what \`${regen('version get', `${version} --reasons`)}\` shows. Otherwise fix it, and publish it with the next version number, because this one is used up: ${regen('version bump', 'patch')}`,
   },
   no_active_version: {
     code: 'not_found',
@@ -280,6 +283,11 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   version_refused: { hint: (state) => `Choose another version, or pass --allow ${state}.` },
   folder_refused: {
     hint: (folder) => `Pass --force to go on; the folder is then kept as .disabled/${folder}.`,
+  },
+  install_failed: {
+    hint: (refused) =>
+      refused &&
+      'With --force, folders that were changed or did not come from a registry are replaced, and kept in .disabled.',
   },
   busy: { hint: 'Try again when it has ended.' },
   lock_invalid: { hint: 'Restore it from version control, or remove it and install again.' },
@@ -305,11 +313,12 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
 /** Adds to the error of a flow what the command line knows: its exit code, and what to do. */
 function toFlowFailure({ code, message, facts }: FlowError): Failure {
   const { subject = '', serviceCode, details } = facts;
-  const { code: shown = code, hint } = FLOW_FAILURES[code] ?? {};
+  const { code: shown = code, hint: given } = FLOW_FAILURES[code] ?? {};
+  const hint = typeof given === 'function' ? given(subject) : given;
   return new Failure(message, {
     code: serviceCode ?? shown,
     exit: findExit(shown),
-    ...(hint && { hint: typeof hint === 'function' ? hint(subject) : hint }),
+    ...(hint && { hint }),
     ...(details && { details }),
   });
 }

@@ -8,7 +8,7 @@ import type { View } from '../views/view.js';
 import { parsePair } from './bulk.js';
 import { callOperation, requireValid } from './operation.js';
 
-type Context = Needs<'command' | 'args' | 'flags' | 'output' | 'signal' | 'services'>;
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
 
 export const view = (): View => ({
   usage: 'admin review [versions...]',
@@ -20,7 +20,7 @@ export const view = (): View => ({
     '--approve': 'Make the versions Active',
     '--flag': 'Flag the versions',
     '--ban': 'Ban the versions',
-    '--reason <text>': 'Reason for the verdict, shown to everyone',
+    '--reason <text>': 'Reason for the verdict, shown to everyone with the findings; --ban needs one',
   },
   shape: {
     items: 'versions',
@@ -49,12 +49,24 @@ export async function run(context: Context): Promise<void> {
       throw usage('A verdict needs versions.', 'Name them as node@version, as in the list.');
     const request = buildRequest(command, {}, flags);
     await requireValid('admin.review', context, request, false);
-    return callOperation(context, 'admin.review', request);
+    const { name } = await context.services.reach();
+    const none = flags.statuses === undefined && { none: `Nothing waits for review on ${name}.` };
+    const shape = { ...command.shape, ...none };
+    return callOperation({ ...context, command: { ...command, shape } }, 'admin.review', request);
   }
   const [verdict] = verdicts;
   if (!verdict || verdicts.length > 1) throw usage('Pass one verdict: --approve, --flag or --ban.');
-  const body = { status: VERDICTS[verdict], ...(reason !== undefined && { status_reason: reason }) };
+  const why = verdict === 'ban' ? await requireReason(context, reason) : reason;
+  const body = { status: VERDICTS[verdict], ...(why !== undefined && { status_reason: why }) };
   await setStatuses(context, named.map(parseVersion), body);
+}
+
+/** Everyone who has a version installed reads why it was banned. */
+async function requireReason({ mayAsk, system }: Context, given: string | undefined): Promise<string> {
+  if (given?.trim()) return given;
+  if (!mayAsk) throw usage('--ban needs a reason.', 'Write why with --reason.');
+  const check = (text: string) => (text.trim() ? undefined : 'must not be empty');
+  return system.prompts.input('Reason for the ban:', undefined, check);
 }
 
 async function setStatuses(

@@ -1,18 +1,23 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { z } from 'zod';
 import { auditPacks, listOutdated } from '../../flows/install/audit-packs.js';
+import { LOCK_FILE_NAME, readLockFile, requireSource } from '../../flows/install/lock-file.js';
+import { LOCK_FILE_FLAG, readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
+import { findLockSource } from '../connect/lock-source.js';
+import type { Service } from '../connect/services.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
 import { formatCount } from '../terminal/text.js';
 import { Row, Text } from '../views/answers.js';
+import { lockFileFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
-type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'settings'>;
 
 // The commands that change a folder take it with a flag, so here it may be one as well.
-const flags = { '--into <folder>': 'The same as <folder>' };
+const flags = { '--into <folder>': 'The same as <folder>', ...lockFileFlag };
 
 const explain = { folder: 'The folder custom_nodes of the host application' };
 
@@ -21,14 +26,19 @@ export const view = (): readonly View[] => [
     usage: 'node outdated [folder]',
     summary: 'List the installed node packs of which the registry has a later version',
     explain,
-    flags,
+    flags: { ...flags, '--all': 'List the other installed packs as well' },
     shape: {
       columns: ['node_id', 'version', 'latest', 'folder'],
       less: ['folder'],
       none: 'Every pack is up to date.',
     },
-    examples: ['regen node outdated ComfyUI/custom_nodes'],
-    answer: Row({ folder: Text, node_id: Text, version: Text, latest: Text }),
+    examples: ['regen node outdated ComfyUI/custom_nodes', 'regen node outdated custom_nodes --all'],
+    answer: Row({
+      folder: Text,
+      node_id: Text.nullable(),
+      version: Text.nullable(),
+      latest: Text.nullable().describe('Null with --all for a pack without a later version'),
+    }),
   },
   {
     usage: 'node audit [folder]',
@@ -63,8 +73,8 @@ export const run = { outdated, audit };
 
 async function audit(context: Context): Promise<number> {
   const { output, command, system, signal } = context;
-  const { client, signer } = await context.services.reach();
   const customNodes = readFolder(context);
+  const { client, signer, name } = await reachRegistry(context);
   const progress = new Progress(output);
   await progress.stage('Comparing packs with the registry');
   const onProgress = (done: number, total: number) => progress.update(`(${done} of ${total})`);
@@ -73,10 +83,22 @@ async function audit(context: Context): Promise<number> {
   ).finally(() => progress.end());
   await output.answer(findings, command.shape);
   const wrong = new Set(findings.map(({ folder }) => folder)).size;
-  const found =
-    findings.length > 0 ? `${formatCount(findings.length, 'finding')} in ${wrong} of ` : 'Compared ';
-  await output.note(`${found}${formatCount(packs, 'pack')}.`);
+  const found = findings.length > 0 ? `: ${formatCount(findings.length, 'finding')} in ${formatCount(wrong, 'pack')}` : '';
+  await output.note(`Compared ${formatCount(packs, 'pack')} with ${name}${found}.`);
   return findings.length > 0 ? exitCodes.endedBadly : exitCodes.done;
+}
+
+/**
+ * Reaches the registry that the packs came from.
+ * @throws FlowError if the lock file names another one, unless the command line names this one
+ */
+async function reachRegistry(context: Context): Promise<Service> {
+  const { services, flags, system } = context;
+  const service = await services.reach();
+  const path = resolve(system.cwd, readText(flags, LOCK_FILE_FLAG) ?? LOCK_FILE_NAME);
+  const lock = services.isTargetGiven ? undefined : readLockFile(path);
+  if (lock) requireSource(basename(path), lock, findLockSource(context, service));
+  return service;
 }
 
 function readFolder({ args, flags, system }: Context): string {
@@ -86,10 +108,10 @@ function readFolder({ args, flags, system }: Context): string {
 }
 
 async function outdated(context: Context): Promise<void> {
-  const { output, command, signal } = context;
-  const { client } = await context.services.reach();
+  const { output, command, flags, signal } = context;
   const customNodes = readFolder(context);
-  const { outdated: rows, unknown } = await listOutdated({ client, signal }, customNodes);
+  const { client } = await reachRegistry(context);
+  const { outdated: rows, unknown } = await listOutdated({ client, signal }, customNodes, flags.all === true);
   await output.answer(rows, command.shape);
   if (unknown.length > 0) await output.note(`Not in the registry: ${unknown.join(', ')}.`);
 }

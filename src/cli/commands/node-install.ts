@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
+import lt from 'semver/functions/lt.js';
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import { parseWantedNode } from '../../flows/install/choose-version.js';
@@ -22,7 +23,7 @@ import type { Needs } from '../connect/context.js';
 import { findLockSource } from '../connect/lock-source.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
-import { capitalize, formatCount } from '../terminal/text.js';
+import { capitalize, formatCount, shellWord } from '../terminal/text.js';
 import { Row, Sha256, Text, Texts } from '../views/answers.js';
 import { lockFileFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
@@ -107,7 +108,8 @@ export const view = (): readonly View[] => [
   {
     usage: 'node remove <nodes...>',
     local: true,
-    summary: 'Remove node packs from a host application; models and settings in their folders are kept',
+    summary:
+      'Remove node packs from a host application; models and settings in their folders are moved to .disabled',
     explain: { nodes: 'Ids of nodes' },
     flags: { ...placeFlags, ...changeFlags },
     shape,
@@ -251,30 +253,34 @@ async function readRequirements(
 /** Lists requirements for people; programs have them in the answer. */
 async function noteRequirements({ output, flags }: Context, requirements: readonly string[]): Promise<void> {
   const file = readText(flags, 'requirements');
-  const what = `${formatCount(requirements.length, 'requirement')} of pip, which regen does not install`;
-  if (file !== undefined) return output.note(`Wrote ${what}, to ${file}.`);
+  const what = formatCount(requirements.length, 'pip requirement');
+  if (file !== undefined)
+    return output.note(`Wrote ${what} to ${file}. Next: pip install -r ${shellWord(file)}`);
   if (!output.mode.json)
-    await output.note(`The packs have ${what}:`, ...requirements.map((one) => `  ${one}`));
+    await output.note(
+      `The packs have ${what}, which regen does not install:`,
+      ...requirements.map((one) => `  ${one}`),
+    );
 }
 
-const VERBS = {
-  installed: 'Installed',
-  updated: 'Updated',
-  unchanged: 'Unchanged',
-  removed: 'Removed',
-} as const;
+const STATES = ['installed', 'updated', 'downgraded', 'unchanged', 'removed'];
+
+const nameState = ({ state, version, previous }: PackOutcome) =>
+  state === 'updated' && previous !== null && lt(version, previous) ? 'downgraded' : state;
 
 async function noteOutcomes(
   { output, flags, system }: Pick<Context, 'output' | 'flags' | 'system'>,
   customNodes: string,
   outcomes: readonly PackOutcome[],
 ): Promise<void> {
-  for (const { folder, kept } of outcomes)
-    if (kept)
-      await output.note(`What else was in ${folder} is kept in ${relative(system.cwd, kept) || kept}.`);
-  const counts = Object.entries(VERBS).flatMap(([state, verb]) => {
-    const count = outcomes.filter((one) => one.state === state).length;
-    return count > 0 ? [`${verb.toLowerCase()} ${formatCount(count, 'pack')}`] : [];
+  for (const { folder, state, kept } of outcomes) {
+    const what =
+      state === 'removed' ? `What was kept of ${folder} is` : `The old folder of ${folder} is kept`;
+    if (kept) await output.note(`${what} in ${relative(system.cwd, kept) || kept}.`);
+  }
+  const counts = STATES.flatMap((state) => {
+    const count = outcomes.filter((one) => nameState(one) === state).length;
+    return count > 0 ? [`${state} ${formatCount(count, 'pack')}`] : [];
   });
   const shown = relative(system.cwd, customNodes) || '.';
   if (flags['dry-run']) await output.note('Nothing was changed.');

@@ -51,7 +51,7 @@ export async function run(context: Context): Promise<void> {
     parseReason(status_reason ?? '').map((reason) => ({ version: name, status, ...reason })),
   );
   if (rows.length > 0 || output.mode.json)
-    return output.answer(rows, { columns: ['version', 'status', 'where', 'rule', 'detail'] });
+    return output.answer(rows, { columns: ['version', 'status', 'where', 'rule', 'detail', 'severity'] });
   const pending = chosen.filter(({ status }) => status === 'NodeVersionStatusPending').length;
   await output.note(
     pending > 0

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
+import { findLocked, LOCK_FILE_NAME, readLockFile } from '../../flows/install/lock-file.js';
 import {
   checkWorkflows,
   chooseHighest,
@@ -105,6 +106,7 @@ export async function run(context: Context): Promise<number> {
   if (output.mode.json) await output.answer(answer);
   else await output.answer(toRows(workflows, answer), { ...command.shape, none: 'No packs are needed.' });
   if (flags.lock) await writeLock(context, checked.packs, upgrades);
+  else await noteLocked(context, checked.packs, use);
   const breaking = checked.findings.filter(({ breaks }) => breaks).length;
   const total = counted.reduce((sum, { nodes }) => sum + nodes, 0);
   await output.note(
@@ -122,11 +124,28 @@ async function writeLock(
   const { system, flags, output } = context;
   const chosen = upgrades?.map(({ node_id, to: version }) => ({ node_id, version })) ?? chooseHighest(packs);
   const { lockPacks } = await import('../workflow/lock-packs.js');
-  const path = readText(flags, LOCK_FILE_FLAG) ?? 'regen.lock';
+  const path = readText(flags, LOCK_FILE_FLAG) ?? LOCK_FILE_NAME;
   const missing = await lockPacks(context, resolve(system.cwd, path), chosen);
   for (const { node_id, version } of missing)
     await output.warn(`${node_id} ${version} is not locked, because the registry does not have it.`);
   await output.note(`Locked ${formatCount(chosen.length - missing.length, 'pack')} in ${path}.`);
+}
+
+/** Names the packs that are locked in another version than the one that the workflows were saved with. */
+async function noteLocked(
+  { system, flags, output }: Context,
+  packs: readonly NeededPack[],
+  use: Replacements,
+): Promise<void> {
+  const path = readText(flags, LOCK_FILE_FLAG) ?? LOCK_FILE_NAME;
+  const lock = readLockFile(resolve(system.cwd, path));
+  for (const { node_id, version, recorded } of chooseHighest(packs)) {
+    const locked = findLocked(lock, node_id);
+    if (!locked || !recorded || locked.version === version || use.has(node_id.toLowerCase())) continue;
+    await output.note(
+      `${node_id} is checked as saved, ${version}; ${path} has ${locked.version}: --with ${locked.id}@${locked.version}`,
+    );
+  }
 }
 
 /** @throws Failure if one is not a version of a pack */

@@ -1,3 +1,4 @@
+import { summarizeReason } from '../../contract/parse-reason.js';
 import { shortenStatus } from '../../contract/status-names.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { formatCell, listFields, readField } from './rows.js';
@@ -16,15 +17,18 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 const BYTES_FIELD = /(?:^|\.|_)bytes$/;
 const STATE_FIELD = /(?:^|\.|_)(?:status|state|verdict|severity|kind)$/;
 
+const REASON_FIELD = /(?:^|\.|_)reason$/;
+
 const TONES: Readonly<Record<Tone, readonly string[]>> = {
   good: ['active', 'done', 'ok', 'success', 'delivered', 'completed'],
   busy: ['pending', 'queued', 'running', 'warning', 'medium', 'retrying', 'unknown'],
   bad: ['failed', 'flagged', 'banned', 'deleted', 'error', 'high', 'gone', 'problem', 'not_found'],
 };
 
-/** Formats a field of a listed item: times are relative to `now`, states are short words. */
+/** Formats a field of a listed item: times are relative to `now`, states are short words, reasons are their first finding. */
 export function presentCell(field: string, value: unknown, now: number): Cell {
-  const text = oneLine(formatValue(value));
+  const isReason = typeof value === 'string' && REASON_FIELD.test(field);
+  const text = oneLine(isReason ? summarizeReason(value) : formatValue(value));
   if (TIME.test(text)) return { text: formatAge(Date.parse(text), now) };
   return presentWord(field, text);
 }

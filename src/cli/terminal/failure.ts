@@ -59,8 +59,9 @@ export function findExit(code: string): number {
   return own ?? known?.exit ?? exitCodes.unexpected;
 }
 
-/** Writes one problem: a predicate after its place, or a sentence after its place and a colon. */
+/** Writes one problem: a predicate after its place, or a sentence after its place and a colon. It may have no place. */
 export function formatDetail({ path, message }: FailureDetail, bold = (text: string) => text): string {
+  if (path === '') return String(message);
   return `${bold(path)}${/^\p{Lu}/u.test(String(message)) ? ':' : ''} ${message}`;
 }
 

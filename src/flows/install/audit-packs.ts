@@ -11,6 +11,7 @@ import type { NodeVersion } from '../publish/published.js';
 import { compareFiles, type FileDifference, readArchivedFiles } from '../trust/compare-files.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { sortVersions } from './choose-version.js';
+import { WITHDRAWN } from './doubtful-versions.js';
 import { DOUBTFUL_STATES, downloadArchive } from './download-archive.js';
 import {
   computeInstalledTree,
@@ -98,7 +99,9 @@ async function auditPack(context: AuditContext, pack: InstalledPack): Promise<Fo
 }
 
 /** What it means that the registry refuses to show a node or a version. */
-const REFUSALS = { banned: 'banned', forbidden: 'withdrawn', not_found: 'unknown' } as const;
+const REFUSALS = {
+  ...{ banned: 'banned', forbidden: 'withdrawn', not_offered: 'withdrawn', not_found: 'unknown' },
+} as const satisfies Readonly<Record<string, AuditFinding['finding']>>;
 
 /** @returns the answer, or a finding if the registry refuses */
 async function readOrRefusal<Answer extends object>(reading: Promise<Answer>): Promise<Answer | Found> {
@@ -123,9 +126,11 @@ async function readPublished(
   if ('finding' in node)
     return node.finding === 'unknown' ? { ...node, detail: 'the registry has no node with this id' } : node;
   if (node.status === 'NodeStatusBanned') return { finding: 'banned', detail: node.status_detail ?? '' };
-  const detail =
-    'the registry does not offer this version: it was flagged, banned or deleted, or never published';
-  return { finding: 'withdrawn', detail, newer: (await findNewer(context, nodeId, version)) ?? null };
+  return {
+    finding: 'withdrawn',
+    detail: WITHDRAWN,
+    newer: (await findNewer(context, nodeId, version)) ?? null,
+  };
 }
 
 /** Finds the best later version of a node that can be installed. */
@@ -193,28 +198,32 @@ async function findAdded(
 
 export interface OutdatedPack {
   readonly folder: string;
-  readonly node_id: string;
-  readonly version: string;
-  readonly latest: string;
+  readonly node_id: string | null;
+  readonly version: string | null;
+  /** Null if the registry has no later version, or does not have the pack. */
+  readonly latest: string | null;
 }
 
-/** Lists the packs of a folder of custom nodes of which the registry has a later version that is not deprecated. */
+/**
+ * Lists the packs of a folder of custom nodes of which the registry has a later version that is not deprecated.
+ * @param listsAll whether the others are listed as well
+ */
 export async function listOutdated(
   context: Pick<AuditContext, 'client' | 'signal'>,
   customNodes: string,
+  listsAll = false,
 ): Promise<{ readonly outdated: readonly OutdatedPack[]; readonly unknown: readonly string[] }> {
   const unknown: string[] = [];
   const items = (await listPacks(customNodes)).map(toItem);
   const rows = await runAll(context, items, async ({ pack }): Promise<OutdatedPack[]> => {
-    const { folder, id: node_id, version } = pack;
+    const { folder, id: node_id = null, version = null } = pack;
     const found =
-      node_id !== undefined && version !== undefined
+      node_id !== null && version !== null
         ? await readOrRefusal(findNewer(context, node_id, version).then((latest) => ({ latest })))
         : undefined;
-    if (found && !('finding' in found) && node_id !== undefined && version !== undefined)
-      return found.latest ? [{ folder, node_id, version, latest: found.latest }] : [];
-    unknown.push(folder);
-    return [];
+    const latest = found && 'latest' in found ? (found.latest ?? null) : null;
+    if (!found || 'finding' in found) unknown.push(folder);
+    return latest || listsAll ? [{ folder, node_id, version, latest }] : [];
   });
   return { outdated: rows.flat(), unknown };
 }

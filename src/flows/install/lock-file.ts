@@ -149,12 +149,12 @@ export function requireSource(path: string, lock: LockSource, { registry, naming
   if (trimSlash(lock.registry) !== trimSlash(registry))
     throw new FlowError(
       'other_registry',
-      `${path} is of the registry ${lock.registry}, and the one in use is ${registry}.`,
+      `${path} belongs to the registry ${lock.registry}, but this command uses ${registry}.`,
     );
   if (lock.naming !== naming)
     throw new FlowError(
       'other_registry',
-      `${path} was written with the naming ${lock.naming}, and the one in use is ${naming}.`,
+      `${path} was written with the naming ${lock.naming}, but this command uses ${naming}.`,
     );
 }
 

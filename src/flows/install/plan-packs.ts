@@ -3,12 +3,11 @@ import type { Client } from '../../client/client.js';
 import type { Text } from '../../contract/schema/message.js';
 import { completeVersion } from '../../contract/schema/semantic-version.js';
 import { FlowError } from '../flow-error.js';
-import { readReason } from '../publish/next-step.js';
 import type { Stages } from '../publish/pack.js';
-import { describeDeprecation, type NodeVersion } from '../publish/published.js';
+import type { NodeVersion } from '../publish/published.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { chooseVersion, type WantedNode } from './choose-version.js';
-import { DOUBTFUL_STATES } from './download-archive.js';
+import { refuseDoubtful, warnOfInstalled } from './doubtful-versions.js';
 import {
   computeInstalledTree,
   exists,
@@ -76,7 +75,12 @@ export async function planPacks(
   wanted: readonly PackToInstall[],
 ): Promise<Plan[]> {
   await context.progress.stage(`Finding ${wanted.length === 1 ? '1 version' : `${wanted.length} versions`}`);
-  return runAll(context, wanted, (one) => planPack(context, packs, one));
+  const plans = await runAll(context, wanted, (one) => planPack(context, packs, one));
+  await warnOfInstalled(
+    context,
+    plans.filter(({ version }) => !version).map(({ outcome }) => outcome),
+  );
+  return plans;
 }
 
 async function planPack(
@@ -134,23 +138,6 @@ export function findFolderRefusal(
   const isKnown = locked?.tree !== undefined && locked.version === version;
   if (!isKnown || isInPlace(pack, locked)) return undefined;
   return `Files of ${id} ${version} in the folder ${folder} were changed or removed since it was installed.`;
-}
-
-async function refuseDoubtful(
-  { client, allowed, signal, warn }: InstallContext,
-  { nodeId, pinned }: PackToInstall,
-  version: NodeVersion,
-): Promise<void> {
-  const verdict = DOUBTFUL_STATES.find((one) => version.status?.toLowerCase().endsWith(one));
-  const state = verdict ?? (version.deprecated ? 'deprecated' : undefined);
-  if (state === undefined || allowed.has(state)) return;
-  const readVerdict = async () => (await readReason({ client, nodeId, signal }, version)).status_reason;
-  const sentence = verdict
-    ? `${nodeId} ${version.version} is ${state}: ${(await readVerdict()) || 'the registry gives no reason'}.`
-    : describeDeprecation(nodeId, version);
-  // The lock file was made with this version.
-  if (pinned && state === 'deprecated') return warn(sentence);
-  throw new FlowError('version_refused', sentence, { subject: state });
 }
 
 /** @throws FlowError if the registry has another archive than a lock file pins */

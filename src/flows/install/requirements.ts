@@ -22,7 +22,7 @@ export async function collectRequirements(
       hasFile ? read : createManifestReader(path),
     );
     for (const one of dependencies) all.add(one);
-    for (const line of skipped) await warn(path, `the option is left out: ${line}`);
+    for (const line of skipped) await warn(path, `${FILE} asks for ${line}; ignored`);
     for (const problem of problems) await warn(path, `${FILE} ${problem}`);
   }
   return [...all].sort();

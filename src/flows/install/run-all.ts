@@ -38,10 +38,15 @@ export async function runAll<Item extends { readonly nodeId: string }, Result>(
   const [first] = failures;
   if (first === undefined) return results;
   if (failures.length === 1) throw first.error;
-  const details = failures.map(({ id, error }) => ({ path: id, message: error.message }));
+  const listFacts = ({ error }: Failed) => (error instanceof FlowError ? (error.facts.details ?? []) : []);
+  const details = failures.flatMap((one) => [
+    { path: one.id, message: one.error.message },
+    ...listFacts(one).map(({ path, message }) => ({ path: `${one.id}: ${path}`, message })),
+  ]);
+  const refused = failures.find(({ error }) => error instanceof FlowError && error.code === 'folder_refused');
   throw new FlowError(
     'install_failed',
     `${failures.length} of ${items.length} packs failed; nothing was changed.`,
-    { details },
+    { details, ...(refused && { subject: refused.id }) },
   );
 }

@@ -1,4 +1,5 @@
 import { ClientError } from '../../client/errors.js';
+import { formatDetail, formatReason, parseReason } from '../../contract/parse-reason.js';
 import { readStatusWord } from '../../contract/status-names.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { FlowError } from '../flow-error.js';
@@ -27,7 +28,7 @@ export async function findNextStep(
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
     case 'NodeVersionStatusBanned':
-      throw toVerdictError(subject, await readReason(subject, version));
+      throw toVerdictError(subject, await readReason(subject, version), WAITS);
     case 'NodeVersionStatusDeleted':
       if (version.status_reason === 'no_archive') return { step: 'register' };
       throw new FlowError('version_exists', `${name} was deleted; its number cannot be used again.`);
@@ -68,15 +69,31 @@ export async function readReason(
   }
 }
 
-/** The error for a version that the registry flagged or banned. */
+/** What a publisher needs to know of a version that is flagged. */
+export const WAITS = 'was uploaded, is Flagged, and waits for a review by an admin';
+
+/**
+ * The error for a version that the registry flagged or banned.
+ * @param flagged what is said of a flagged one
+ */
 export function toVerdictError(
   { nodeId }: Pick<VersionContext, 'nodeId'>,
   { version, status, status_reason }: NodeVersion,
+  flagged = 'is Flagged',
 ): FlowError {
   const verdict = readStatusWord(status ?? 'unknown');
-  return new FlowError(
-    'version_flagged',
-    `${nodeId} ${version} is ${verdict}: ${status_reason || 'the registry gives no reason'}`,
-    { serviceCode: `version_${verdict.toLowerCase()}`, subject: `${nodeId} ${version}` },
-  );
+  const is = status === 'NodeVersionStatusFlagged' ? flagged : `is ${verdict}`;
+  const { message, details } = explainVerdict(`${nodeId} ${version} ${is}`, status_reason);
+  const facts = { serviceCode: `version_${verdict.toLowerCase()}`, subject: `${nodeId} ${version}` };
+  return new FlowError('version_flagged', message, { ...facts, details });
+}
+
+/** Adds the reason of a verdict to a sentence about it; several findings are details. */
+export function explainVerdict(sentence: string, reason: string | undefined) {
+  const reasons = parseReason(reason ?? '');
+  const [first] = reasons;
+  if (reasons.length < 2)
+    return { message: `${sentence}: ${first ? formatReason(first) : 'the registry gives no reason'}` };
+  const details = reasons.map(({ where, ...rest }) => ({ path: where, message: formatDetail(rest) }));
+  return { message: `${sentence}.`, details };
 }

@@ -7,7 +7,7 @@ import type { CodeReport } from '../../python/code-report.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
 import { refuseBrokenPromise } from './latest-release.js';
-import { findNextStep, isSettled, isStaged, readReason, toVerdictError } from './next-step.js';
+import { findNextStep, isSettled, isStaged, readReason, toVerdictError, WAITS } from './next-step.js';
 import { buildArchive, type Pack, type PublishReport, type Stages } from './pack.js';
 import { type NodeVersion, readVersion, type VersionContext } from './published.js';
 import { isUncertain, type Registration, type Registry, registerAndUpload } from './upload.js';
@@ -131,7 +131,7 @@ async function waitForVerdict(
       return checked;
     }
     if (checked.status !== 'NodeVersionStatusActive')
-      throw toVerdictError(subject, await readReason(subject, checked));
+      throw toVerdictError(subject, await readReason(subject, checked), WAITS);
     // The version has passed. Some registries extract definitions much later.
     let version = checked;
     if (!isSettled(checked)) {

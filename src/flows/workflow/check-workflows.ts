@@ -174,7 +174,8 @@ function assign(
   if (definition) return { pack: own, definition, before };
   if (definitions.size === 0)
     return note('not checked', `the registry has no definitions of ${subject}`, own);
-  const others = catalog.listOwners(name).slice(0, 3).map(formatVersion).join(', ');
+  const isOther = ({ node_id }: PackVersion) => node_id.toLowerCase() !== own.node_id.toLowerCase();
+  const others = catalog.listOwners(name).filter(isOther).slice(0, 3).map(formatVersion).join(', ');
   return missing(node, `${subject} has no such node${others && `; ${others} has it`}`, own);
 }
 
@@ -192,6 +193,9 @@ function assignByName(
   // Ids of packs are mostly the names of their repositories.
   const id = repository?.split('/').at(-1)?.toLowerCase();
   const owner = owners.length > 1 ? owners.find(({ node_id }) => node_id.toLowerCase() === id) : owners[0];
+  // Only one version of a pack can be installed, and the one that the workflow needs anyway does not have it.
+  if (owner && chosen.has(owner.node_id.toLowerCase()))
+    return assign({ ...node, pack: owner }, { catalog, host }, chosen);
   if (owner) return get(owner);
   if (owners.length > 0) return note('several packs', owners.map(formatVersion).join(', '));
   const definition = host.definitions?.get(name);

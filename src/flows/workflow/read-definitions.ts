@@ -1,3 +1,4 @@
+import rcompare from 'semver/functions/rcompare.js';
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
 import { items } from '../../client/pages.js';
@@ -17,6 +18,8 @@ export class DefinitionCatalog {
   readonly #owners = new Map<string, PackVersion[]>();
   readonly #latest = new Map<string, string>();
   readonly #absent = new Set<string>();
+  /** The versions that were asked for, the highest of each read first. */
+  readonly #asked: PackVersion[] = [];
   /** Whether the registry answers about many names at once. */
   #isBulk = true;
 
@@ -35,9 +38,17 @@ export class DefinitionCatalog {
     return this.#latest.get(nodeId.toLowerCase());
   }
 
-  /** The packs whose latest version has a name that was not found where the workflow said. */
+  /**
+   * The packs that have a name, each once: among the versions that were asked for, or else by their latest version.
+   * The registry names no others if one of the former has it.
+   */
   listOwners(name: string): readonly PackVersion[] {
-    return this.#owners.get(name) ?? [];
+    const holders = new Map<string, PackVersion>();
+    for (const pack of this.#asked) {
+      const key = pack.node_id.toLowerCase();
+      if (!holders.has(key) && this.getVersion(pack)?.has(name)) holders.set(key, pack);
+    }
+    return holders.size > 0 ? [...holders.values()] : (this.#owners.get(name) ?? []);
   }
 
   /**
@@ -48,6 +59,10 @@ export class DefinitionCatalog {
   async read(names: readonly string[], packs: readonly RecordedPack[]): Promise<void> {
     const unread = packs.filter(({ node_id, version }) => !this.#knows(node_id, version));
     if (names.length === 0) return;
+    const exact = unread.flatMap(({ node_id, version }) =>
+      version === undefined ? [] : { node_id, version },
+    );
+    this.#asked.push(...exact.sort((one, other) => rcompare(one.version, other.version)));
     const asked = new Map(unread.map((pack) => [toKey(pack.node_id, pack.version ?? ''), pack]));
     for (const some of listParts(names, DEFAULT_LIMITS.bulkPairs))
       for (const versions of listParts([...asked.values()], DEFAULT_LIMITS.bulkPairs))
@@ -79,7 +94,7 @@ export class DefinitionCatalog {
         this.#versions.set(key, known.set(name, readDefinition(listed)));
         if (asked.has(key)) continue;
         this.#latest.set(node_id.toLowerCase(), version);
-        this.#owners.set(name, [...this.listOwners(name), { node_id, version }]);
+        this.#owners.set(name, [...(this.#owners.get(name) ?? []), { node_id, version }]);
       }
     } catch (error) {
       requireStatus(error, [404, 405, 501]);

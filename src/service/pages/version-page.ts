@@ -1,4 +1,4 @@
-import { parseReason } from '../../contract/parse-reason.js';
+import { formatDetail, parseReason } from '../../contract/parse-reason.js';
 import type { OperationAnswer } from '../operation/call.js';
 import { isMissing } from '../operation/refused.js';
 import { drawDefinition, listInputs } from './draw-definition.js';
@@ -75,9 +75,9 @@ const MAX_FINDINGS = 100;
 function drawVerdict(reason: string): Html {
   const reasons = parseReason(reason.slice(0, 20_000));
   const found = reasons.filter(({ where }) => where !== '').slice(0, MAX_FINDINGS);
-  const rows = found.map(({ where, rule, detail }) => [
+  const rows = found.map(({ where, ...reason }) => [
     html`<code>${untrusted(where, 200)}</code>`,
-    html`${untrusted(detail, 1000)}${rule && html` (${untrusted(rule, 100)})`}`,
+    untrusted(formatDetail(reason), 1000),
   ]);
   const others = reasons.filter(({ where }) => where === '').slice(0, MAX_FINDINGS);
   return html`${others.map(({ detail }) => html`<p>${untrusted(detail, 2000)}</p>\n`)}${rows.length > 0 && drawTable('Findings', ['Place', 'Finding'], rows)}`;

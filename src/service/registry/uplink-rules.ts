@@ -48,7 +48,7 @@ export class VersionRules {
     return undefined;
   }
 
-  /** @throws Refused forbidden if the version is not offered */
+  /** @throws Refused not_offered if the version is not offered */
   require(version: VersionView): VersionView {
     const reason = this.findReason(version);
     if (reason === undefined) return version;
@@ -91,7 +91,7 @@ export class VersionRules {
     return best;
   }
 
-  /** @throws Refused forbidden if no version is offered */
+  /** @throws Refused not_offered if no version is offered */
   async requireLatest(
     latest: VersionView,
     readAll: () => Promise<readonly VersionView[]>,
@@ -103,7 +103,7 @@ export class VersionRules {
   }
 
   #refuse(what: string): Refused {
-    return new Refused('forbidden', `${what} by the rules of this registry.`);
+    return new Refused('not_offered', `${what} by the rules of this registry.`);
   }
 }
 

@@ -38,7 +38,7 @@ interface NodeRead {
 /**
  * Asks the registry behind this one about a node that is not held here.
  * @returns the answer in the form of the contract; undefined if the read is not for it, or it has nothing
- * @throws Refused forbidden if a rule refuses the node; unavailable
+ * @throws Refused not_offered if a rule refuses the node; unavailable
  */
 export async function askUplink(
   context: Context,
@@ -89,7 +89,7 @@ function toNone(error: unknown): [] {
   throw error;
 }
 
-/** @throws Refused forbidden if a rule refuses the node */
+/** @throws Refused not_offered if a rule refuses the node */
 export async function mayAsk(
   context: Pick<Context, 'configuration' | 'database'>,
   nodeId: string,
@@ -97,8 +97,8 @@ export async function mayAsk(
   if (!context.configuration.uplink || (await findForeign(context, [nodeId])).size === 0) return false;
   if (isAllowed(context, nodeId)) return true;
   throw new Refused(
-    'forbidden',
-    `The rules of this registry refuse the node ${nodeId} of the registry behind it.`,
+    'not_offered',
+    `By its rules, this registry does not pass on ${nodeId} from the registry behind it.`,
   );
 }
 

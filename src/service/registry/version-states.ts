@@ -92,11 +92,33 @@ export async function changeVersionStatus(tx: Tx, change: VersionTransition): Pr
   // Deleting a banned or flagged version does not free its number.
   const free = deleted && canRegisterAgain(version);
   const reason = free ? NO_ARCHIVE : change.reason;
-  await updateRows(tx, 'versions', { id: version.id }, { status: change.to, status_reason: reason ?? null });
+  // Decided: the verdict of an admin does not hide what the checks found, whose findings follow its reason.
+  const findings = change.right === 'admin' ? await findFindings(tx, version) : undefined;
+  const shown = [reason, findings].filter(Boolean).join('\n');
+  await updateRows(tx, 'versions', { id: version.id }, { status: change.to, status_reason: shown || null });
   await recordVersionStatus(tx, { ...change, reason });
   if (change.to === 'NodeVersionStatusActive') await refreshLatest(tx, version.node_id, version.id);
   else if (version.status === 'NodeVersionStatusActive') await refreshLatest(tx, version.node_id);
 }
+
+/** What the checks found in a version: since its verdict that is in the history. */
+async function findFindings(tx: Tx, version: VersionRow): Promise<string | null> {
+  const { id, status, status_reason, archive_tree } = version;
+  if (status === 'NodeVersionStatusPending') return archive_tree && status_reason;
+  const [verdict] = await selectVerdicts(tx, id);
+  return verdict?.reason ?? null;
+}
+
+const selectVerdicts = compileOnce((database, versionId: string) =>
+  database
+    .selectFrom('events')
+    .select('reason')
+    .where('subject_kind', '=', 'version')
+    .where('subject_id', '=', versionId)
+    .where('actor', '=', 'service')
+    .orderBy('id', 'desc')
+    .limit(1),
+);
 
 /** Appends to a version's history; for a new row only, because `changeVersionStatus` does this itself. */
 export async function recordVersionStatus(tx: Tx, change: Omit<VersionTransition, 'right'>): Promise<void> {

@@ -1,8 +1,10 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { z } from 'zod';
+import { summarizeReason } from '../../contract/parse-reason.js';
+import { readStatusWord } from '../../contract/status-names.js';
 import type { BulkItem } from '../../contract/version.js';
 import { type Database, findRow, updateRows } from '../database/database.js';
-import type { Schema, VersionRow } from '../database/schema.js';
+import type { NodeRow, Schema, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
 import { MAX_LISTED_ROWS } from '../operation/paging.js';
@@ -162,11 +164,27 @@ const installNode: Read<'node.install'> = async (call, database) => {
   ).executeTakeFirst();
   if (!version) {
     if (requested !== undefined) throw await createVersionNotFound(access, node, requested);
-    throw new Refused('not_found', `The node ${node.id} has no active version yet.`);
+    throw await createNothingToInstall(access, node);
   }
   context.installs.count({ nodeId: node.id, versionId: version.id, address });
   return viewVersion(access, version, node.publisher_id);
 };
+
+async function createNothingToInstall(
+  { database, viewer }: ReadAccess,
+  node: NodeRow & { readonly publisher_id: string },
+): Promise<Refused> {
+  const message = `The node ${node.id} has no version to install`;
+  const isInside = isInsider(viewer, node.publisher_id, node.id);
+  const versions = isInside
+    ? database.selectFrom('versions').selectAll().where('node_id', '=', node.id)
+    : undefined;
+  const [only, ...others] = (await versions?.limit(2).execute()) ?? [];
+  if (!only || others.length > 0) return new Refused('not_found', `${message}.`);
+  const reason = only.status_reason ? `: ${summarizeReason(only.status_reason)}` : '.';
+  const status = readStatusWord(only.status).toLowerCase();
+  return new Refused('not_found', `${message}; its only version, ${only.version}, is ${status}${reason}`);
+}
 
 type VersionPair = z.output<typeof BulkItem>['identifier'];
 type FoundVersion = VersionRow & { publisher_id: string; node_status: string; publisher_status: string };

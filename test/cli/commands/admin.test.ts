@@ -247,7 +247,9 @@ test('admin review lists versions that wait for a verdict, and sets the verdict 
     0,
     expect.stringContaining('pack\t1.0.0\tNodeVersionStatusPending'),
   ]);
-  const preview = await regen(['admin', 'review', 'pack@1.0.0', '--ban', '--dry-run'], { env });
+  const preview = await regen(['admin', 'review', 'pack@1.0.0', '--ban', '--reason', 'x', '--dry-run'], {
+    env,
+  });
   expect(preview.stdout).toContain(`PUT ${service.url}/admin/nodes/pack/versions/1.0.0`);
   const checked = await regen(['admin', 'review', 'pack@1.0.0', '--ban', '--reason', 'It reads keys'], {
     env,
@@ -256,8 +258,18 @@ test('admin review lists versions that wait for a verdict, and sets the verdict 
     0,
     'pack\t1.0.0\tNodeVersionStatusBanned\tIt reads keys\n',
   ]);
-  expect((await regen(['admin', 'review'], { env })).stderr).toContain('Nothing to list.');
-  for (const wrong of [['pack@1.0.0'], ['pack@1.0.0', '--ban', '--approve'], ['pack', '--ban'], ['--ban']]) {
+  expect((await regen(['admin', 'review'], { env })).stderr).toContain(
+    `Nothing waits for review on ${service.url}.`,
+  );
+  const asked = await regen(['admin', 'review', 'pack@1.0.0', '--ban'], { env, answers: ['It reads keys'] });
+  expect([asked.exit, asked.stdout]).toEqual([0, expect.stringContaining('It reads keys')]);
+  for (const wrong of [
+    ['pack@1.0.0'],
+    ['pack@1.0.0', '--ban'],
+    ['pack@1.0.0', '--ban', '--approve'],
+    ['pack', '--ban'],
+    ['--ban'],
+  ]) {
     expect((await regen(['admin', 'review', ...wrong], { env })).exit, wrong.join(' ')).toBe(2);
   }
 });

@@ -29,7 +29,7 @@ test('names one changed byte, one added file and one banned pack of many, and no
   expect([whole.exit, whole.stdout, whole.stderr]).toEqual([
     0,
     '',
-    expect.stringContaining('Compared 12 packs.'),
+    expect.stringContaining(`Compared 12 packs with ${service.url}.`),
   ]);
 
   const code = join(customNodes, 'pack-3', '__init__.py');
@@ -110,6 +110,10 @@ test('names missing files, states, a newer version, and what is not from the reg
   const { stdout, stderr } = await run(['node', 'outdated', 'custom_nodes']);
   expect(stdout).toBe('deprecated\t1.0.0\t1.1.0\tdeprecated\nwithdrawn\t1.0.0\t1.0.1\twithdrawn\n');
   expect(stderr).toContain('Not in the registry: checkout, loose, never.');
+  const all = (await run(['node', 'outdated', 'custom_nodes', '--all'])).stdout.split('\n');
+  expect(all).toContain('missing\t1.0.0\t\tmissing');
+  expect(all).toContain('\t\t\tcheckout');
+  expect(all).toHaveLength(10);
 });
 
 test('a changed .gitignore hides nothing', async () => {
@@ -121,4 +125,22 @@ test('a changed .gitignore hides nothing', async () => {
   writeFileSync(join(customNodes, 'pack', 'lib', 'evil.py'), '');
   const { stdout } = await run(['node', 'audit', 'custom_nodes', '--columns', 'finding,file']);
   expect(stdout.split('\n').sort()).toEqual(['', 'added\tlib/evil.py', 'changed\t.gitignore']);
+});
+
+test('packs are compared with the registry of the lock file, or with one that the command line names', async () => {
+  const { anyone, service } = await packRegistryForTest([{}]);
+  const other = await packRegistryForTest([]);
+  const { change, run } = hostForTest(anyone);
+  await change('install', 'pack');
+  for (const command of ['audit', 'outdated']) {
+    const refused = await run(['node', command, 'custom_nodes'], other.anyone);
+    expect([refused.exit, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        `regen.lock belongs to the registry ${service.url}, but this command uses ${other.service.url}.`,
+      ),
+    ]);
+    const named = ['node', command, 'custom_nodes', '--base-url', other.service.url];
+    expect((await run(named)).stderr).toMatch(/: 1 finding in 1\.|Not in the registry: pack\./);
+  }
 });

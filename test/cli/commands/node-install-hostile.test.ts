@@ -140,7 +140,7 @@ describe('a registry with the names of ComfyUI', () => {
     const refused = await change('install', 'pack');
     expect([refused.exit, refused.stderr]).toEqual([
       6,
-      expect.stringContaining('pack 1.0.0 is flagged: it mines.'),
+      expect.stringContaining('pack 1.0.0 is flagged: it mines'),
     ]);
     expect((await change('install', 'pack', '--allow', 'flagged')).exit).toBe(0);
   });

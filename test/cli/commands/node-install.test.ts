@@ -33,8 +33,10 @@ describe('node install', () => {
     expect(stdout).toBe(
       'Light-Tools\t1.2.0\tinstalled\t\tLight-Tools\t\nmask-tools\t1.0.0\tinstalled\t\tmask-tools\t\n',
     );
-    expect(stderr).toContain('Wrote 3 requirements of pip, which regen does not install, to pip.txt.');
-    expect(stderr).toContain('--index-url https://evil.example');
+    expect(stderr).toContain('Wrote 3 pip requirements to pip.txt. Next: pip install -r pip.txt');
+    expect(stderr).toContain(
+      'warning: Light-Tools: requirements.txt asks for --index-url https://evil.example; ignored.',
+    );
     expect(readFileSync(join(cwd, 'pip.txt'), 'utf8')).toBe('numpy>=1.24\npillow\nscipy\n');
     expect(listFiles(join(customNodes, 'Light-Tools')).sort()).toEqual([
       ...['.tracking', '__init__.py', 'pyproject.toml', 'requirements.txt', 'web/run.sh'],
@@ -75,7 +77,7 @@ describe('node install', () => {
     ]);
     for (const version of ['1.1.0', '1.2.0-rc.1', '2.0.0'])
       await publish({ version, files: { 'new.py': version } });
-    const { change, customNodes } = hostForTest(anyone);
+    const { change, customNodes, run } = hostForTest(anyone);
     await change('install', 'pack@1.0.0');
     const folder = join(customNodes, 'pack');
     filesForTest(
@@ -102,6 +104,8 @@ describe('node install', () => {
     expect((await change('install', 'pack')).answer.packs).toMatchObject([
       { version: '2.0.0', previous: '1.1.0' },
     ]);
+    const { stderr: down } = await run(['node', 'install', 'pack@1.0.0', '--into', 'custom_nodes']);
+    expect(down).toContain('Packs in custom_nodes: downgraded 1.');
     const none = await change('install', 'pack@^3');
     expect([none.exit, none.stderr]).toEqual([
       3,
@@ -133,7 +137,7 @@ describe('node install', () => {
     const banned = await change('install', 'pack@1.0.0');
     expect([banned.exit, banned.stderr]).toEqual([
       6,
-      expect.stringContaining('pack 1.0.0 is banned: it mines.'),
+      expect.stringContaining('pack 1.0.0 is banned: it mines'),
     ]);
     expect((await change('install', 'pack@1.0.0', '--allow', 'banned')).answer.packs).toMatchObject([
       { version: '1.0.0', state: 'updated' },
@@ -192,6 +196,8 @@ describe('node install', () => {
       expect([exit, stderr]).toEqual([5, expect.stringContaining(message)]);
       expect(listFiles(cwd).sort()).toEqual(before);
     }
+    const all = await change('install', 'one', 'two', 'three', 'four');
+    expect([all.exit, all.stderr]).toEqual([9, expect.stringContaining('With --force, folders that were')]);
     const forced = await change('install', 'one', 'two', 'three', 'four', '--force');
     expect(forced.answer.packs.map(({ folder }: { folder: string }) => folder)).toEqual([
       'One',
@@ -265,6 +271,34 @@ describe('node sync', () => {
     expect(readdirSync(customNodes).sort()).toEqual(['.disabled', '.regen.disabled', 'mine', 'one', 'two']);
   });
 
+  test('warns of packs in place that the registry has banned, deprecated or withdrawn, and goes on offline', async () => {
+    const names = ['one', 'two', 'three'];
+    const { anyone, owner, service } = await packRegistryForTest(names.map((name) => ({ name })));
+    const { change, run } = hostForTest(owner);
+    await change('install', ...names);
+    const put = (path: string, json: unknown) =>
+      ask(`${service.url}${path}`, { method: 'PUT', token: service.ownerToken, json });
+    const ban = { status: 'NodeVersionStatusBanned', status_reason: 'it mines' };
+    expect((await put('/admin/nodes/one/versions/1.0.0', ban)).status).toBe(200);
+    const deprecation = { deprecated: true, deprecation_message: 'Use four' };
+    expect((await put('/publishers/acme/nodes/two/versions/1.0.0', deprecation)).status).toBe(200);
+    const sync = ['node', 'sync', '--locked', '--into', 'custom_nodes'];
+    const seen = await run(sync);
+    expect(seen.exit).toBe(0);
+    expect(seen.stderr.match(/^warning: .*/gm)).toEqual([
+      'warning: one 1.0.0 is banned: it mines',
+      'warning: two 1.0.0 is deprecated: Use four',
+    ]);
+    const stranger = await run(sync, { ...anyone, REGEN_TOKEN: '' });
+    expect(stranger.stderr).toContain('warning: one 1.0.0 is withdrawn: the registry does not offer');
+    await service.stop();
+    const offline = await run(sync);
+    expect([offline.exit, offline.stderr]).toEqual([
+      0,
+      expect.stringContaining('warning: The packs that are in place were not compared with the registry'),
+    ]);
+  });
+
   test('adds missing digests to the lock file, which --locked refuses to do', async () => {
     const { anyone, service } = await packRegistryForTest([{}]);
     const { change, cwd } = hostForTest(anyone);
@@ -293,7 +327,7 @@ describe('node sync', () => {
       const refused = await other.change(...(argv as ['sync']));
       expect([refused.exit, refused.stderr]).toEqual([
         2,
-        expect.stringContaining(`of the registry ${service.url}`),
+        expect.stringContaining(`belongs to the registry ${service.url}`),
       ]);
     }
     expect((await other.change('sync', '--locked', '--other-registry')).exit).toBe(0);

