@@ -64,7 +64,9 @@ export const PersonalAccessToken = defineObject('PersonalAccessToken', {
 
 const Invitation = defineRequest('Invitation', {
   email: EmailAddress.describe('Email address of the person to invite'),
-  role: Role.describe('owner: may do everything; member: may publish and update versions'),
+  role: Role.describe(
+    'owner: may do everything; member: may read drafts and update versions, and publish with a token that an owner creates',
+  ),
 });
 
 const ReceivedInvitation = defineObject('ReceivedInvitation', {

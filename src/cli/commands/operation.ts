@@ -1,5 +1,6 @@
 import { getOutline, isValidRequest, listQueryNames, type OperationOutline } from '../../client/outlines.js';
 import { getItems, pages } from '../../client/pages.js';
+import { listPathNames } from '../../client/url.js';
 import type { OperationName } from '../../contract/index.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { LATEST } from '../../contract/schema/semantic-version.js';
@@ -76,7 +77,7 @@ async function completeIds(
     const isEmail = email !== undefined && typed.includes('@');
     if (!isEmail && !/^(msg_[0-9a-f-]{0,35}|[0-9a-f-]{4,35})$/.test(typed)) continue;
     const { client } = await services.reach();
-    const asked = { ...others, ...(search && (isEmail ? { [search]: typed, limit: 100 } : { limit: 100 })) };
+    const asked = { ...keepTaken(operation, others), ...(search && (isEmail ? { [search]: typed, limit: 100 } : { limit: 100 })) };
     const { data } = await client.requestNamed(operation, asked, { signal });
     const isMeant = (item: unknown) =>
       isEmail
@@ -93,6 +94,13 @@ async function completeIds(
       throw new Failure(`There is no user with the email address ${typed}.`, { code: 'not_found' });
     if (matching[0] !== undefined) part[name] = matching[0];
   }
+}
+
+/** The values that a listing takes, too, such as the publisher whose tokens it lists. */
+function keepTaken(operation: OperationName, values: Record<string, unknown>): Record<string, unknown> {
+  const outline = getOutline(operation);
+  const names = [...listPathNames(outline.path), ...listQueryNames(outline)];
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
 }
 
 async function warnOfIgnored({ output }: Needs<'output'>, name: string, body: unknown): Promise<void> {

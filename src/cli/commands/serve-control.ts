@@ -140,7 +140,7 @@ async function stopService(context: Context): Promise<void> {
   const service = await findService(context, folder);
   if (!service) return context.output.note(`No service is running for the data folder ${folder}.`);
   await drainLocal(folder, service, context.signal);
-  await context.output.note(`Stopped the service at ${service.url}.`);
+  await context.output.note(`Stopped the service of ${folder} at ${service.url}.`);
 }
 
 async function rotateKey(context: Context): Promise<void> {
@@ -152,6 +152,7 @@ async function rotateKey(context: Context): Promise<void> {
         kid: await rotateKeyIn(folder, context.system.now),
       }));
   await context.output.note(
+    `Replaced the signing key of ${folder}.`,
     'Tokens signed with the old key stay valid until they expire, for an hour at most. Statements are signed with a new key, too.',
   );
   await context.output.answer({ kid });

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import { readText } from '../command/command.js';
@@ -43,8 +43,8 @@ export function view(): View[] {
         'The copy holds the signing keys and the hashes of tokens: keep it as safe as the data folder. It leaves out the token of the embedded owner.',
       ],
       examples: [
-        'regen serve backup backups/monday.zip',
-        'regen serve backup /backups/monday --config /etc/regen/regen.toml',
+        'regen serve backup /backups/monday.zip --config /etc/regen/regen.toml',
+        'regen serve backup backups/monday',
       ],
       answer: Report,
     },
@@ -62,6 +62,7 @@ export function view(): View[] {
       local: true,
       summary: 'Check the database and every stored file against its digest; exits 6 if something is damaged',
       flags: { ...dataFlag, ...configFlag },
+      examples: ['regen serve check --config /etc/regen/regen.toml'],
       answer: Report,
     },
     {
@@ -85,7 +86,10 @@ export function view(): View[] {
       notes: [
         'With PostgreSQL, services of the earlier release may keep running if --check reports that all steps are rolling.',
       ],
-      examples: ['regen serve migrate --check', 'regen serve migrate --config /etc/regen/regen.toml'],
+      examples: [
+        'regen serve migrate --check --config /etc/regen/regen.toml',
+        'regen serve migrate --config /etc/regen/regen.toml',
+      ],
     },
     {
       usage: 'serve prune',
@@ -130,6 +134,9 @@ async function runOnFolder(context: Context): Promise<void> {
     copy: async () => service.copyFolder(data, await readTarget(context), system.env),
   };
   const word = command.words.at(-1) as string;
+  if (word === 'backup') requireBackupPath(path, data);
+  if (word === 'backup') await announceStore(context, 'Backing up', configuration);
+  if (word === 'check') await announceStore(context, 'Checking', configuration);
   const { problems, ...counts } = await (works[word] as () => Promise<StoreReport>)();
   await output.answer({
     [word === 'backup' ? 'backup' : 'data']: word === 'backup' ? path : data,
@@ -141,6 +148,27 @@ async function runOnFolder(context: Context): Promise<void> {
     code: 'data_damaged',
     details: problems.slice(0, 100).map(({ object, message }) => ({ path: object, message })),
   });
+}
+
+/** Names the store that a command is about: without `--config`, it is not that of a service which runs with one. */
+async function announceStore(
+  { folders, output }: Needs<'folders' | 'output'>,
+  verb: string,
+  { data, database }: Awaited<ReturnType<typeof buildConfiguration>>,
+): Promise<void> {
+  const { maskPassword } = await loadService(folders);
+  await output.note(`${verb} ${database === undefined ? data : maskPassword(database)}`);
+}
+
+/** @throws Failure if a backup at the path would be another kind of archive or a part of what is backed up */
+function requireBackupPath(path: string, data: string): void {
+  const ending = /\.(?:tar|tgz|t?[gx]z|bz2|zst|7z|rar)$/i.exec(path)?.[0];
+  if (ending) throw usage(`A backup is a folder or a .zip archive, not ${ending}.`);
+  if (path === data || path.startsWith(join(data, sep)))
+    throw usage(
+      `${path} is in the data folder.`,
+      'Choose a place outside it, so that the backup is not lost with the data.',
+    );
 }
 
 async function readTarget({ flags, system }: Needs<'flags' | 'system'>) {
@@ -156,11 +184,13 @@ async function migrateData(context: Context): Promise<void> {
   const service = await loadService(context.folders);
   const check = flags.check === true;
   const options = { env: system.env, check };
+  await announceStore(context, check ? 'Checking' : 'Upgrading', configuration);
   const { schema, pending, rolling } = await service.migrateStore(
     requireDataFolder(configuration),
     configuration,
     options,
   );
+  if (pending.length === 0) await output.note('Nothing to do.');
   await output.answer(check ? { schema, pending, rolling } : { schema, steps: pending });
   if (!check || pending.length === 0) return;
   throw new Failure(
@@ -184,13 +214,16 @@ async function pruneData(context: Context): Promise<void> {
   const options = { env: system.env, dryRun, now: system.now };
   const pruned = await service.pruneStore(data, configuration, options);
   await output.answer(pruned, command.shape);
-  await output.note(dryRun ? 'Nothing was removed.' : `${reportDestruction(command, { data })}.`);
+  await output.note(dryRun ? `Nothing was removed from ${data}.` : `${reportDestruction(command, { data })}.`);
 }
 
 async function writeExample({ args, system, output, folders }: Context): Promise<void> {
   const path = resolve(system.cwd, (args.path as string | undefined) ?? 'regen.toml');
+  if (!path.endsWith('.toml'))
+    throw usage(`The settings are written as TOML; choose a name that ends in .toml, not ${basename(path)}.`);
   const { writeConfigurationFile } = await loadService(folders);
   try {
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, writeConfigurationFile(), { flag: 'wx' });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

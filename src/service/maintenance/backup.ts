@@ -87,7 +87,7 @@ export async function restoreFolder(backup: string, data: string): Promise<Store
 async function copyBackup(backup: string, folder: string): Promise<StoreReport> {
   const isArchive = statSync(backup).isFile();
   if (isArchive) await unpackFolder(backup, folder);
-  requireDatabase(isArchive ? folder : backup);
+  else requireDatabase(backup);
   // A copy of a folder whose service was killed has its last changes in the second file.
   for (const name of isArchive ? [] : [DATABASE, `${DATABASE}-wal`])
     await copyFile(join(backup, name), join(folder, name)).catch((error) => {

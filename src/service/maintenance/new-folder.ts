@@ -23,7 +23,7 @@ export interface NewFolder extends AsyncDisposable {
  * @throws BackupRefused
  */
 export function createFolder(target: string, { archives }: { readonly archives: boolean }): NewFolder {
-  const isArchive = archives && target.endsWith('.zip');
+  const isArchive = archives && /\.zip$/i.test(target);
   const isThere = existsSync(target);
   if (isThere && isArchive) throw new BackupRefused(`${target} already exists; choose another name.`);
   if (isThere) requireEntries(target, 0);

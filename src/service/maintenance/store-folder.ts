@@ -1,10 +1,13 @@
-import { createWriteStream, rmSync, statSync } from 'node:fs';
+import { createWriteStream, existsSync, rmSync, statSync } from 'node:fs';
 import { mkdir, open, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { crc32 } from 'node:zlib';
 import { openPromise } from 'yauzl';
 import { ZipFile } from 'yazl';
+import { isMachineTrouble } from '../../disk/machine-trouble.js';
+import { DataUnusable } from '../database/data-unusable.js';
 import { DATABASE } from '../storage/data-folder.js';
 
 /**
@@ -52,16 +55,33 @@ export async function packFolder(folder: string, target: string): Promise<void> 
   await pipeline(output, createWriteStream(target, { flags: 'wx', mode: 0o600, flush: true }));
 }
 
-/** Extracts a zip archive into an existing folder. yauzl refuses names that lead out of it. */
+/**
+ * Extracts a zip archive into an existing folder, and compares each file with its checksum. yauzl refuses names that lead
+ * out of it.
+ * @throws DataUnusable
+ */
 export async function unpackFolder(archive: string, folder: string): Promise<void> {
-  const zip = await openPromise(archive, { lazyEntries: true });
-  for await (const entry of zip.eachEntry()) {
-    if (entry.fileName.endsWith('/')) continue;
-    const path = join(folder, entry.fileName);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await pipeline(
-      await zip.openReadStreamPromise(entry),
-      createWriteStream(path, { flags: 'wx', mode: 0o600 }),
-    );
+  try {
+    const zip = await openPromise(archive, { lazyEntries: true });
+    for await (const entry of zip.eachEntry()) {
+      if (entry.fileName.endsWith('/')) continue;
+      const path = join(folder, entry.fileName);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      let sum = 0;
+      async function* addToSum(chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          sum = crc32(chunk, sum);
+          yield chunk;
+        }
+      }
+      const output = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+      await pipeline(await zip.openReadStreamPromise(entry), addToSum, output);
+      if (sum !== entry.crc32) throw new Error(`${entry.fileName} differs from its checksum`);
+    }
+    if (!existsSync(join(folder, DATABASE))) throw new Error(`it has no ${DATABASE}`);
+  } catch (error) {
+    const { syscall, message } = error as NodeJS.ErrnoException;
+    if (syscall !== undefined || isMachineTrouble(error)) throw error;
+    throw new DataUnusable(`${archive} is not a complete backup: ${message.replace(/\.$/, '')}.`);
   }
 }

@@ -207,6 +207,17 @@ test('sets the policy of a definition', async () => {
   expect(stdout).toBe(`${[...rows, 'policy\tHostNodePolicyLocalOnly'].join('\n')}\n`);
 });
 
+test('members of any publisher are set and removed by their email address', async () => {
+  await registry().ok('bob', 'GET', '/users/me');
+  const set = await runAdmin(['publisher', 'member', 'set', 'acme', 'bob@example.org', 'member', '--json']);
+  expect(set.exit, set.stderr).toBe(0);
+  expect(JSON.parse(set.stdout)).toMatchObject({ role: 'member', user: { email: 'bob@example.org' } });
+  const removed = await runAdmin(['publisher', 'member', 'remove', 'acme', 'bob@example.org', '--yes']);
+  expect(removed.exit, removed.stderr).toBe(0);
+  const { members } = await registry().ok('ann', 'GET', '/publishers/acme');
+  expect(members).toHaveLength(1);
+});
+
 test('bans a publisher and lifts the ban', async () => {
   const ban = await runAdmin(['publisher', 'ban', 'acme', '--reason', 'stolen', '--json']);
   expect(JSON.parse(ban.stdout).status).toBe('PublisherStatusBanned');

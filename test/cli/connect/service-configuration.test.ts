@@ -267,6 +267,15 @@ it('serve init writes a file in which settings can be uncommented, and keeps an 
   expect((await regen(['serve', 'init'], { cwd: folder })).exit).toBe(5);
 });
 
+it('serve init creates the folder of its file, and refuses a name that does not end in .toml', async () => {
+  const path = join(folderForTest(), 'etc', 'regen', 'regen.toml');
+  expect(await regen(['serve', 'init', path])).toMatchObject({ exit: 0, stdout: `${path}\n` });
+  const json = join(folderForTest(), 'regen.json');
+  const refused = await regen(['serve', 'init', json]);
+  expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining('ends in .toml')]);
+  expect(existsSync(json)).toBe(false);
+});
+
 it('each problem of a configuration has its line, and the name that may be meant', async () => {
   const config = writeConfiguration(
     'regen.toml',

@@ -3,6 +3,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readFileSync,
   readdirSync,
   readlinkSync,
   rmSync,
@@ -196,6 +197,55 @@ it('an archive of a service without files restores, and one that does not exist 
   });
 });
 
+it('the commands of a store name the one that they are about', async () => {
+  const { data, service } = await folderInUse();
+  const config = join(folderForTest(), 'team.toml');
+  writeFileSync(config, `data = ${JSON.stringify(data)}\n`);
+  const said = async (...argv: string[]) => (await regen(['serve', ...argv, '--config', config])).stderr;
+  expect(await said('backup', join(folderForTest(), 'monday'))).toBe(`Backing up ${data}\n`);
+  expect(await said('check')).toBe(`Checking ${data}\n`);
+  expect(await said('migrate', '--check')).toBe(`Checking ${data}\n`);
+  expect(await said('prune', '--dry-run')).toContain(`Nothing was removed from ${data}.`);
+  expect(await said('rotate-key')).toContain(`Replaced the signing key of ${data}.`);
+  expect(await said('stop')).toBe(`Stopped the service of ${data} at ${service.localUrl}.\n`);
+});
+
+it('an archive that was changed or cut off is not restored', async () => {
+  const [data, folder] = [folderForTest(), folderForTest()];
+  await (await serviceForTest({ data })).stop();
+  const [path, target] = [join(folder, 'monday.zip'), join(folder, 'restored')];
+  expect((await regen(['serve', 'backup', path, '--data', data])).exit).toBe(0);
+  const bytes = readFileSync(path);
+  const changed = Buffer.from(bytes);
+  changed.write('OWNER', changed.indexOf('owner'));
+  for (const [content, reason] of [
+    [changed, 'regen.db differs from its checksum'],
+    [bytes.subarray(0, bytes.length - 100), /.+/],
+    [Buffer.from('junk'), /.+/],
+    [zip, 'it has no regen.db'],
+  ] as const) {
+    writeFileSync(path, content);
+    const { exit, stderr } = await regen(['serve', 'restore', path, '--data', target]);
+    expect([exit, existsSync(target)]).toEqual([2, false]);
+    expect(stderr).toContain(`${path} is not a complete backup: `);
+    expect(stderr).toMatch(reason);
+    expect(stderr).not.toContain('bug in regen');
+  }
+});
+
+it('a backup is a folder or a zip outside of the data folder', async () => {
+  const data = folderForTest();
+  await (await serviceForTest({ data })).stop();
+  for (const [target, reason] of [
+    [join(folderForTest(), 'x.tar'), 'A backup is a folder or a .zip archive, not .tar.'],
+    [join(data, 'x.zip'), 'is in the data folder.'],
+  ] as const) {
+    const { exit, stderr } = await regen(['serve', 'backup', target, '--data', data]);
+    expect([exit, existsSync(target)]).toEqual([2, false]);
+    expect(stderr).toContain(reason);
+  }
+});
+
 it('a folder that was copied as a killed service left it restores with its last changes', async () => {
   const { data, publisher } = await folderInUse();
   const left = join(folderForTest(), 'left');
@@ -242,7 +292,7 @@ it('nothing that exists is overwritten, and a folder without data is refused', a
   expect((await regen(['serve', 'backup', target, '--data', data])).exit).toBe(5);
   expect((await regen(['serve', 'restore', data, '--data', target])).exit).toBe(5);
   expect(readdirSync(target)).toEqual(['mine']);
-  const empty = await regen(['serve', 'backup', join(target, 'copy'), '--data', target]);
+  const empty = await regen(['serve', 'backup', join(folderForTest(), 'copy'), '--data', target]);
   expect([empty.exit, empty.stderr]).toEqual([2, expect.stringContaining('There is no regen.db')]);
   expect((await ask(`${service.url}/ready`)).status).toBe(200);
 });
