@@ -83,7 +83,10 @@ async function audit(context: Context): Promise<number> {
   ).finally(() => progress.end());
   await output.answer(findings, command.shape);
   const wrong = new Set(findings.map(({ folder }) => folder)).size;
-  const found = findings.length > 0 ? `: ${formatCount(findings.length, 'finding')} in ${formatCount(wrong, 'pack')}` : '';
+  const found =
+    findings.length > 0
+      ? `: ${formatCount(findings.length, 'finding')} in ${formatCount(wrong, 'pack')}`
+      : '';
   await output.note(`Compared ${formatCount(packs, 'pack')} with ${name}${found}.`);
   return findings.length > 0 ? exitCodes.endedBadly : exitCodes.done;
 }

@@ -77,7 +77,10 @@ async function completeIds(
     const isEmail = email !== undefined && typed.includes('@');
     if (!isEmail && !/^(msg_[0-9a-f-]{0,35}|[0-9a-f-]{4,35})$/.test(typed)) continue;
     const { client } = await services.reach();
-    const asked = { ...keepTaken(operation, others), ...(search && (isEmail ? { [search]: typed, limit: 100 } : { limit: 100 })) };
+    const asked = {
+      ...keepTaken(operation, others),
+      ...(search && (isEmail ? { [search]: typed, limit: 100 } : { limit: 100 })),
+    };
     const { data } = await client.requestNamed(operation, asked, { signal });
     const isMeant = (item: unknown) =>
       isEmail

@@ -114,8 +114,7 @@ function readWorkflow(
           else problems.push({ path: place, message: `has ${whole}, ${found}` });
         }
         const [other] = /\{\{[^{}]{0,60}\}{0,2}/.exec(text.replace(PLACEHOLDER, '')) ?? [];
-        if (other !== undefined)
-          problems.push({ path: place, message: `has ${other}, ${NO_PLACEHOLDER}` });
+        if (other !== undefined) problems.push({ path: place, message: `has ${other}, ${NO_PLACEHOLDER}` });
       }
     }
   }
