@@ -196,7 +196,8 @@ function describeUnionError({
   const name = String(engine).slice(0, 100);
   if (vendorNames.some((known) => known === engine)) return `must be "upstream", with vendor = "${name}"`;
   const near = findNearest(name, ENGINES);
-  if (engine !== undefined) return `must be local, upstream or comfyui${near ? ` (did you mean ${near}?)` : ''}`;
+  if (engine !== undefined)
+    return `must be local, upstream or comfyui${near ? ` (did you mean ${near}?)` : ''}`;
   if (workflows !== undefined) return 'is missing; for ComfyUI: engine = "comfyui"';
   if (vendor ?? key) return 'is missing; for a vendor: engine = "upstream"';
   return 'is missing: "upstream" for a vendor, "comfyui" or "local"';
