@@ -27,8 +27,3 @@ export function findFolders({ env, home }: Pick<System, 'env' | 'home'>): Folder
     config: find(env.XDG_CONFIG_HOME, '.config'),
   };
 }
-
-/** The log of the service of a data folder, when it runs in the background. */
-export function findServiceLog({ data, serviceLog }: Folders, folder: string): string {
-  return folder === data ? serviceLog : join(folder, 'service.log');
-}

@@ -15,6 +15,7 @@ import { parseJson } from '../../contract/json.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
+import type { Folders } from './folders.js';
 import { drainLocal, findLocal, type LocalService } from './local.js';
 
 export interface ServiceStart {
@@ -69,6 +70,11 @@ export async function ensureLocal(
     if (system.now() > deadline) throw toStartFailure(start);
     await pause(POLL_MS, undefined, { signal });
   }
+}
+
+/** The log of the service of a data folder, when it runs in the background. */
+export function findServiceLog({ data, serviceLog }: Folders, folder: string): string {
+  return folder === data ? serviceLog : join(folder, 'service.log');
 }
 
 /** Notes a start in the log, where errors alone would not say which run they are of. */

@@ -265,7 +265,8 @@ function readProfile(
 /** @returns the content of a JSON file; a text says why there is none */
 function readFile(path: string): unknown {
   try {
-    return parseJson(readFileSync(path, 'utf8')) ?? 'is not valid JSON';
+    const value = parseJson(readFileSync(path, 'utf8'));
+    return isRecord(value) ? value : 'is not an object in JSON';
   } catch (error) {
     return `cannot be read (${(error as NodeJS.ErrnoException).code})`;
   }
