@@ -308,7 +308,11 @@ test('rules refuse nodes, and their archives', async () => {
   expect((await readAnswer(`${url}/nodes/good-one`)).status).toBe(200);
   for (const path of ['/nodes/good-bad', '/nodes/Other/install', '/uplink/good-bad/1.0.0/node.zip']) {
     const { status, body } = await readAnswer(url + path);
-    expect([status, body.error, body.message]).toEqual([403, 'not_offered', expect.stringContaining('rules')]);
+    expect([status, body.error, body.message]).toEqual([
+      403,
+      'not_offered',
+      expect.stringContaining('rules'),
+    ]);
   }
 });
 
