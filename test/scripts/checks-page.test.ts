@@ -4,10 +4,10 @@ import { RULES } from '../../src/python/scan/finding.js';
 import { regen } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
 
-const examples = Object.entries(RULE_EXAMPLES).filter(([, { code }]) => code !== '');
+const examples = Object.entries(RULE_EXAMPLES).filter(([, code]) => code !== '');
 
 describe('the example of a rule', () => {
-  it.each(examples)('%s is found by that rule alone', async (rule, { code }) => {
+  it.each(examples)('%s is found by that rule alone', async (rule, code) => {
     const folder = packForTest({ files: { 'example.py': `${code}\n` } });
     const { stdout } = await regen(['version', 'check', folder, '--json']);
     const { findings } = JSON.parse(stdout) as { findings: { rule: string; severity: string }[] };
@@ -19,6 +19,6 @@ describe('the example of a rule', () => {
 });
 
 it('only rules about files that are not text have no example', () => {
-  const without = Object.entries(RULE_EXAMPLES).flatMap(([rule, { code }]) => (code === '' ? [rule] : []));
+  const without = Object.entries(RULE_EXAMPLES).flatMap(([rule, code]) => (code === '' ? [rule] : []));
   expect(without).toEqual(['unread-code', 'secret', 'compiled-code']);
 });

@@ -31,7 +31,6 @@ const STAGES: Readonly<Record<string, string>> = {
   'docs/installing.md': `git init -q . && mkdir -p ComfyUI/custom_nodes && ${PUBLISH} && regen node scaffold mask-tools --publisher my-team --version 1.2.3 && regen version publish mask-tools`,
   'docs/operating.md': PUBLISH,
   'docs/pages.md': 'regen node scaffold hello-nodes --publisher my-team && regen version publish hello-nodes',
-  'docs/private-registry.md': `regen node scaffold light-tools --publisher my-team --version 1.2.0 && echo 'import os; os.system("ffmpeg")' >> light-tools/nodes.py && regen version publish light-tools --allow-findings || true`,
   'docs/publishing.md': PUBLISH,
   'docs/testing-scripts.md': `printf '#!/bin/sh\\n${process.execPath} ${entry} node search\\n' > my-script.sh && chmod +x my-script.sh`,
   'docs/workflows.md': `${INSTALLED} && regen version bump major light-tools && regen version publish light-tools`,

@@ -58,6 +58,8 @@ export interface Command {
   readonly examples: readonly string[];
   /** Rules between its flags, one sentence each. */
   readonly notes?: readonly string[];
+  /** What else its name could mean, and the command that does that. */
+  readonly otherwise?: readonly [what: string, words: string];
   /** The operation it runs; absent for a command that is written by hand. */
   readonly operation?: string;
   /** Fixed values of the request, by path: `body.status`. */

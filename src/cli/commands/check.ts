@@ -9,6 +9,7 @@ import { scanAsComfy } from '../../pack/other-scanner.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { toListedDefinition } from '../../python/definitions/definitions.js';
 import { readCodeApart } from '../../python/reader-process.js';
+import { RULES, type Rule } from '../../python/scan/finding.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
@@ -105,8 +106,11 @@ export async function run(context: Context): Promise<number> {
     : findRefusal(report, { findings: false, empty: context.flags['allow-empty'] === true });
   if (!refusal) await warnAboutCode(output, report);
   const rows = [...toRows(report, findings, answer.verdict), ...toOtherRows(other)];
-  if (!format) await output.answer(output.mode.json ? answer : rows, command.shape);
-  else {
+  if (!format) {
+    await output.answer(output.mode.json ? answer : rows, command.shape);
+    const fixes = listFixes(findings);
+    if (system.stderr.isTTY && fixes.length > 0) await output.note(...fixes);
+  } else {
     const text = format(findings, { folder: pack.folder, root: system.cwd });
     if (text) await output.line(text);
   }
@@ -220,6 +224,15 @@ type CheckRow = ReturnType<typeof toRow>;
 
 function toRow(kind: string, what: string, at?: CodeLocation, detail = '') {
   return { kind, what, where: at ? `${at.file}:${at.line}` : '', detail };
+}
+
+/** What to do about findings, once for each rule. */
+function listFixes(findings: readonly ReportedFinding[]): string[] {
+  const rules: Readonly<Record<string, Rule>> = RULES;
+  return [...new Set(findings.map(({ rule }) => rule))].flatMap((name) => {
+    const fix = rules[name]?.fix.replaceAll('`', '');
+    return fix ? [`${name}: ${fix}`] : [];
+  });
 }
 
 /** The answer as a table: what the registry will list, what it cannot determine, and what it will flag. */

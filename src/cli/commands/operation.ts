@@ -28,7 +28,9 @@ export async function run(context: Context): Promise<void> {
   await requireValid(name, { ...context, args, flags }, checked, body !== undefined);
   if (body !== undefined) await warnOfIgnored(context, name, request.body);
   if (method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {
-    throw usage('No changes given.', say`See the flags: ${regen(command.words.join(' '), '--help')}`);
+    const [what, words] = command.otherwise ?? [];
+    const flags = say`See the flags: ${regen(command.words.join(' '), '--help')}`;
+    throw usage('No changes given.', words ? say`${what}: ${regen(words)}. ${flags}` : flags);
   }
   requireYes(context, request.params);
   if (command.secret && !flags['dry-run']) requireShow(context, 'token', 'Save it to a file (> token.txt)');

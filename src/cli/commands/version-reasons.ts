@@ -1,4 +1,5 @@
 import { parseReason } from '../../contract/parse-reason.js';
+import { completeVersion } from '../../contract/schema/semantic-version.js';
 import type { Flags } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { Failure } from '../terminal/failure.js';
@@ -43,7 +44,8 @@ export async function run(context: Context): Promise<void> {
     { nodeId, ...(statuses !== undefined && { statuses: statuses as never }) },
     { signal },
   );
-  const chosen = version === undefined ? all : all.filter((one) => one.version === version);
+  const isMeant = (one = '') => version === undefined || completeVersion(one) === completeVersion(version);
+  const chosen = all.filter((one) => isMeant(one.version));
   if (version !== undefined && chosen.length === 0) {
     throw new Failure(`The node ${nodeId} has no version ${version}.`, { code: 'not_found' });
   }

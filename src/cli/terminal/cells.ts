@@ -124,9 +124,10 @@ function formatNested(value: unknown): string {
  */
 export function listShownFields(value: unknown): [field: string, text: string][] {
   const all = listFields(nameEmbedded(value), '', formatValue).filter(([, text]) => text !== '');
-  const fields = all.filter(
-    ([name]) => !name.startsWith('comfy_') || !all.some(([own]) => own === name.replace('comfy_', 'host_')),
-  );
+  const fields = all.filter(([name]) => {
+    const ours = name === 'isAdmin' ? 'admin' : name.replace(/^comfy_/, 'host_');
+    return ours === name || !all.some(([own]) => own === ours);
+  });
   const rank = ([name, text]: readonly [string, string]) => {
     // Of a version, which people know by its node and number.
     if (name === 'id' && UUID.test(text)) return FIRST_FIELDS.length + 2;

@@ -5,7 +5,7 @@ import type { View } from './view.js';
 export const AUDIT_SHAPE = {
   items: 'events',
   columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
-  less: ['reason', 'by_email', 'version', 'status', 'node_id'],
+  less: ['by_email', 'id', 'version', 'status', 'node_id'],
   ids: ['id'],
 };
 

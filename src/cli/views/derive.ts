@@ -149,6 +149,7 @@ function toCommand(view: View): Command {
     ...(destroys && { destroys }),
     ...(view.lookup && { lookup: view.lookup }),
     ...(view.aliases && { aliases: view.aliases }),
+    ...(view.otherwise && { otherwise: view.otherwise }),
     ...(view.implied && { implied: view.implied }),
     ...(isSecret && { secret: true }),
     ...(view.tool && { tool: view.tool }),

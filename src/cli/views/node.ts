@@ -20,7 +20,14 @@ export const nodeViews: readonly View[] = [
     examples: ['regen node list my-team --all --ndjson'],
   },
   { usage: 'node search [search]', operation: 'node.search', shape, examples: ['regen node search relight'] },
-  { usage: 'node update <nodeId>', operation: 'node.update', implied: 'publisherId', hide: ['id'] },
+  {
+    usage: 'node update <nodeId>',
+    operation: 'node.update',
+    implied: 'publisherId',
+    hide: ['id'],
+    notes: ['This changes what the registry says of the node.'],
+    otherwise: ['To upgrade an installed pack', 'node install'],
+  },
   {
     usage: 'node delete <nodeId>',
     operation: 'node.delete',

@@ -43,6 +43,8 @@ export interface View {
   readonly tool?: CommandTool;
   /** Sentences shown below the flags, after the rules of the operation. */
   readonly notes?: readonly string[];
+  /** What else the name of the command could mean, and the command that does that. */
+  readonly otherwise?: readonly [what: string, words: string];
   readonly examples?: readonly string[];
 }
 

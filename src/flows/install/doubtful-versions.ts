@@ -3,13 +3,18 @@ import { summarizeReason } from '../../contract/parse-reason.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { FlowError } from '../flow-error.js';
 import { explainVerdict, readReason } from '../publish/next-step.js';
-import { describeDeprecation, type NodeVersion } from '../publish/published.js';
+import { describeDeprecation, type NodeVersion, type VersionContext } from '../publish/published.js';
 import { DOUBTFUL_STATES } from './download-archive.js';
-import type { InstallContext, PackOutcome, PackToInstall } from './plan-packs.js';
 
 /** What versions are to those who may not see them. */
 export const WITHDRAWN =
   'the registry does not offer this version: it was flagged, banned or deleted, or never published';
+
+interface DoubtContext extends Pick<VersionContext, 'client' | 'signal'> {
+  /** Which of `DOUBTFUL_STATES` a version may have. */
+  readonly allowed: ReadonlySet<string>;
+  warn(text: string): Promise<void>;
+}
 
 type Doubt = Pick<NodeVersion, 'version' | 'status_reason'> & {
   readonly state: (typeof DOUBTFUL_STATES)[number];
@@ -17,7 +22,7 @@ type Doubt = Pick<NodeVersion, 'version' | 'status_reason'> & {
 
 /** Finds which of `DOUBTFUL_STATES` a version has, with the reason of a verdict. */
 async function findDoubt(
-  { client, signal }: Pick<InstallContext, 'client' | 'signal'>,
+  { client, signal }: DoubtContext,
   nodeId: string,
   version: NodeVersion,
 ): Promise<Doubt | undefined> {
@@ -31,8 +36,8 @@ async function findDoubt(
  * @throws FlowError
  */
 export async function refuseDoubtful(
-  context: InstallContext,
-  { nodeId, pinned }: PackToInstall,
+  context: DoubtContext,
+  { nodeId, pinned }: { readonly nodeId: string; readonly pinned?: unknown },
   version: NodeVersion,
 ): Promise<void> {
   const doubt = await findDoubt(context, nodeId, version);
@@ -50,8 +55,8 @@ export async function refuseDoubtful(
 
 /** Warns of packs that stay as they are although the registry has doubts about them. */
 export async function warnOfInstalled(
-  context: InstallContext,
-  packs: readonly Pick<PackOutcome, 'node_id' | 'version'>[],
+  context: DoubtContext,
+  packs: readonly { readonly node_id: string; readonly version: string }[],
 ): Promise<void> {
   const { client, signal, warn } = context;
   const pairs = packs.map(({ node_id, version }) => ({ node_id, version }));

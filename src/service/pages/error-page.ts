@@ -3,9 +3,8 @@ import { html } from './html.js';
 import { layOut } from './layout.js';
 
 export function drawError(status: number, message: string): Html {
-  const hint =
-    status === 401 &&
-    html`<p>Sign in by running <code>regen open</code> in a terminal that is signed in.</p>`;
+  const who = { 401: 'Sign in', 404: 'Signed in, its publisher may see more. Sign in' }[status];
+  const hint = who && html`<p>${who} by running <code>regen open</code> in a terminal that is signed in.</p>`;
   return layOut({
     title: `${status} - Node registry`,
     body: html`<h1>${TITLES[status] ?? 'This page cannot be shown'}</h1>\n<p>${message}</p>${hint}`,

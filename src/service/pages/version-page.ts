@@ -8,6 +8,8 @@ import { drawStatus, drawTable, drawTime, layOut, linkPages, listFacts } from '.
 import { drawMarkdown } from './markdown.js';
 import { type Draw, type PageRequest, toNodePath, toVersionPath } from './page.js';
 
+const CHECKS = 'https://github.com/regen-cli/regen/blob/main/docs/how-packs-are-checked.md';
+
 /** As many drawings as a page of 30 kB holds. */
 const DEFINITIONS_PER_PAGE = 8;
 
@@ -41,7 +43,7 @@ export const drawVersionPage: Draw<'version.get'> = async (
     body: html`<p><a href="${toNodePath(nodeId)}">${nodeId}</a></p>
 <h1>${nodeId} ${number}</h1>
 ${listFacts(facts)}
-${reason && html`<h2 id="verdict">Verdict</h2>\n${drawVerdict(reason)}`}
+${status === 'NodeVersionStatusFlagged' && html`<p>Only the publisher and admins see a flagged version, until an admin of the registry approves it: <a href="${CHECKS}" rel="noopener noreferrer">how packs are checked</a>.</p>\n`}${reason && html`<h2 id="verdict">Verdict</h2>\n${drawVerdict(reason)}`}
 ${status === 'NodeVersionStatusActive' && html`<h2>Install</h2>\n${drawInstall({ id: nodeId, version: number, hasOtherNames, baseUrl })}`}
 ${drawProvenance(version.provenance)}
 ${version.changelog && html`<h2>Changelog</h2>\n<p class="text">${untrusted(version.changelog, 4000)}</p>`}

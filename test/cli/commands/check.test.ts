@@ -39,6 +39,8 @@ test('check exits 6 if the registry would flag the version, and names file, line
   expect(stdout).toMatch(
     /verdict\tNodeVersionStatusFlagged\t\tflagged by high findings: 1; .*for a review\n$/,
   );
+  const shown = await regen(['version', 'check', pack], { terminal: true });
+  expect(shown.stderr).toContain('obfuscated-code: Publish the source as it is.');
 });
 
 test('values computed at run time are marked unknown', async () => {

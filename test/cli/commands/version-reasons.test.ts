@@ -28,7 +28,7 @@ test('the findings of a version are listed one by one, with their rules, whereve
   );
   expect(flagged.stderr).toMatch(/hint: If the verdict is wrong, ask an admin/);
 
-  const { stdout } = await run('version get pack 1.0.0 --reasons --json');
+  const { stdout } = await run('version get pack 1.0 --reasons --json');
   expect(JSON.parse(stdout)).toMatchObject([
     { where: '__init__.py:2', rule: 'remote-code', severity: 'high' },
     { where: '__init__.py:3', rule: 'subprocess', severity: 'low', detail: 'Starts another program.' },

@@ -11,6 +11,7 @@ test('a card leaves out what a service sends again in the names of another regis
     ['version', '1.0.0'],
     ['host_node_extract_status', 'success'],
   ]);
+  expect(listShownFields({ admin: true, isAdmin: true })).toEqual([['admin', 'true']]);
   expect(listShownFields({ comfy_node_extract_status: 'success' })).toHaveLength(1);
 });
 

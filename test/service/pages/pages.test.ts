@@ -166,6 +166,7 @@ describe('a page', () => {
     expect(unknown.status).toBe(400);
     const draft = await readPage('/web/nodes/pretty/versions/2.0.0');
     expect(draft.status).toBe(404);
+    expect(draft.text).toContain('Signed in, its publisher may see more.');
     expect((await readPage('/web/nothing/at/all')).text).toContain('<h1>Not found</h1>');
   });
 
