@@ -214,7 +214,9 @@ async function pruneData(context: Context): Promise<void> {
   const options = { env: system.env, dryRun, now: system.now };
   const pruned = await service.pruneStore(data, configuration, options);
   await output.answer(pruned, command.shape);
-  await output.note(dryRun ? `Nothing was removed from ${data}.` : `${reportDestruction(command, { data })}.`);
+  await output.note(
+    dryRun ? `Nothing was removed from ${data}.` : `${reportDestruction(command, { data })}.`,
+  );
 }
 
 async function writeExample({ args, system, output, folders }: Context): Promise<void> {

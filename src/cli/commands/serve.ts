@@ -36,7 +36,7 @@ export const view = (): View => ({
     ...dataFlag,
     ...configFlag,
     '--work <kinds>': 'Run only these kinds of jobs, separated by commas; others share the database',
-    '--no-work': 'Run no jobs; other services share the database and do',
+    '--no-work': 'Run no jobs; other services on the same database run them',
     '--any-port': { description: 'Use a free port if the given one is in use', hidden: true },
     '--until-idle <duration>': { description: 'Exit after this long without work', hidden: true },
     '--from <folder>': { description: 'The folder that paths are relative to', hidden: true },
