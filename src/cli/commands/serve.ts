@@ -222,12 +222,13 @@ async function showConfiguration(
   input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {
-  const { loadScenario, maskPassword, parseConfiguration } = await loadService(folders);
+  const { findIssuerTrouble, loadScenario, maskPassword, parseConfiguration } = await loadService(folders);
   const { version: _, ...settings } = await parseConfiguration(input, system.env);
   if (scenario) await loadScenario(scenario, { version, ...settings });
   if (settings.database) settings.database = maskPassword(settings.database);
-  if (flags['print-config']) await output.line(toJson(settings, 2));
-  else await output.note('The configuration is valid.');
+  if (flags['print-config']) return output.line(toJson(settings, 2));
+  for (const sentence of await findIssuerTrouble(settings.issuers)) await output.warn(sentence);
+  await output.note('The configuration is valid.');
 }
 
 async function startHere(
