@@ -56,7 +56,7 @@ function isTagsAlone(verdict: { tags_admin?: unknown; status_reason?: unknown })
 
 const PublisherVerdict = defineRequest('PublisherVerdict', {
   status: PublisherStatus,
-  reason: reason.optional().describe("Reason, shown to the publisher's members"),
+  reason: reason.optional().describe("Reason, shown to its owners in the publisher's audit"),
 });
 
 export const admin = {

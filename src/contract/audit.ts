@@ -21,8 +21,15 @@ const AuditEntry = defineObject('AuditEntry', {
   reason: z.string().optional(),
 });
 
+const auditKinds = [
+  ...(['publisher', 'node', 'version', 'host_node', 'member', 'token', 'trust'] as const),
+  ...(['admin_token', 'api_key', 'key', 'task', 'user'] as const),
+] as const;
+
+export type AuditKind = (typeof auditKinds)[number];
+
 export const AuditQuery = Paging.extend({
-  kind: filter(100, 'Only changes of this kind of thing: publisher, node, version, task, …'),
+  kind: z.enum(auditKinds).optional().describe('Only changes of this kind of thing'),
   by: filter(200, 'Only what this user changed: a user id, or `service`'),
 });
 

@@ -23,7 +23,7 @@ const ApiKey = defineObject('ApiKey', {
     .optional()
     .describe('The only operations that it may start; absent if it may start all'),
   budget: Budget.optional().describe('Absent if only the limit of its user applies'),
-  total: TotalBudget.optional().describe('Absent if it has no limit in all'),
+  total: TotalBudget.optional().describe('Absent if it has no total limit'),
   created_at: DateTime,
   expires_at: DateTime,
   last_used_at: DateTime.optional(),
@@ -62,7 +62,7 @@ const NewApiKey = defineRequest('NewApiKey', {
     .min(0)
     .max(MAX_CREDITS)
     .optional()
-    .describe('Credits that its tasks may cost in all, until it ends; default: no limit in all'),
+    .describe('Total credits the key may ever spend; default: no total limit'),
   ...expiry,
 });
 

@@ -33,7 +33,7 @@ export const MAX_USAGE_DAYS = 366;
 
 // Decided: without dates, usage is that of the current month, in UTC.
 export const UsageQuery = z.object({
-  by: z.array(z.enum(usageDimensions)).optional().describe('What the rows tell apart; default: all of it'),
+  by: z.array(z.enum(usageDimensions)).optional().describe('Group rows by; default: everything'),
   from: date('First day, such as 2026-03-01; default: the first of the month of the last day'),
   to: date('Last day; default: today'),
 });

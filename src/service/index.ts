@@ -1,5 +1,7 @@
 // What follows is for the command line, and has no types in the package.
 /** @internal */
+export { findIssuerTrouble } from './auth/issuer-keys.js';
+/** @internal */
 export { rotateKeyIn } from './auth/keys.js';
 export type { Configuration, ConfigurationInput } from './configuration/configuration.js';
 /** @internal */

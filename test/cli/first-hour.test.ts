@@ -11,11 +11,11 @@ import { folderForTest } from '../support/service.js';
 
 const registry = registryForFile();
 
-function createEnvironment(who: 'admin' | 'ann' | 'eve'): Record<string, string> {
+function createEnvironment(who: 'admin' | 'ann' | 'bob' | 'eve'): Record<string, string> {
   return { REGEN_BASE_URL: registry().url, REGEN_TOKEN: registry().tokens[who] as string };
 }
 
-const runAs = (argv: readonly string[], who: 'admin' | 'ann' | 'eve' = 'ann') =>
+const runAs = (argv: readonly string[], who: 'admin' | 'ann' | 'bob' | 'eve' = 'ann') =>
   regen(argv, { env: createEnvironment(who) });
 
 describe('a failure with --json is one JSON object on stderr, and nothing else', () => {
@@ -261,6 +261,36 @@ it('new tokens and keys are shown on a terminal only with --show, and nothing is
     expect((await regen(argv, { env })).exit).toBe(0);
   }
   expect(JSON.parse((await runAs(['key', 'list', '--json'])).stdout)).toHaveLength(2);
+});
+
+it('an API key of several operations, its limit and what it spent are shown', async () => {
+  const operations = ['--operations', 'image.relight,video.text2video'];
+  const env = createEnvironment('eve');
+  expect((await regen(['key', 'create', 'night run', ...operations, '--credits', '40'], { env })).exit).toBe(
+    0,
+  );
+  const piped = await regen(['key', 'list'], { env });
+  const cells = piped.stdout.trimEnd().split('\t');
+  expect([cells[3], ...cells.slice(-2)]).toEqual(['image.relight, video.text2video', '40', '0']);
+  const shown = await regen(['key', 'list'], { env, terminal: true, columns: 80 });
+  expect(shown.stdout).toMatch(/NAME .*TOTAL CREDITS +TOTAL USED\n\w+ +night run .* 40 +0\n$/);
+});
+
+it('a member who is invited again is changed with another command, and a member is told who creates tokens', async () => {
+  await registry().join('bob', 'acme', 'member');
+  const again = ['publisher', 'member', 'add', 'acme', 'bob@example.org', '--role', 'owner'];
+  expect((await runAs(again)).stderr).toBe(
+    'error: bob@example.org is already a member with the role member.\nhint: Change it with: regen publisher member set acme bob@example.org owner\n',
+  );
+  const cwd = folderForTest();
+  expect((await regen(['node', 'scaffold', 'light-tools', '--publisher', 'acme'], { cwd })).exit).toBe(0);
+  const published = await regen(['version', 'publish', 'light-tools'], {
+    cwd,
+    env: createEnvironment('bob'),
+  });
+  expect(published.stderr).toContain(
+    'An owner creates one with: regen publisher token create acme <name> > token.txt',
+  );
 });
 
 describe('other names', () => {

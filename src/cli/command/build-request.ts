@@ -74,7 +74,11 @@ function parseValue(
 ): unknown {
   if (typeof value === 'boolean' || !type) return value;
   const parse = (of: ValueType, text: string) => parseText(of, completeStatus(text, choices));
-  if (typeof value !== 'string') return value.map((text) => parse(type.items ?? type, text));
+  if (typeof value !== 'string') {
+    // No choice has a comma.
+    const texts = choices.length > 0 ? value.flatMap((text) => text.split(',')) : value;
+    return texts.map((text) => parse(type.items ?? type, text));
+  }
   return type.type === 'object' ? parseJson(value, value) : parse(type, value);
 }
 

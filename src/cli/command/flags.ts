@@ -80,7 +80,9 @@ function describeField(field: FieldDescription): string {
     field.required && 'required',
     (field.items ?? field).enum && `one of ${formatChoices((field.items ?? field).enum)}`,
     describeRange(field),
-    field.items && field.maxItems !== 1 && 'repeatable',
+    field.items &&
+      field.maxItems !== 1 &&
+      (field.items.enum ? 'repeatable or comma-separated' : 'repeatable'),
     field.deprecated && 'deprecated',
     field.default !== undefined && `default ${formatChoices([field.default].flat().map(String))}`,
   ].filter(Boolean);
@@ -91,12 +93,19 @@ function describeField(field: FieldDescription): string {
 // zod reports the range of the integer type as bounds; only bounds of the contract are shown.
 const TYPE_BOUNDS = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -(2 ** 31), 2 ** 31 - 1];
 
-function describeRange({ minimum, maximum, maxLength }: FieldDescription): string | undefined {
+function describeRange({
+  minimum,
+  maximum,
+  maxLength,
+  pattern,
+  format,
+}: FieldDescription): string | undefined {
   const [low, high] = [minimum, maximum].map((bound) =>
     bound !== undefined && TYPE_BOUNDS.includes(bound) ? undefined : bound,
   );
   if (low !== undefined && high !== undefined) return `${low} to ${high}`;
   if (low !== undefined) return `at least ${low}`;
   if (high !== undefined) return `at most ${high}`;
-  return maxLength === undefined ? undefined : `at most ${maxLength} characters`;
+  const isDate = format === 'date-time' || pattern?.startsWith('^\\d');
+  return maxLength !== undefined && !isDate ? `at most ${maxLength} characters` : undefined;
 }

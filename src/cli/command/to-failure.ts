@@ -18,7 +18,7 @@ import { exitCodes, Failure, findExit, SIGN_IN_HINT, usage } from '../terminal/f
 import type { FailureCode } from '../terminal/failure-codes.js';
 import { shellWord } from '../terminal/text.js';
 import { formatName } from './build-request.js';
-import type { ParsedCommand } from './command.js';
+import { type ParsedCommand, readText } from './command.js';
 import { toKebabCase } from './flags.js';
 import { formatFieldName, toInvalidFailure } from './request.js';
 
@@ -62,7 +62,10 @@ function toServiceFailure(error: ServiceError, parsed: ParsedCommand | undefined
   const hint = error.retryAfterMs
     ? `Try again in ${formatDuration(error.retryAfterMs)}.`
     : known
-      ? (suggestOrder(error, parsed) ?? HINTS[error.code as ErrorCode])
+      ? (suggestOrder(error, parsed) ??
+        suggestKey(error) ??
+        suggestRole(error, parsed) ??
+        HINTS[error.code as ErrorCode])
       : EXIT_HINTS[exit];
   const details = nameProblems(error.details, parsed);
   // Another service may say more than its details.
@@ -81,6 +84,19 @@ function suggestOrder({ code }: ServiceError, parsed: ParsedCommand | undefined)
   const node = parsed?.args.nodeId ?? parsed?.args.node_id;
   const isVersion = typeof node === 'string' && isSemanticVersion(node);
   return code === 'not_found' && isVersion ? `${node} is a version number; the node comes first.` : undefined;
+}
+
+/** The limits of an API key cannot be changed. */
+function suggestKey({ code, message }: ServiceError): Text | undefined {
+  if (code !== 'quota_exceeded' || !message.startsWith('The API key ')) return undefined;
+  return say`Create another key with: ${regen('key create')}`;
+}
+
+function suggestRole({ message }: ServiceError, parsed: ParsedCommand | undefined): Text | undefined {
+  const { publisherId, email } = parsed?.args ?? {};
+  if (!message.includes(' is already a member with the role ') || typeof email !== 'string') return undefined;
+  const role = readText(parsed?.flags ?? {}, 'role') ?? '<role>';
+  return say`Change it with: ${regen('publisher member set', `${publisherId} ${email} ${role}`)}`;
 }
 
 const WHO_HINT = say`See who is signed in: ${regen('auth status')}`;

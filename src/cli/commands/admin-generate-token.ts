@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import type { Output as Answer } from '../../client/check-call.js';
 import { getOutline } from '../../client/outlines.js';
 import type { OperationNamed } from '../../contract/index.js';
+import { isRecord, parseJson } from '../../contract/json.js';
 import { saveFile } from '../../flows/save-file.js';
 import { readText } from '../command/command.js';
 import { requireShow } from '../command/confirm.js';
@@ -75,8 +76,14 @@ function readFormat(context: Needs<'flags' | 'output'>): keyof typeof FORMATS {
 async function createToken(context: Context): Promise<AdminToken> {
   const { client } = await context.services.reach();
   const answer = await client.admin.generateToken({}, { signal: context.signal });
-  await context.output.note(`The token expires at ${answer.expires_at}.`);
+  await context.output.note(`Admin token ${readTokenId(answer)}, expires ${answer.expires_at}`);
   return answer;
+}
+
+/** The beginning of the id of a token, with which `admin token revoke` ends it. */
+function readTokenId({ token }: AdminToken): string {
+  const payload = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  return isRecord(payload) && typeof payload.jti === 'string' ? oneLine(payload.jti).slice(0, 8) : '';
 }
 
 /** Creates the private file before the token, so that no token is created that cannot be saved. */

@@ -80,6 +80,9 @@ async function setStatuses(
     return;
   }
   const { client } = await context.services.reach();
+  // One that does not exist is found before any is changed.
+  for (const { nodeId, version } of versions as { nodeId: string; version: string }[])
+    await client.version.get({ nodeId, version }, { signal: context.signal });
   const reviewed: unknown[] = [];
   for (const params of versions) {
     reviewed.push((await client.requestNamed(name, { ...params, body }, { signal: context.signal })).body);

@@ -111,7 +111,7 @@ async function signIn(context: Context, url: string): Promise<void> {
   });
   const kept = await store.keepSignIn(signIn, { issuer, scope });
   await output.note(
-    `Signed in to ${target.name}${who ? ` as ${who}` : ''}. The sign-in is saved in ${store.describeStorage(kept)}.`,
+    `Signed in${who ? ` as ${who}` : ''} (${target.name === url ? url : `profile ${target.name}`}). The sign-in is saved in ${store.describeStorage(kept)}.`,
   );
   await keepProfile(context);
   if (!signIn.refresh_token && signIn.expires_at)

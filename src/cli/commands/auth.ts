@@ -66,6 +66,8 @@ async function showStatus(context: Context): Promise<void> {
     ...me,
     publish_tokens: Object.keys(publish_tokens),
   });
+  if (me.credential?.kind === 'identity_provider' && me.email === undefined)
+    await output.note('The provider gave no verified email address, so invitations do not reach you.');
   const warning = describeExpiry(me.credential ?? {}, credential.source, system.now());
   if (warning) await output.warn(warning);
 }
@@ -74,7 +76,7 @@ async function showStatus(context: Context): Promise<void> {
 async function readIdentity(
   client: Client,
   signal: AbortSignal,
-): Promise<{ readonly credential?: MeCredential }> {
+): Promise<{ readonly credential?: MeCredential; readonly email?: string | undefined }> {
   try {
     return await client.user.me({}, { signal });
   } catch (error) {

@@ -74,13 +74,13 @@ async function completeIds(
   }
   for (const [name, { operation, field, email, search }] of Object.entries(command.lookup ?? {})) {
     const part: Record<string, unknown> = name in params ? params : query;
-    const { [name]: typed, ...others } = part;
+    const typed = part[name];
     if (typeof typed !== 'string') continue;
     const isEmail = email !== undefined && typed.includes('@');
     if (!isEmail && !/^(msg_[0-9a-f-]{0,35}|[0-9a-f-]{4,35})$/.test(typed)) continue;
     const { client } = await services.reach();
     const asked = {
-      ...keepTaken(operation, others),
+      ...keepTaken(operation, params),
       ...(search && (isEmail ? { [search]: typed, limit: 100 } : { limit: 100 })),
     };
     const { data } = await client.requestNamed(operation, asked, { signal });
@@ -101,11 +101,10 @@ async function completeIds(
   }
 }
 
-/** The values that a listing takes, too, such as the publisher whose tokens it lists. */
-function keepTaken(operation: OperationName, values: Record<string, unknown>): Record<string, unknown> {
-  const outline = getOutline(operation);
-  const names = [...listPathNames(outline.path), ...listQueryNames(outline)];
-  return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
+/** The path parameters that a listing has, too, such as the publisher whose tokens it lists. */
+function keepTaken(operation: OperationName, params: Record<string, unknown>): Record<string, unknown> {
+  const names = listPathNames(getOutline(operation).path);
+  return Object.fromEntries(Object.entries(params).filter(([name]) => names.includes(name)));
 }
 
 async function warnOfIgnored({ output }: Needs<'output'>, name: string, body: unknown): Promise<void> {

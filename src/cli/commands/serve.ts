@@ -37,7 +37,7 @@ export const view = (): View => ({
     ...dataFlag,
     ...configFlag,
     '--work <kinds>': 'Run only these kinds of jobs, separated by commas; others share the database',
-    '--no-work': 'Run no jobs; other services share the database and do',
+    '--no-work': 'Run no jobs; other services on the same database run them',
     '--any-port': { description: 'Use a free port if the given one is in use', hidden: true },
     '--until-idle <duration>': { description: 'Exit after this long without work', hidden: true },
     '--from <folder>': { description: 'The folder that paths are relative to', hidden: true },
@@ -212,11 +212,13 @@ async function showConfiguration(
   input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {
-  const { describeEngines, loadScenario, maskPassword, parseConfiguration } = await loadService(folders);
+  const { describeEngines, findIssuerTrouble, loadScenario, maskPassword, parseConfiguration } =
+    await loadService(folders);
   const { version: _, ...settings } = await parseConfiguration(input, system.env);
   if (scenario) await loadScenario(scenario, { version, ...settings });
   if (settings.database) settings.database = maskPassword(settings.database);
   if (flags['print-config']) return output.line(toJson(settings, 2));
+  for (const sentence of await findIssuerTrouble(settings.issuers)) await output.warn(sentence);
   await output.note('The configuration is valid.');
   await noteEngines(output, await describeEngines(settings, true));
 }

@@ -189,11 +189,8 @@ export class ServiceConnector {
     if (target.source === 'ledger') return;
     // CI sets a secret that the job may not read to an empty value.
     const names = [
-      'REGEN_KEY_FILE',
-      'REGEN_TOKEN',
-      'REGEN_PUBLISH_TOKEN',
-      'REGEN_ID_TOKEN',
-      'REGEN_BASE_URL',
+      ...['REGEN_KEY_FILE', 'REGEN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE', 'REGEN_ADMIN_TOKEN'],
+      ...['REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_BASE_URL'],
     ];
     const given = names.find((name) => env[name] !== undefined);
     if (!given || isNamed(target) || !this.isChanging) return;

@@ -111,8 +111,9 @@ function formatValue(value: unknown): string {
 }
 
 function formatNested(value: unknown): string {
-  // A member is known by the name of the user.
-  const [name, role] = [readField(value, 'user.name'), readField(value, 'role')];
+  // A member is known by the name of the user, and a membership by the publisher.
+  const names = ['user.name', 'user.email', 'id'].map((field) => readField(value, field));
+  const [name, role] = [names.find(Boolean), readField(value, 'role')];
   if (name && role) return `${name} (${role})`;
   const fields = listFields(value).filter(([, text]) => text !== '');
   return fields.map(([name, text]) => `${name} ${text}`).join(', ');
@@ -173,12 +174,12 @@ export function formatAge(at: number, now: number): string {
   return at <= now ? `${length} ago` : `in ${length}`;
 }
 
-/** The headings of columns: the last word of a field's path, or all of it where that word occurs twice. */
+/** The headings of columns: the last word of a field's path, or all of it where that word occurs twice or is a total. */
 export function formatHeadings(fields: readonly string[]): string[] {
   const last = fields.map((field) => splitWords(field.split('.').at(-1) as string).replace(/ at$/, ''));
   return fields.map((field, index) => {
     const short = last[index] as string;
-    const isTwice = last.indexOf(short) !== last.lastIndexOf(short);
+    const isTwice = last.indexOf(short) !== last.lastIndexOf(short) || field.startsWith('total.');
     return oneLine(isTwice ? field.split('.').map(splitWords).join(' ') : short).toUpperCase();
   });
 }

@@ -20,7 +20,7 @@ export const failureCodes = {
   declined: ['The answer to a confirmation was no.', 2],
   over_budget: ['The price is above --max-credits; nothing was started.', 2],
   price_unknown: ['The service publishes no price, so --max-credits cannot be enforced.', 2],
-  not_limited: ['The service has no API keys with a limit in all.', 2],
+  not_limited: ['The service does not support API keys with a total limit.', 2],
   data_unusable: ['The data folder cannot be used as it is.', 2],
   migration_needed: ['The data is from an earlier release and must be upgraded.', 6],
   publish_token_missing: ['No personal access token was given for publishing.', 4],

@@ -118,7 +118,9 @@ export class Output {
     const { lines, hidden } = layOutTable(items, { fields, less, ids }, { ...this.#screen(), paint });
     await this.#page(lines);
     if (hidden.length > 0) {
-      await this.note(`Hidden: ${hidden.join(', ').toLowerCase()}. A wider terminal shows all columns.`);
+      await this.note(
+        `Hidden: ${hidden.join(', ').toLowerCase()}. Choose columns with --columns, or use a wider terminal.`,
+      );
     }
   }
 

@@ -6,21 +6,21 @@ export const AUDIT_SHAPE = {
   items: 'events',
   columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
   less: ['by_email', 'id', 'version', 'status', 'node_id'],
-  ids: ['id'],
+  ids: ['id', 'by'],
 };
 
 export const USAGE_SHAPE = {
   items: 'rows',
   columns: ['day', 'key_name', 'key_id', 'operation', 'model', 'tasks', 'charged', 'refunded', 'credits'],
   less: ['key_id', 'refunded', 'charged'],
+  ids: ['user_id', 'key_id'],
 };
 
 export const csvFlag: Flags = { '--csv': 'Print comma-separated values with a header' };
 
 const USER = { userId: 'Email address or id of a user, as shown by `regen admin user list`' };
-const userLookup: Lookup = {
-  userId: { operation: 'admin.user.list', field: 'id', email: 'email', search: 'search' },
-};
+const knownUser = { operation: 'admin.user.list', field: 'id', email: 'email', search: 'search' } as const;
+const userLookup: Lookup = { userId: knownUser };
 
 const NODE_SET_FLAGS = ['tags-admin', 'search-ranking', 'preempted-host-node-names'];
 
@@ -56,7 +56,7 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin publisher ban <publisherId>',
     operation: 'admin.publisher.set',
-    summary: 'Ban a publisher and hide its nodes from everyone else',
+    summary: 'Ban a publisher and hide its nodes from everyone but its members and admins',
     fixed: { 'body.status': 'PublisherStatusBanned' },
     examples: ['regen admin publisher ban my-team --reason "Stolen account"'],
   },
@@ -112,7 +112,7 @@ export const adminViews: readonly View[] = [
         ...['day', 'user_id', 'user_email', ...USAGE_SHAPE.columns.slice(1)],
         ...['vendor_credits', 'difference'],
       ],
-      less: ['user_id', ...USAGE_SHAPE.less],
+      less: [...USAGE_SHAPE.less, 'user_id'],
     },
     flags: { ...csvFlag },
     examples: ['regen admin usage --by user', 'regen admin usage --from 2026-01-01 --csv > usage.csv'],
@@ -120,6 +120,7 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin audit',
     operation: 'admin.audit',
+    lookup: { by: knownUser },
     shape: AUDIT_SHAPE,
     examples: ['regen admin audit --kind version --limit 50', 'regen admin audit --all --ndjson'],
   },
@@ -129,7 +130,7 @@ export const adminViews: readonly View[] = [
     shape: {
       columns: ['jti', 'by', 'by_email', 'created_at', 'expires_at'],
       less: ['created_at', 'by', 'by_email'],
-      ids: ['jti'],
+      ids: ['jti', 'by'],
     },
   },
   {

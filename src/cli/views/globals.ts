@@ -45,7 +45,7 @@ export const groups: Readonly<Record<string, string>> = {
   image: 'Image generation: relight, style transfer, skin enhancement, upscaling',
   video: 'Video generation: from a prompt or images, between two frames, extension, prices',
   task: 'Tasks started from this machine: list, wait, download, cancel, run again',
-  key: 'API keys with which scripts generate',
+  key: 'API keys for scripts that make images and videos',
   webhook: 'Webhooks: receive, verify, inspect deliveries',
   admin: 'Administration: statuses, bans, policies, tokens, budgets, audit log',
   'admin version': 'Statuses of versions',

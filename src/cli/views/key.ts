@@ -14,7 +14,7 @@ export const keyViews: readonly View[] = [
     notes: ['Give the key to the script as REGEN_TOKEN. To publish, a script needs a personal access token.'],
     examples: [
       'regen key create "photo import" --credits-per-month 500 > key.txt',
-      'regen key create upscaling --operations image.upscaler --expires-at 2027-01-01T00:00:00Z > key.txt',
+      'regen key create upscaling --operations image.upscaler,image.relight --expires-at 2027-01-01T00:00:00Z > key.txt',
     ],
   },
   {
@@ -23,10 +23,10 @@ export const keyViews: readonly View[] = [
     shape: {
       columns: [
         ...['id', 'name', 'token', 'operations', 'budget.credits_per_month', 'budget.used'],
-        ...['created_at', 'expires_at', 'last_used_at'],
+        ...['created_at', 'expires_at', 'last_used_at', 'total.credits', 'total.used'],
       ],
       ids: ['id'],
-      less: ['token', 'created_at', 'operations', 'budget.used', 'last_used_at'],
+      less: ['token', 'created_at', 'operations', 'last_used_at'],
     },
   },
   { usage: 'key update <keyId>', operation: 'key.update', ...KEY_ID },

@@ -91,7 +91,10 @@ export const publisherViews: readonly View[] = [
   {
     usage: 'publisher invitations',
     operation: 'publisher.invitations',
-    shape: { columns: ['publisher_id', 'publisher_name', 'role', 'invited_by', 'expires_at'] },
+    shape: {
+      columns: ['publisher_id', 'publisher_name', 'role', 'invited_by', 'expires_at'],
+      none: 'No invitations. They are for the verified email address of a sign-in, which regen auth status shows.',
+    },
     notes: ['Answer with regen publisher accept or regen publisher decline.'],
   },
   {

@@ -81,7 +81,7 @@ export async function openSpendingKey(options: SpendingKeyOptions): Promise<Spen
   };
   if (key.total?.credits !== credits) {
     await revoke();
-    throw new FlowError('not_limited', 'The service does not limit what an API key can spend in all.');
+    throw new FlowError('not_limited', 'The service does not support API keys with a total limit.');
   }
   const renewal = keepRenewed({
     firstAt: chooseNext(body.expires_in),

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { readBody } from '../../wire/read-body.js';
+import type { IssuerSettings } from '../configuration/issuer-settings.js';
 import { runWithin } from '../network/run-within.js';
 import type { Context } from '../operation/context.js';
 
@@ -90,6 +91,26 @@ async function fetchKeySet(issuer: string): Promise<unknown> {
   if (name !== issuer) throw new IssuerUnavailable(`${discovery} belongs to the issuer ${String(name)}`);
   if (!isSafeUrl(jwks_uri, issuer)) throw new IssuerUnavailable(`${discovery} has no jwks_uri with https`);
   return fetchJson(jwks_uri);
+}
+
+/** Asks the identity providers of a configuration. @returns a sentence for each reason why people cannot sign in */
+export async function findIssuerTrouble(
+  issuers: readonly Pick<IssuerSettings, 'issuer' | 'clientId'>[],
+): Promise<string[]> {
+  const found = await Promise.all(
+    issuers.map(async ({ issuer, clientId }) => {
+      const trouble = await fetchKeySet(issuer).then(
+        () => [],
+        (error: Error) => [`Tokens of ${issuer} would be refused: ${error.message}.`],
+      );
+      if (clientId !== undefined) return trouble;
+      return [
+        ...trouble,
+        `The issuer ${issuer} has no clientId, so regen auth login needs one with --client-id.`,
+      ];
+    }),
+  );
+  return found.flat();
 }
 
 function isSafeUrl(url: unknown, issuer: string): url is string {

@@ -14,7 +14,7 @@ export const REST_DAYS = 90;
 /** One identity provider (OpenID Connect) whose access tokens the service accepts. */
 export const IssuerSettings = z.strictObject({
   issuer: SecureUrl.meta({ examples: ['https://login.example.com'] }).describe(
-    'Its exact `iss`; its discovery document is below it',
+    "The provider's exact `iss`; discovery is read from `<issuer>/.well-known/openid-configuration`",
   ),
   // Decided: `aud` must contain the service's own URL unless this names another audience.
   audience: z.string().min(1).optional().describe("What `aud` must contain; default: the service's own URL"),
@@ -33,7 +33,7 @@ export const IssuerSettings = z.strictObject({
     })
     .optional()
     .describe(
-      'What a sign-in needs for changes that only owners and admins make, such as { amr = ["mfa"] }: one of these values in `amr`, and one of these as `acr`, as far as given',
+      'What a sign-in needs for changes that only owners and admins make, such as { amr = ["mfa"] }. The sign-in must have one of the listed `amr` values and one of the listed `acr` values, where set',
     ),
   // Decided: without it, keys would outlast their person's account at the identity provider by up to a year.
   restDays: measure(

@@ -123,7 +123,7 @@ export function mergeSettings(
 export function writeConfigurationFile(): string {
   const lines = [
     '# Settings of `regen serve`. A line such as #host = "127.0.0.1" shows a default. To change it, remove its #, and that of',
-    '# the [table] above it. Where the line above says "Not set", the value is an example.',
+    '# the [table] above it. Where a comment says "Not set", the value is an example.',
     '# Sizes may have units ("500MB", "10GiB"), and so may times ("90s", "15m", "30d").',
     '# Tables from the documentation, such as [generation.image], can be pasted at the end.',
   ];

@@ -1,12 +1,12 @@
+import type { AuditKind } from '../../contract/audit.js';
 import { insertRow, type Tx } from './database.js';
+
+type PublisherKind = 'publisher' | 'node' | 'version' | 'host_node' | 'member' | 'token' | 'trust';
 
 /** What was changed, and the publisher that it belongs to, whose owners can read the event. */
 type AuditSubject =
-  | {
-      readonly kind: 'publisher' | 'node' | 'version' | 'host_node' | 'member' | 'token' | 'trust';
-      readonly publisherId: string;
-    }
-  | { readonly kind: 'admin_token' | 'api_key' | 'key' | 'task' | 'user'; readonly publisherId?: undefined };
+  | { readonly kind: PublisherKind; readonly publisherId: string }
+  | { readonly kind: Exclude<AuditKind, PublisherKind>; readonly publisherId?: undefined };
 
 export type AuditAction = AuditSubject & {
   readonly id: string;

@@ -134,7 +134,7 @@ export async function requireBudget(
   if (amount === 0) return;
   if (keyId !== undefined) {
     const key = await getRow(database, 'api_keys', { id: keyId });
-    const who = `The API key ${key.name}`;
+    const who = `The API key "${key.name}"`;
     const budget = await readKeyBudget(database, context, key);
     if (budget) requireLeft(who, budget, amount);
     const { credits = 0, left = amount } = (await readKeyTotal(database, key)) ?? {};

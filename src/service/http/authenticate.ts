@@ -18,14 +18,21 @@ import { Refused } from '../operation/refused.js';
 import { getRequestFacts } from './access-log.js';
 import type { Concern, Route } from './concern.js';
 import { admitCaller, type RateLimit } from './rate-limit.js';
+import { createRefusalLog } from './refusal-log.js';
 
 /** Finds the caller of each request, and counts it against their limit. */
 export function createAuthentication(context: Context, takeRequest: RateLimit): Concern {
+  const logRefusal = createRefusalLog(context);
   const identify = async (request: FastifyRequest, { page }: Pick<Route, 'page'>) => {
     const given = readCredential(context, request);
     // A session reads pages, and nothing else: no other site can send requests with it.
     const session = given === undefined && page && (await findSession(context, request.headers.cookie));
-    const caller = session || (await authenticate(context, given));
+    const caller =
+      session ||
+      (await authenticate(context, given).catch((error) => {
+        logRefusal(error, given);
+        throw error;
+      }));
     if (caller.kind !== 'none')
       Object.assign(getRequestFacts(request.raw), { user: caller.userId, credential: caller.kind });
     return caller;

@@ -152,6 +152,7 @@ const listAdminTokens: Read<'admin.token.list'> = async ({ context }, database) 
     .innerJoin('users', 'users.id', 'admin_tokens.user_id')
     .select(['jti', 'user_id as by', 'email', 'admin_tokens.created_at', 'expires_at'])
     .where('expires_at', '>', new Date(context.now()).toISOString())
+    .orderBy('admin_tokens.created_at', 'desc')
     .orderBy('jti')
     .execute();
   return rows.map(({ email, ...token }) => ({ ...token, by_email: email ?? undefined }));

@@ -24,7 +24,7 @@ const addMember: Write<'publisher.member.add'> = async (call, tx) => {
   if (member.role === role) return member;
   throw new Refused(
     'invalid_request',
-    `${call.body.email} is already a member with the role ${member.role}; change the role with PUT.`,
+    `${call.body.email} is already a member with the role ${member.role}.`,
   );
 };
 

@@ -4,7 +4,13 @@ import { expect, test } from 'vitest';
 import { regen, type Surroundings } from '../../support/cli.js';
 import { filesForTest } from '../../support/packs.js';
 import { registryForFile } from '../../support/registry.js';
-import { ask, publisherForTest, registerVersion, serviceForTest } from '../../support/service.js';
+import {
+  ask,
+  publisherForTest,
+  readVersion,
+  registerVersion,
+  serviceForTest,
+} from '../../support/service.js';
 
 const registry = registryForFile();
 
@@ -26,8 +32,13 @@ test('admin generate-token prints the token alone on stdout and its expiry on st
   expect(exit).toBe(0);
   expect(stdout.trimEnd()).toMatch(jwt);
   expect(await readAuditStatus(stdout.trimEnd())).toBe(200);
-  expect(stderr).toMatch(/^The token expires at \d{4}-.+Z\.\nDone on http.+\.\n$/);
+  const [, id] = /^Admin token ([0-9a-f]{8}), expires \d{4}-.+Z\nDone on http.+\.\n$/.exec(stderr) ?? [];
   expect(stderr).not.toContain(stdout.trimEnd());
+  const [newest] = (await runAdmin(['token', 'list'])).stdout.split('\t');
+  expect(newest?.slice(0, 8)).toBe(id);
+  const revoked = await runAdmin(['token', 'revoke', id as string, '--yes']);
+  expect(revoked.exit, revoked.stderr).toBe(0);
+  expect(await readAuditStatus(stdout.trimEnd())).toBe(401);
 });
 
 test('the audit log is filtered by what was changed and by whom', async () => {
@@ -37,7 +48,12 @@ test('the audit log is filtered by what was changed and by whom', async () => {
   const { by } = JSON.parse((await runAdmin(['audit', '--json', '--kind', 'admin_token'])).stdout).events[0];
   expect(await count('--kind', 'admin_token', '--by', by)).toBeGreaterThan(0);
   expect(await count('--kind', 'admin_token')).toBeLessThanOrEqual(await count());
-  expect(await count('--kind', 'nothing')).toBe(0);
+  const unknown = await runAdmin(['audit', '--kind', 'nothing']);
+  expect([unknown.exit, unknown.stderr]).toEqual([
+    2,
+    expect.stringContaining('--kind must be one of publisher, '),
+  ]);
+  expect(await count('--by', 'root@example.org')).toBe(await count('--by', by));
   expect(await count('--by', 'guest')).toBe(0);
 });
 
@@ -274,6 +290,9 @@ test('admin review lists versions that wait for a verdict, and sets the verdict 
   );
   const asked = await regen(['admin', 'review', 'pack@1.0.0', '--ban'], { env, answers: ['It reads keys'] });
   expect([asked.exit, asked.stdout]).toEqual([0, expect.stringContaining('It reads keys')]);
+  const half = await regen(['admin', 'review', 'pack@1.0.0', 'pack@9.9.9', '--approve'], { env });
+  expect([half.exit, half.stderr]).toEqual([3, expect.stringContaining('has no version 9.9.9')]);
+  expect((await readVersion(publisher)).status).toBe('NodeVersionStatusBanned');
   for (const wrong of [
     ['pack@1.0.0'],
     ['pack@1.0.0', '--ban'],

@@ -67,6 +67,7 @@ it('lets a script spend its credits and not one more, and prints the bill that u
   expect(ran.exit, ran.stderr).toBe(0);
   expect(ran.stdout.match(/exit \d/g)).toEqual(['exit 0', 'exit 0', 'exit 0', 'exit 4']);
   expect(ran.stderr).toContain('may spend 3 credits in all and 0 are left, less than the 1 of this task');
+  expect(ran.stderr).toContain('hint: Create another key with: regen key create');
   expect(ran.stderr).toContain('3 tasks cost 3 of 3 credits.');
   const { body } = await ask(`${url}/users/usage?by=key`, { token: ownerToken });
   expect(body.rows).toEqual([
@@ -397,7 +398,7 @@ it('refuses a service that has no limit in all, and revokes the key', async () =
   const { exit, stderr } = await regen(['exec', '--credits', '1', '--', 'touch', marker], { env });
   expect({ exit, stderr }).toEqual({
     exit: 2,
-    stderr: expect.stringContaining('The service does not limit what an API key can spend in all.'),
+    stderr: expect.stringContaining('The service does not support API keys with a total limit.'),
   });
   expect(asked).toEqual(['POST /users/keys', 'DELETE /users/keys/k1']);
   expect(existsSync(marker)).toBe(false);

@@ -26,14 +26,17 @@ test('a profile with an invalid address is refused, on the command line and in t
   expect(stderr).toContain("'http://a b' (from profiles.team.base_url) is not an http or https address.");
 });
 
-test.each(['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_BASE_URL'])(
-  'an empty %s stops a publish instead of starting an embedded service',
-  async (name) => {
-    const { exit, stderr } = await regen(['version', 'publish', packForTest()], { env: { [name]: '' } });
-    expect(exit).toBe(2);
-    expect(stderr).toContain(`${name} is set but empty, and no service is named.`);
-  },
-);
+test.each([
+  'REGEN_TOKEN',
+  'REGEN_ADMIN_TOKEN',
+  'REGEN_ADMIN_TOKEN_FILE',
+  'REGEN_PUBLISH_TOKEN',
+  'REGEN_BASE_URL',
+])('an empty %s stops a publish instead of starting an embedded service', async (name) => {
+  const { exit, stderr } = await regen(['version', 'publish', packForTest()], { env: { [name]: '' } });
+  expect(exit).toBe(2);
+  expect(stderr).toContain(`${name} is set but empty, and no service is named.`);
+});
 
 test('an empty variable counts as unset', async () => {
   const service = await serviceForTest();

@@ -70,7 +70,7 @@ test('signs in with a browser, and every command is that person from then on', a
   });
   const login = await run(['auth', 'login'], { ...withBrowser(), onSaid });
   expect(login, login.stderr).toMatchObject({ exit: 0, stdout: '' });
-  expect(login.stderr).toContain(`Signed in to ${url} as zoe@example.org`);
+  expect(login.stderr).toContain(`Signed in as zoe@example.org (${url}).`);
   await expect.poll(() => shown).toContain('You are signed in');
   const { path, sign_in } = readSignIn(home);
   expect(statSync(path).mode & 0o777).toBe(0o600);

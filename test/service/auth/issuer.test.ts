@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createKeyFinder } from '../../../src/service/auth/issuer-keys.js';
+import { createKeyFinder, findIssuerTrouble } from '../../../src/service/auth/issuer-keys.js';
 import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
 import { createPerson, issuerForTest } from '../../support/issuer.js';
 import { listenOn } from '../../support/listen.js';
@@ -26,6 +26,40 @@ async function createStage(settings: Partial<IssuerInput> = {}) {
 
 const toMilliseconds = (count: number) => count * 60_000;
 const inSeconds = (count: number) => Math.floor(Date.now() / 1000) + count;
+
+/** Logs why credentials were refused. */
+async function createLoggedStage(settings: Partial<IssuerInput>) {
+  const logged: [message: string, facts: unknown][] = [];
+  const issuer = await issuerForTest();
+  const service = await serviceForTest(
+    { issuers: [{ issuer: issuer.url, ...settings }] },
+    { log: (level, message, facts) => void (level === 'warn' && logged.push([message, facts])) },
+  );
+  const me = (token: string) => ask(`${service.url}/users/me`, { token });
+  return { issuer, service, me, logged };
+}
+
+it('why a token is refused is logged, once for each reason, with its issuer and audience', async () => {
+  const { issuer, service, me, logged } = await createLoggedStage({ issuer: 'http://127.0.0.1:1/' });
+  const token = await issuer.sign({ sub: 'ann', aud: service.url });
+  for (let count = 0; count < 3; count++) expect((await me(token)).status).toBe(401);
+  const reason = 'The token is not valid for this service; it may have been revoked.';
+  expect(logged).toEqual([
+    ['A credential was refused.', { reason, issuer: issuer.url, audience: service.url }],
+  ]);
+});
+
+it('the trouble of an issuer is found: its name, its silence, and a client id that is missing', async () => {
+  const { url } = await issuerForTest();
+  expect(await findIssuerTrouble([{ issuer: url, clientId: 'regen' }])).toEqual([]);
+  expect(
+    await findIssuerTrouble([{ issuer: `${url}/` }, { issuer: 'http://127.0.0.1:1', clientId: 'regen' }]),
+  ).toEqual([
+    `Tokens of ${url}/ would be refused: ${url}/.well-known/openid-configuration belongs to the issuer ${url}.`,
+    `The issuer ${url}/ has no clientId, so regen auth login needs one with --client-id.`,
+    expect.stringMatching(/^Tokens of http:\/\/127\.0\.0\.1:1 would be refused: .*ECONNREFUSED\.$/),
+  ]);
+});
 
 describe('a token of a configured issuer', () => {
   it('identifies its bearer, who becomes a user on first use', async () => {
