@@ -46,7 +46,7 @@ describe('the rooms of src', () => {
     wire: ['contract'],
     disk: ['wire'],
     client: ['contract', 'wire'],
-    pack: ['contract', 'disk'],
+    pack: ['contract', 'wire', 'disk'],
     python: ['contract', 'pack', 'disk'],
     flows: ['contract', 'wire', 'disk', 'client', 'pack', 'python'],
     library: ['contract', 'wire', 'disk', 'client', 'pack', 'python', 'flows'],

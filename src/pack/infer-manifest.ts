@@ -116,6 +116,6 @@ export function formatPyproject(pack: NewPyproject): string {
       dependencies: [...dependencies],
       ...(repository && { urls: { Repository: repository } }),
     },
-    tool: { hostui: { PublisherId: publisher, DisplayName: name } },
+    tool: { comfy: { PublisherId: publisher, DisplayName: name } },
   }).trimEnd()}\n`;
 }

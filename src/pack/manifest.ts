@@ -6,6 +6,7 @@ import type { Problem } from '../contract/schema/schema-types.js';
 import { completeVersion } from '../contract/schema/semantic-version.js';
 import { readDynamicVersion } from './dynamic-version.js';
 import outlines from './manifest.generated.json' with { type: 'json' };
+import { adviseOnKeys, adviseOnValues } from './manifest-advice.js';
 import type { MANIFEST_SCHEMAS } from './manifest-schemas.js';
 import { createTextReader, type ReadText } from './pack-text.js';
 import type { PackProblem } from './problem.js';
@@ -77,7 +78,9 @@ export async function readManifest(folder: string, options: ManifestOptions = {}
       message: `refers to ${project.license.file}, which does not exist`,
     });
 
-  const validate = createValidator(table ?? 'hostui', problems);
+  warnings.push(...adviseOnValues(pyproject.value, table ?? 'comfy', dependencies));
+
+  const validate = createValidator(table ?? 'comfy', problems);
   const publisher = await validate(
     options.anyPublisherId ? 'anyPublisher' : 'publisher',
     omitUndefined({ publisher: options.publisher ?? pack?.PublisherId }),
@@ -102,7 +105,8 @@ export async function readManifest(folder: string, options: ManifestOptions = {}
     'version',
     omitUndefined({ version: versionText, dependencies, ...supported }),
   );
-  const all = mergeProblems(pyproject.problems, problems);
+  const merged = mergeProblems(pyproject.problems, problems);
+  const { problems: all, warnings: ignored } = adviseOnKeys(pyproject.document, merged);
   if (all.length > 0 || !publisher || !node || !version) return { ok: false, problems: all };
   return {
     ok: true,
@@ -112,7 +116,7 @@ export async function readManifest(folder: string, options: ManifestOptions = {}
       version,
       includes: pack?.includes ?? [],
       table,
-      warnings,
+      warnings: [...ignored, ...warnings],
     },
   };
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { isRecord } from '../contract/json.js';
 import type { Problem } from '../contract/schema/schema-types.js';
+import { suggestSemanticVersion } from '../contract/schema/semantic-version.js';
 import { readFolderFile, UnfitFileError } from '../disk/folder-file.js';
 import { isMachineTrouble } from '../disk/machine-trouble.js';
 import { MAX_TEXT_BYTES } from './pack-text.js';
@@ -82,7 +83,7 @@ const files = either('must be a path or a list of paths', list(string, Infinity)
   return one === undefined ? undefined : [one];
 });
 
-const PackTable = table({
+const packKeys = {
   PublisherId: text,
   DisplayName: text,
   Icon: text,
@@ -92,14 +93,23 @@ const PackTable = table({
   'requires-hostui': text,
   'requires-comfyui': text,
   version: table({ path: text }),
-});
+};
+const PackTable = table(packKeys);
+export const PACK_KEYS: readonly string[] = Object.keys(packKeys);
 
 const License = table({ file: text, text });
 
-const Project = table({
+/** A number in place of a version is the usual slip. */
+const version: Read<string> = (value, path, problems) => {
+  if (typeof value === 'string') return value.trim() || undefined;
+  const spelling = suggestSemanticVersion(String(value)) ?? '1.0.0';
+  return fail(problems, path, `must be a string, such as version = "${spelling}"`);
+};
+
+const projectKeys = {
   name: text,
   description: text,
-  version: text,
+  version,
   dynamic: texts,
   dependencies: texts,
   license: either(
@@ -112,7 +122,9 @@ const Project = table({
   authors: list(table({ name: text, email: text })),
   urls: map,
   classifiers: texts,
-});
+};
+const Project = table(projectKeys);
+export const PROJECT_KEYS: readonly string[] = Object.keys(projectKeys);
 
 const dynamic = table({ attr: text, file: files });
 
@@ -144,6 +156,8 @@ const MAX_PROBLEMS = 100;
 export interface ReadPyproject {
   /** The valid keys; undefined if the file could not be read at all. */
   readonly value?: Pyproject | undefined;
+  /** All that is written in the file. */
+  readonly document?: unknown;
   readonly problems: readonly PackProblem[];
 }
 
@@ -172,6 +186,7 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
   const problems = found.slice(0, MAX_PROBLEMS);
   return {
     value: { project, tool },
+    document: parsed,
     problems: problems.map(({ path, message }) => ({ where: formatKeyPath(path), message: String(message) })),
   };
 }

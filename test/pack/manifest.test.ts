@@ -393,13 +393,13 @@ describe('the problems of a manifest', () => {
       '[tool]': 'must be an object',
       '[project] name': 'is required',
       '[project] version': expect.stringContaining('is required'),
-      '[tool.hostui] PublisherId': 'is required',
+      '[tool.comfy] PublisherId': 'is required',
     });
     expect(
       await listProblems('[project]\nname = 5\nversion = 1.0\n[tool.comfy]\nPublisherId = true\n'),
     ).toEqual({
       '[project] name': 'must be a string',
-      '[project] version': 'must be a string',
+      '[project] version': 'must be a string, such as version = "1.0.0"',
       '[tool.comfy] PublisherId': 'must be a string',
     });
   });
@@ -426,13 +426,51 @@ describe('the problems of a manifest', () => {
   });
 
   it('include what is missing', async () => {
-    expect(await listProblems('')).toEqual({
+    expect(await readFrom('')).toMatchObject({
+      problems: [
+        { where: 'pyproject.toml', message: 'has neither [tool.comfy] nor [tool.hostui]' },
+        { where: 'pyproject.toml', message: 'has no [project] table' },
+      ],
+    });
+    expect(await listProblems(`[project]\n${publisher}`)).toEqual({
       '[project] name': 'is required',
       '[project] version': 'is required, such as version = "1.0.0"',
-      '[tool.hostui] PublisherId': 'is required',
     });
     expect(await listProblems(`${least}[tool.comfy]\nPublisherId = ""\n`)).toEqual({
       '[tool.comfy] PublisherId': 'is required',
+    });
+  });
+
+  it.each([
+    [
+      least + publisher.replace('Id', 'ID'),
+      { '[tool.hostui] PublisherId': 'is required; found PublisherID' },
+    ],
+    [
+      least.replace('version', 'verison') + publisher,
+      { '[project] version': 'is required, such as version = "1.0.0"; found verison' },
+    ],
+    [
+      least + publisher.replace('hostui', 'comfi'),
+      { 'pyproject.toml': 'has neither [tool.comfy] nor [tool.hostui] (found [tool.comfi])' },
+    ],
+    [
+      least.replace('project', 'projct') + publisher,
+      { 'pyproject.toml': 'has no [project] table (found [projct])' },
+    ],
+  ])('include what is there in place of what is missing: %s', async (text, problems) => {
+    expect(await listProblems(text)).toEqual(problems);
+  });
+
+  it('include a version that is a number, with its SemVer form', async () => {
+    expect(await listProblems(least.replace('"1.0.0"', '4') + publisher)).toEqual({
+      '[project] version': 'must be a string, such as version = "4.0.0"',
+    });
+  });
+
+  it('include a version with a letter in place of a digit', async () => {
+    expect(await listProblems(least.replace('1.0.0', '1.0.O') + publisher)).toEqual({
+      '[project] version': expect.stringContaining('such as 1.0.0'),
     });
   });
 
@@ -466,6 +504,74 @@ describe('the problems of a manifest', () => {
       ok: false,
       problems: [{ where: 'pyproject.toml', message: expect.stringContaining('is missing') }],
     });
+  });
+});
+
+describe('a manifest has a warning', () => {
+  const listWarnings = async (lines: string, pack: string) => {
+    const { warnings } = await requireManifest(
+      `${least}${lines}\n${publisher.replace('hostui', 'comfy')}${pack}`,
+    );
+    return warnings.map(({ where, message }) => `${where} ${message}.`);
+  };
+
+  it.each([
+    ['descripton = "x"', '', '[project] descripton is ignored; the nearest key is description.'],
+    [
+      'requires_python = ">=3.9"',
+      '',
+      '[project] requires_python is ignored; the nearest key is requires-python.',
+    ],
+    ['author = "me"', '', '[project] author is ignored; the nearest key is authors.'],
+    ['', 'DisplayNmae = "x"', '[tool.comfy] DisplayNmae is ignored; the nearest key is DisplayName.'],
+    ['', 'icon = "x"', '[tool.comfy] icon is ignored; the nearest key is Icon.'],
+    [
+      'dependencies = ["numpy>>1", "tqdm"]',
+      '',
+      '[project] dependencies has numpy>>1, which is not a requirement such as numpy>=1.26.',
+    ],
+    [
+      '',
+      'requires-comfyui = ">>0.3"',
+      '[tool.comfy] requires-comfyui is >>0.3, which is not a range such as >=0.3.40.',
+    ],
+    [
+      '',
+      'Icon = "icon.png"',
+      '[tool.comfy] Icon is icon.png, which is not a URL such as https://example.com/icon.png.',
+    ],
+    [
+      'classifiers = ["Operating System :: Linuxx"]',
+      '',
+      '[project] classifiers has Operating System :: Linuxx, which nothing reads; the nearest one is Operating System :: POSIX :: Linux.',
+    ],
+  ])('about %s%s', async (lines, pack, warning) => {
+    expect(await listWarnings(lines, pack)).toEqual([warning]);
+  });
+
+  it('about a table that is nearly one of a pack, if the caller names the publisher', async () => {
+    const { warnings } = await requireManifest(`${least}[tool.comfi]\n`, {}, { publisher: 'other' });
+    expect(warnings).toEqual([
+      { where: '[tool.comfi]', message: 'is ignored; the nearest table is [tool.comfy]' },
+    ]);
+  });
+
+  it.each([
+    // Of published packs.
+    [
+      'readme = "README.md"\nrequires-python = ">=3.10"\noptional-dependencies = { dev = ["ruff"] }\nmaintainers = []',
+      'Icon = ""\nBanner = ""\nweb = "web"\nModels = []\nincludes = []\nTags = ["x"]\nrequires-comfyui = ">=1.0.0,<2.0.0"',
+    ],
+    [
+      'dependencies = ["numpy", "opencv-python-headless >= 4.9, <5", "trimesh[easy]", "torch==2.1.0+cu118", "a @ https://a.example/a.whl", "git+https://git.example/a.git#egg=a", "x (>=1.0)", "y~=1.4; python_version < \'3.12\'", "z==1.*"]',
+      '[tool.comfyregistry]\nx = 1',
+    ],
+    [
+      'classifiers = ["Operating System :: OS Independent", "Operating System :: Microsoft :: Windows :: Windows 11", "Operating System :: MacOS :: MacOS X", "Environment :: Console", "Operating System :: Linux"]',
+      'requires-comfyui = "<>0.3.1"',
+    ],
+  ])('about nothing that packs and their tools use', async (lines, pack) => {
+    expect(await listWarnings(lines, pack)).toEqual([]);
   });
 });
 

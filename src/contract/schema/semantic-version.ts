@@ -20,6 +20,8 @@ export function suggestSemanticVersion(text: string): string | undefined {
     /^\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:[-_.]?([a-z]+)[-_.]?(\d+)?)?(?:\+([0-9a-z.-]+))?\s*$/i.exec(text);
   if (!loose) return undefined;
   const [, major, minor = '0', patch = '0', word, count, build] = loose;
+  // Another letter alone is a digit that was mistyped, as in 1.0.O.
+  if (word?.length === 1 && !PRE_RELEASE_NAMES[word.toLowerCase()]) return undefined;
   const core = [major, minor, patch].map((part) => String(BigInt(part as string))).join('.');
   const name = word && (PRE_RELEASE_NAMES[word.toLowerCase()] ?? word.toLowerCase());
   const preRelease = name ? `-${name}${count === undefined ? '' : `.${BigInt(count)}`}` : '';
