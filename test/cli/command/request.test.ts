@@ -81,7 +81,9 @@ it('an update without changes is refused before it is sent', async () => {
   const { exit, stderr } = await regen(['node', 'update', 'acme', 'x'], nowhere);
   expect(exit).toBe(2);
   expect(stderr).toContain('No changes given.');
-  expect(stderr).toContain('To upgrade an installed pack: regen node install. See the flags: regen node update --help');
+  expect(stderr).toContain(
+    'To upgrade an installed pack: regen node install. See the flags: regen node update --help',
+  );
 });
 
 it.each(['-o', '--base-url', '--profile'])('an empty value of %s is refused', async (flag) => {
