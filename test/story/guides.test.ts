@@ -29,7 +29,7 @@ const STAGES: Readonly<Record<string, string>> = {
   'docs/comfyui.md': `cp -r ${process.cwd()}/examples .`,
   'docs/faq.md': `${PUBLISH.replace('1.2.0', '1.1.0')}`,
   'docs/installing.md': `git init -q . && mkdir -p ComfyUI/custom_nodes && ${PUBLISH} && regen node scaffold mask-tools --publisher my-team --version 1.2.3 && regen version publish mask-tools`,
-  'docs/operating.md': PUBLISH,
+  'docs/operating.md': `${PUBLISH} && : > regen.toml`,
   'docs/pages.md': 'regen node scaffold hello-nodes --publisher my-team && regen version publish hello-nodes',
   'docs/private-registry.md': `regen node scaffold light-tools --publisher my-team --version 1.2.0 && echo 'import os; os.system("ffmpeg")' >> light-tools/nodes.py && regen version publish light-tools --allow-findings || true`,
   'docs/publishing.md': PUBLISH,
