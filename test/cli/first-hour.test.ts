@@ -276,7 +276,7 @@ it('an API key of several operations, its limit and what it spent are shown', as
   expect(shown.stdout).toMatch(/NAME .*TOTAL CREDITS +TOTAL USED\n\w+ +night run .* 40 +0\n$/);
 });
 
-it('a member who is invited again is changed with another command, and a member is told who creates tokens', async () => {
+it('inviting a member again and publishing without a token show the command that helps', async () => {
   await registry().join('bob', 'acme', 'member');
   const again = ['publisher', 'member', 'add', 'acme', 'bob@example.org', '--role', 'owner'];
   expect((await runAs(again)).stderr).toBe(

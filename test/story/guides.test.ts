@@ -29,7 +29,7 @@ const STAGES: Readonly<Record<string, string>> = {
   'docs/comfyui.md': `cp -r ${process.cwd()}/examples .`,
   'docs/faq.md': `${PUBLISH.replace('1.2.0', '1.1.0')}`,
   'docs/installing.md': `git init -q . && mkdir -p ComfyUI/custom_nodes && ${PUBLISH} && regen node scaffold mask-tools --publisher my-team --version 1.2.3 && regen version publish mask-tools`,
-  'docs/operating.md': PUBLISH,
+  'docs/operating.md': `${PUBLISH} && : > regen.toml`,
   'docs/pages.md': 'regen node scaffold hello-nodes --publisher my-team && regen version publish hello-nodes',
   'docs/publishing.md': PUBLISH,
   'docs/testing-scripts.md': `printf '#!/bin/sh\\n${process.execPath} ${entry} node search\\n' > my-script.sh && chmod +x my-script.sh`,

@@ -71,6 +71,7 @@ const FOREIGN_MESSAGES: Readonly<Record<string, string>> = {
   'pack/toml-error.ts': 'smol-toml',
   'python/reader.ts': 'WebAssembly',
   'service/database/postgres.ts': 'PostgreSQL',
+  'service/maintenance/store-folder.ts': 'yauzl',
 };
 
 test('sentences are read and rewritten only where another program wrote them', () => {

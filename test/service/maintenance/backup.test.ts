@@ -204,7 +204,7 @@ it('the commands of a store name the one that they are about', async () => {
   const said = async (...argv: string[]) => (await regen(['serve', ...argv, '--config', config])).stderr;
   expect(await said('backup', join(folderForTest(), 'monday'))).toBe(`Backing up ${data}\n`);
   expect(await said('check')).toBe(`Checking ${data}\n`);
-  expect(await said('migrate', '--check')).toBe(`Checking ${data}\n`);
+  expect(await said('migrate', '--check')).toBe(`Checking ${data}\nNothing to do.\n`);
   expect(await said('prune', '--dry-run')).toContain(`Nothing was removed from ${data}.`);
   expect(await said('rotate-key')).toContain(`Replaced the signing key of ${data}.`);
   expect(await said('stop')).toBe(`Stopped the service of ${data} at ${service.localUrl}.\n`);
