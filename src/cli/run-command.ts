@@ -62,7 +62,8 @@ export async function runCommand(argv: readonly string[], system: System): Promi
         const { completeCommand } = await import('./complete-commands.js');
         // The command itself reports what is wrong with a profile.
         const format = await services?.findFormat().catch(() => undefined);
-        const command = (words: string, rest: string) => completeCommand(words, rest, flags, dir ?? args.dir);
+        const command = (words: string, rest: string, own?: string) =>
+          completeCommand(words, rest, flags, own ?? dir ?? args.dir);
         return { ...format?.names, command };
       },
     });
