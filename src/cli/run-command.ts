@@ -7,6 +7,7 @@ import {
   type ArgumentValues,
   type Command,
   isFolderCommand,
+  isPath,
   LOCK_FILE_FLAG,
   type ParsedCommand,
   readText,
@@ -121,7 +122,8 @@ async function findProject(parsed: ParsedCommand, { cwd }: System): Promise<Proj
 function listProjectFolders({ command, args, flags }: ParsedCommand): readonly string[] {
   if (command.flags.some(({ name }) => name === LOCK_FILE_FLAG))
     return [dirname(readText(flags, LOCK_FILE_FLAG) ?? '.')];
-  if (!isFolderCommand(command)) return [];
+  const isDiff = command.words.join(' ') === 'version diff';
+  if (!isFolderCommand(command)) return isDiff && isPath(args.nodeId) ? [args.nodeId] : [];
   const dirs = [args.dir ?? []].flat();
   return dirs.length > 0 ? dirs : ['.'];
 }

@@ -4,7 +4,7 @@ import inc from 'semver/functions/inc.js';
 import lte from 'semver/functions/lte.js';
 import valid from 'semver/functions/valid.js';
 import { z } from 'zod';
-import { chooseNext, isWholeCode } from '../../contract/release-rules.js';
+import { chooseNext, describeChange, isWholeCode } from '../../contract/release-rules.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { shortenStatus } from '../../contract/status-names.js';
 import { readFolderFile } from '../../disk/folder-file.js';
@@ -20,6 +20,7 @@ import { readCodeApart } from '../../python/reader-process.js';
 import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 import { Text } from '../views/answers.js';
 import { dirExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
@@ -77,6 +78,9 @@ function requireVersion(cwd: string, to: string, dir: string | undefined): void 
   );
 }
 
+/** How many of the changes that break workflows are listed. */
+const MAX_SHOWN = 20;
+
 /** The number that the changes since the latest published version require, or the present one if it is high enough. */
 async function findNextVersion(context: Context, folder: string, current: string): Promise<string> {
   const { output, services, signal } = context;
@@ -93,9 +97,16 @@ async function findNextVersion(context: Context, folder: string, current: string
     return free;
   }
   const code = await readCodeApart(files);
-  const { part, reason } = chooseNext(latest, code.nodes.map(toListedDefinition), isWholeCode(code));
+  const { part, reason, broken } = chooseNext(latest, code.nodes.map(toListedDefinition), isWholeCode(code));
   const next = inc(latest.version, part) as string;
-  await output.note(`Since ${latest.version}, ${reason}: the next version is ${next}.`);
+  if (broken.length > 0) {
+    const more = broken.length - MAX_SHOWN;
+    await output.note(`${reason}:`);
+    for (const one of broken.slice(0, MAX_SHOWN))
+      await output.note(`  ${one.host_node_name} ${describeChange(one)}`);
+    if (more > 0) await output.note(say`  and ${more} more: ${regen('version diff', shellWord(folder))}`);
+    await output.note(`The next version is ${next}.`);
+  } else await output.note(`${reason}: the next version is ${next}.`);
   const isHighEnough = gte(current, next);
   const free = await findUnusedNumber(context, nodeId, isHighEnough ? current : next);
   if (free === current) await output.note(`${current} is high enough.`);
