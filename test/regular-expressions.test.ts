@@ -24,9 +24,6 @@ const LIMITS: Parameters = {
 const BOUNDED: Readonly<Record<string, string>> = {
   'cli/api/fields.ts \\[([^\\]]*)\\]': 'an argument of the command line',
   'cli/command/help.ts \\s*\\S+': 'the help of this program',
-  "cli/command/program.ts '(.*)'\\n\\(Did you mean (?:one of )?(.*)\\?\\)$":
-    'an argument of the command line',
-  'cli/command/program.ts \\n\\(Did you mean.*\\)$': 'an argument of the command line',
   'cli/command/program.ts \\s*\\n\\s*': 'an argument of the command line',
   'cli/commands/webhook-verify.ts "(?:[^"\\\\]|\\\\.)*"|[,:]':
     'JSON that was written here, in which every string ends',

@@ -7,6 +7,7 @@ import {
   type ArgumentValues,
   type Command,
   isFolderCommand,
+  isPath,
   LOCK_FILE_FLAG,
   type ParsedCommand,
   readText,
@@ -62,7 +63,8 @@ export async function runCommand(argv: readonly string[], system: System): Promi
         const { completeCommand } = await import('./complete-commands.js');
         // The command itself reports what is wrong with a profile.
         const format = await services?.findFormat().catch(() => undefined);
-        const command = (words: string, rest: string) => completeCommand(words, rest, flags, dir ?? args.dir);
+        const command = (words: string, rest: string, own?: string) =>
+          completeCommand(words, rest, flags, own ?? dir ?? args.dir);
         return { ...format?.names, command };
       },
     });
@@ -120,7 +122,8 @@ async function findProject(parsed: ParsedCommand, { cwd }: System): Promise<Proj
 function listProjectFolders({ command, args, flags }: ParsedCommand): readonly string[] {
   if (command.flags.some(({ name }) => name === LOCK_FILE_FLAG))
     return [dirname(readText(flags, LOCK_FILE_FLAG) ?? '.')];
-  if (!isFolderCommand(command)) return [];
+  const isDiff = command.words.join(' ') === 'version diff';
+  if (!isFolderCommand(command)) return isDiff && isPath(args.nodeId) ? [args.nodeId] : [];
   const dirs = [args.dir ?? []].flat();
   return dirs.length > 0 ? dirs : ['.'];
 }

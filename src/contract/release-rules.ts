@@ -32,23 +32,28 @@ function listBreaking(changes: readonly Change[], isWhole: boolean): Change[] {
   return changes.filter(({ breaks, change }) => breaks && (isWhole || change !== 'node removed'));
 }
 
+interface NextRelease {
+  readonly part: 'major' | 'minor' | 'patch';
+  /** The beginning of a sentence. */
+  readonly reason: string;
+  /** What breaks saved workflows. */
+  readonly broken: readonly Change[];
+}
+
 /** Chooses the part of the number that the release after `from` must raise, and says why. */
-export function chooseNext(
-  from: Release,
-  after: readonly ListedDefinition[],
-  isWhole: boolean,
-): { readonly part: 'major' | 'minor' | 'patch'; readonly reason: string } {
+export function chooseNext(from: Release, after: readonly ListedDefinition[], isWhole: boolean): NextRelease {
   const changes = compareDefinitions(from.definitions, after);
+  const broken = listBreaking(changes, isWhole);
   const [major, minor] = splitVersion(from.version)?.core ?? [];
-  if (listBreaking(changes, isWhole).length > 0) {
+  if (broken.length > 0) {
     const part = major !== '0' ? 'major' : minor !== '0' ? 'minor' : 'patch';
-    return { part, reason: 'saved workflows break' };
+    return { part, broken, reason: `Changes since ${from.version} break saved workflows` };
   }
   const isMore = changes.some(({ change }) => ADDITIONS.has(change));
   const reason = isMore
-    ? 'nodes, inputs or outputs were added'
-    : 'nothing was added and no saved workflow breaks';
-  return { part: isMore && major !== '0' ? 'minor' : 'patch', reason };
+    ? `Since ${from.version}, nodes, inputs or outputs were added`
+    : `Since ${from.version}, nothing was added and no saved workflow breaks`;
+  return { part: isMore && major !== '0' ? 'minor' : 'patch', broken, reason };
 }
 
 const ADDITIONS: ReadonlySet<string> = new Set(['node added', 'input added', 'outputs']);

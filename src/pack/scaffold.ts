@@ -70,7 +70,7 @@ ${description}
 
 ## Install
 
-Put this folder into \`custom_nodes/${id}\` of ComfyUI, and restart it. The node is in the menu under *${name}*.
+Put this folder into \`custom_nodes/${id}\` of ComfyUI, and restart it. Its nodes are in the menu under *${name}*.
 `;
 }
 

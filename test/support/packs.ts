@@ -16,6 +16,7 @@ export interface PackFacts {
   readonly version?: string;
   readonly publisher?: string;
   readonly files?: Record<string, string | Buffer>;
+  readonly folder?: string;
 }
 
 /** A small sound pack of the publisher `acme`. */
@@ -24,8 +25,9 @@ export function packForTest({
   version = '1.0.0',
   publisher = 'acme',
   files,
+  folder = folderForTest(),
 }: PackFacts = {}): string {
-  return filesForTest({
+  const all = {
     'pyproject.toml': `[project]
 name = "${name}"
 version = "${version}"
@@ -37,7 +39,8 @@ DisplayName = "Pack"
 `,
     '__init__.py': nodePython,
     ...files,
-  });
+  };
+  return filesForTest(all, folder);
 }
 
 const nodePython = `

@@ -5,7 +5,7 @@ import { UNTRUSTED_TEXT } from '../../contract/tool-texts.js';
 import type { Tool } from '../../contract/tools.js';
 import type { TaskServices } from '../../flows/tasks/task.js';
 import { type ToolCall, type ToolResult, toErrorResult, toResult } from '../../wire/mcp.js';
-import type { Command } from '../command/command.js';
+import { type Command, isPath } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { BuiltTree } from '../views/tree.js';
@@ -36,7 +36,7 @@ export async function runCommandTool(
   );
   if (isGap) throw usage('An argument is missing before another one.');
   positionals.forEach(({ name }, at) => {
-    if (name === 'dir') for (const dir of texts[at] as string[]) resolveInside(folder, dir);
+    for (const text of texts[at] as string[]) if (name === 'dir' || isPath(text)) resolveInside(folder, text);
   });
   const own = (tool?.flags ?? []).flatMap((name) => writeFlag(name, input[name]));
   const isLimited = flags['max-credits'] !== undefined;

@@ -162,6 +162,11 @@ export function readNumber(
 /** The flag of the commands that read a lock file, and the defaults of the project beside it. */
 export const LOCK_FILE_FLAG = 'lock-file';
 
+/** Whether an argument is a path. The id of a node never is one. */
+export function isPath(text: unknown): text is string {
+  return typeof text === 'string' && (/[/\\]/.test(text) || text === '.' || text === '..');
+}
+
 export function isFolderCommand({ arguments: positionals }: Command): boolean {
   return positionals.some(({ name }) => name === 'dir');
 }

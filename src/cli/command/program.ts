@@ -69,8 +69,8 @@ export function parseCommandLine(
     const names = listNames(own, error.code, tree);
     const sentence = toSentence(familiar ? error.message.replace(/\n.*/s, '') : error.message, names);
     const others = sentence.endsWith('.') ? names : [];
-    const [, file] = /'(-[^-'].*\..*)'/.exec(sentence) ?? [];
-    if (file !== undefined) throw usage(sentence, `If it is a file, write ./${file}`);
+    const [, file = ''] = sentence.split("'");
+    if (/^-[^-]/.test(file) && file.includes('.')) throw usage(sentence, `If it is a file, write ./${file}`);
     throw usage(sentence, familiar ?? suggestHelp(findPathIn(groups, argv), others));
   }
   return found ?? { kind: 'text', text: formatPage(root), asked: false };
@@ -190,9 +190,9 @@ function splitVersion(names: readonly string[], values: readonly unknown[]): rea
  * with half of the letters wrong (`--json` for `--reason`); the nearest is kept if it is near.
  */
 function toSentence(message: string, known: readonly string[]): string {
-  const [own = '', suggested = ''] = message.split(/\n\(Did you mean (?:one of )?(?=.*\?\)$)/s);
-  const [, word = ''] = /'(.*)'/s.exec(own) ?? [];
-  const names = [...suggested.replace(/\?\)$/, '').split(', '), ...known].map((name) =>
+  const [own = '', suggested = ''] = message.split('\n(Did you mean ');
+  const [, word = ''] = own.split("'");
+  const names = [...suggested.replace(/^one of |\?\)$/g, '').split(', '), ...known].map((name) =>
     name.replace(/^--/, ''),
   );
   const near = findNearest(word.replace(/^--/, ''), [...new Set(names)].filter(Boolean));

@@ -28,7 +28,7 @@ import { formatFieldName, toInvalidFailure } from './request.js';
  */
 export function toFailure(error: unknown, parsed?: ParsedCommand): Failure {
   if (error instanceof Failure) return error;
-  if (error instanceof FlowError) return toFlowFailure(error);
+  if (error instanceof FlowError) return toFlowFailure(error, parsed);
   if (error instanceof ServiceError) return toServiceFailure(error, parsed);
   if (error instanceof InvalidRequestError) {
     const problems = error.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
@@ -239,13 +239,16 @@ function toOwnServiceFailure(error: unknown): Failure | undefined {
 /** How the command line calls an error of a flow, if not by its code, and the command or flag that helps. */
 interface FlowFailure {
   readonly code?: string;
-  readonly hint?: Text | ((subject: string) => Text);
+  readonly hint?: Text | ((subject: string, words: string) => Text);
 }
 
 const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   manifest_missing: {
     code: 'invalid_pack',
-    hint: say`Create one with: ${regen('node init')}`,
+    hint: (pack, words) =>
+      pack
+        ? say`Name the folder of a pack: ${regen(words, words === 'version bump' ? 'auto' : '', pack)}`
+        : say`Create one with: ${regen('node init')}`,
   },
   secrets_found: {
     hint: 'Remove each secret from its file, and revoke it if it was ever shared. List files that are not part of the pack in .regenignore. If nothing in them is secret, pass --allow-secrets.',
@@ -327,10 +330,11 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
 };
 
 /** Adds to the error of a flow what the command line knows: its exit code, and what to do. */
-function toFlowFailure({ code, message, facts }: FlowError): Failure {
+function toFlowFailure({ code, message, facts }: FlowError, parsed: ParsedCommand | undefined): Failure {
   const { subject = '', serviceCode, details } = facts;
   const { code: shown = code, hint: given } = FLOW_FAILURES[code] ?? {};
-  const hint = typeof given === 'function' ? given(subject) : given;
+  const words = parsed?.command.words.join(' ') ?? 'version publish';
+  const hint = typeof given === 'function' ? given(subject, words) : given;
   return new Failure(message, {
     code: serviceCode ?? shown,
     exit: findExit(shown),

@@ -17,7 +17,7 @@ export const view = (): View => ({
   usage: 'node scaffold [dir]',
   local: true,
   summary: 'Create a node pack with one working node, a manifest, a license and a README in an empty folder',
-  explain: { dir: 'Folder of the new pack, which may not exist yet (default: the current folder)' },
+  explain: { dir: 'Folder for the new pack; created if it does not exist (default: the current folder)' },
   flags: manifestFlags(['id', 'name', 'publisher', 'version', 'description', 'repository']),
   examples: [
     'regen node scaffold light-tools',

@@ -1,17 +1,18 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import gte from 'semver/functions/gte.js';
 import inc from 'semver/functions/inc.js';
 import lte from 'semver/functions/lte.js';
 import valid from 'semver/functions/valid.js';
 import { z } from 'zod';
-import { chooseNext, isWholeCode } from '../../contract/release-rules.js';
+import { chooseNext, describeChange, isWholeCode } from '../../contract/release-rules.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { shortenStatus } from '../../contract/status-names.js';
 import { readFolderFile } from '../../disk/folder-file.js';
 import { replaceFolderFile } from '../../disk/private-file.js';
 import { readLatestRelease } from '../../flows/publish/latest-release.js';
+import { requireManifest } from '../../flows/publish/pack.js';
 import { readVersion } from '../../flows/publish/published.js';
+import { isFolder } from '../../flows/save-file.js';
 import { readManifest } from '../../pack/manifest.js';
 import { MAX_TEXT_BYTES } from '../../pack/pack-text.js';
 import { toListedDefinition } from '../../python/definitions/definitions.js';
@@ -19,6 +20,7 @@ import { readCodeApart } from '../../python/reader-process.js';
 import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 import { Text } from '../views/answers.js';
 import { dirExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
@@ -37,8 +39,8 @@ export const view = (): View => ({
   answer: z.object({ path: Text, from: Text, version: Text }),
 });
 
-const PARTS = ['major', 'minor', 'patch', 'prerelease'] as const;
-type Part = (typeof PARTS)[number];
+const PARTS = ['major', 'minor', 'patch', 'prerelease'];
+type Part = Parameters<typeof inc>[1];
 type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
 
 /** Raises the version in the manifest of a node pack; everything else in the file stays as it is. */
@@ -47,9 +49,9 @@ export async function run(context: Context): Promise<void> {
   const { to = 'patch', dir } = args as Readonly<Record<string, string | undefined>>;
   const folder = resolve(system.cwd, dir ?? '.');
   const path = join(folder, 'pyproject.toml');
+  requireVersion(system.cwd, to, dir);
+  requireManifest(folder, dir);
   const read = await readManifest(folder);
-  if (!read.ok && !existsSync(path))
-    throw usage(`pyproject.toml is missing in ${folder}.`, say`Create one with: ${regen('node init')}`);
   if (!read.ok)
     throw usage(`The manifest ${path} is not valid.`, say`See what is wrong: ${regen('version check')}`);
   const from = read.manifest.version.version;
@@ -58,12 +60,26 @@ export async function run(context: Context): Promise<void> {
     const answer = { path, from, version: next };
     return next === from ? output.answer(answer, { only: 'version' }) : writeVersion(output, answer);
   }
-  const version = (PARTS as readonly string[]).includes(to) ? inc(from, to as Part) : valid(to);
-  if (!version || (to !== version && !(PARTS as readonly string[]).includes(to)))
+  const version = PARTS.includes(to) ? inc(from, to as Part) : valid(to);
+  if (!version || (to !== version && !PARTS.includes(to)))
     throw usage(`'${to}' is neither ${PARTS.join(', ')}, auto nor a semantic version.`);
   if (lte(version, from)) throw usage(`${version} is not higher than ${from}.`);
   await writeVersion(output, { path, from, version });
 }
+
+/** @throws Failure if the arguments are swapped, or the only one is a folder */
+function requireVersion(cwd: string, to: string, dir: string | undefined): void {
+  const isVersion = (text: string) => [...PARTS, 'auto'].includes(text) || valid(text) !== null;
+  const isSwapped = dir !== undefined && isVersion(dir);
+  if (isVersion(to) || !(isSwapped || (dir === undefined && isFolder(resolve(cwd, to))))) return;
+  throw usage(
+    `'${to}' is in the place of the version.`,
+    say`The version comes first: ${regen('version bump', isSwapped ? dir : 'auto', to)}`,
+  );
+}
+
+/** How many of the changes that break workflows are listed. */
+const MAX_SHOWN = 20;
 
 /** The number that the changes since the latest published version require, or the present one if it is high enough. */
 async function findNextVersion(context: Context, folder: string, current: string): Promise<string> {
@@ -81,9 +97,16 @@ async function findNextVersion(context: Context, folder: string, current: string
     return free;
   }
   const code = await readCodeApart(files);
-  const { part, reason } = chooseNext(latest, code.nodes.map(toListedDefinition), isWholeCode(code));
+  const { part, reason, broken } = chooseNext(latest, code.nodes.map(toListedDefinition), isWholeCode(code));
   const next = inc(latest.version, part) as string;
-  await output.note(`Since ${latest.version}, ${reason}: the next version is ${next}.`);
+  if (broken.length > 0) {
+    const more = broken.length - MAX_SHOWN;
+    await output.note(`${reason}:`);
+    for (const one of broken.slice(0, MAX_SHOWN))
+      await output.note(`  ${one.host_node_name} ${describeChange(one)}`);
+    if (more > 0) await output.note(say`  and ${more} more: ${regen('version diff', shellWord(folder))}`);
+    await output.note(`The next version is ${next}.`);
+  } else await output.note(`${reason}: the next version is ${next}.`);
   const isHighEnough = gte(current, next);
   const free = await findUnusedNumber(context, nodeId, isHighEnough ? current : next);
   if (free === current) await output.note(`${current} is high enough.`);

@@ -5,8 +5,8 @@ export type Part =
   | { readonly field: string }
   /** One of the values that a field may have. */
   | { readonly value: string }
-  /** A command of regen, such as `task wait`, and what follows its words. */
-  | { readonly command: string; readonly rest: string };
+  /** A command of regen, such as `task wait`, what follows its words, and the folder, if not the one that was given. */
+  | { readonly command: string; readonly rest: string; readonly dir?: string | undefined };
 
 /** What is shown to people. Only a message has names that depend on the reader. */
 export type Text = string | Message;
@@ -15,7 +15,7 @@ export type Text = string | Message;
 export interface Names {
   readonly field?: (path: string) => string;
   readonly value?: (value: string) => string | undefined;
-  readonly command?: (command: string, rest: string) => string;
+  readonly command?: (command: string, rest: string, dir?: string) => string;
 }
 
 /** A text that keeps the names in it apart until it is shown. As a string, it has the names of the contract. */
@@ -50,8 +50,8 @@ function toParts(part: Part | Text | number | undefined = ''): readonly Part[] {
 }
 
 /** A command of regen in a message; what a reader gave on the command line is added after its words. */
-export function regen(command: string, rest = ''): Part {
-  return { command, rest };
+export function regen(command: string, rest = '', dir?: string): Part {
+  return { command, rest, dir };
 }
 
 /** Writes the parts that a reader has names for; the others are left for another reader. */
@@ -61,7 +61,7 @@ export function translate(text: Text, { field, value, command }: Names): Text {
     if (typeof part === 'string') return part;
     if ('field' in part) return field?.(part.field) ?? part;
     if ('value' in part) return value?.(part.value) ?? part;
-    return command?.(part.command, part.rest) ?? part;
+    return command?.(part.command, part.rest, part.dir) ?? part;
   });
   return new Message(parts);
 }
@@ -69,7 +69,7 @@ export function translate(text: Text, { field, value, command }: Names): Text {
 const CONTRACT_NAMES: Names = {
   field: (path) => path,
   value: (value) => value,
-  command: (command, rest) => ['regen', command, rest].filter(Boolean).join(' '),
+  command: (...words) => ['regen', ...words].filter(Boolean).join(' '),
 };
 
 /** Writes a text with the names of a reader, by default those of the contract. */

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { DEFAULT_LIMITS, isZipBomb } from '../../contract/schema/limits.js';
 import { regen, say, type Text } from '../../contract/schema/message.js';
 import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
@@ -13,6 +13,7 @@ import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
+import { isFolder } from '../save-file.js';
 
 /** Receives the progress messages and warnings of a publish. */
 export interface PublishReport {
@@ -57,6 +58,7 @@ export async function readPack(
 ): Promise<Pack> {
   const folder = resolve(cwd, dir ?? '.');
   requireFolder(folder);
+  requireManifest(folder, dir);
   const read = await readManifest(folder, options);
   if (!read.ok) throw toPackError('pyproject.toml has problems', read.problems);
   const { manifest } = read;
@@ -77,6 +79,23 @@ function requireFolder(path: string): void {
   if (!stats.isDirectory()) {
     throw new FlowError('usage', `${path} is a file; pass the folder that contains pyproject.toml.`);
   }
+}
+
+/**
+ * Requires a manifest in a folder.
+ * @param dir how the folder was given
+ * @throws FlowError that names a folder in it that has one
+ */
+export function requireManifest(folder: string, dir = ''): void {
+  const hasManifest = (path: string) =>
+    lstatSync(join(path, 'pyproject.toml'), { throwIfNoEntry: false }) !== undefined;
+  if (hasManifest(folder)) return;
+  const names = isFolder(folder) ? readdirSync(folder).sort() : [];
+  const pack = names.find((name) => hasManifest(join(folder, name)));
+  throw new FlowError('manifest_missing', `pyproject.toml is missing in ${folder}.`, {
+    ...(pack !== undefined && { subject: join(dir, pack) }),
+    details: [{ path: 'pyproject.toml', message: `is missing in ${folder}` }],
+  });
 }
 
 /** Matches the archives that `version pack` wrote into the folder, also those it could not complete. */
@@ -125,8 +144,7 @@ function toPackError(what: string, problems: readonly PackProblem[]): FlowError 
   const [first] = details;
   const message =
     first && details.length === 1 ? `${first.path} ${first.message}.` : `${what}; nothing was sent.`;
-  const isMissing = first?.path === 'pyproject.toml' && first.message.startsWith('is missing');
-  return new FlowError(isMissing ? 'manifest_missing' : 'invalid_pack', message, { details });
+  return new FlowError('invalid_pack', message, { details });
 }
 
 /**

@@ -142,7 +142,14 @@ describe('an agent', () => {
     for (const output of [join(other, 'a.png'), '../a.png', 'link/', 'link/a.png', 'inside/../../a.png'])
       expect((await callTool('task_wait', { task_id, output })).answer.error.code).toBe('usage');
     for (const dir of [other, '..', 'link'])
-      expect((await callTool('version_check', { dir })).answer.error.code).toBe('usage');
+      for (const call of [
+        callTool('version_check', { dir }),
+        callTool('version_diff', { nodeId: `${dir}/` }),
+      ])
+        expect((await call).answer.error).toMatchObject({
+          code: 'usage',
+          message: expect.stringMatching(/folder/),
+        });
     expect((await callTool('version_check', { dir: 'inside' })).answer.error.message).toContain(
       'pyproject.toml',
     );

@@ -89,7 +89,9 @@ NODE_CLASS_MAPPINGS = {"Greet": Greet}
     expect((await regen(['version', 'list', 'pack', '--jq', '.[].version'], { env })).stdout).toBe('1.2.0\n');
     const bump = await regen(['version', 'bump', 'auto', packAt('1.2.0', one)], { env });
     expect([bump.exit, bump.stdout]).toEqual([0, '2.0.0\n']);
-    expect(bump.stderr).toContain('Since 1.2.0, saved workflows break');
+    expect(bump.stderr).toContain(
+      'Changes since 1.2.0 break saved workflows:\n  Greet input removed (size: INT)\nThe next version is 2.0.0.\n',
+    );
     expect((await publish('1.1.9', one)).exit).toBe(0);
     expect((await publish('2.0.0', one)).exit).toBe(0);
     expect((await publish('2.0.1', both, '--json')).stderr).toContain('"breaking_changes"');

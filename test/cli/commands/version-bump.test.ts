@@ -18,6 +18,40 @@ test('version bump raises the version in [project] and leaves the rest of the fi
   expect(readFileSync(path, 'utf8')).toContain('version = "2.0.0-rc.1"');
 });
 
+test('version bump recognizes a folder in the place of the version', async () => {
+  const home = homeForTest();
+  packForTest({ name: 'mood', folder: join(home, 'mood') });
+  for (const [argv, advice] of [
+    [['.', 'auto'], 'auto .'],
+    [['mood', '2.0.0'], '2.0.0 mood'],
+    [['mood'], 'auto mood'],
+  ] as const) {
+    const { exit, stderr } = await regen(['version', 'bump', ...argv], { cwd: home });
+    expect([exit, stderr]).toEqual([
+      2,
+      `error: '${argv[0]}' is in the place of the version.\nhint: The version comes first: regen version bump ${advice}\n`,
+    ]);
+  }
+  expect((await regen(['version', 'bump', 'mayor'], { cwd: join(home, 'mood') })).stderr).toContain(
+    "'mayor' is neither major",
+  );
+});
+
+test('in the folder above some packs, commands name one of them', async () => {
+  const home = homeForTest();
+  packForTest({ folder: join(home, 'packs', 'my pack') });
+  const run = async (cwd: string, ...argv: string[]) =>
+    (await regen(['version', ...argv], { cwd: join(home, cwd) })).stderr.split('hint: ')[1];
+  const advise = (command: string) => `Name the folder of a pack: regen version ${command}\n`;
+  expect(await run('packs', 'publish')).toBe(advise("publish 'my pack'"));
+  expect(await run('packs', 'check', '.')).toBe(advise("check 'my pack'"));
+  expect(await run('', 'publish', 'packs', '--profile', 'local')).toBe(
+    advise("publish --profile local 'packs/my pack'"),
+  );
+  expect(await run('packs', 'bump', 'minor')).toBe(advise("bump auto 'my pack'"));
+  expect(await run('', 'pack')).toBe('Create one with: regen node init\n');
+});
+
 test('version bump fails in a folder without a manifest', async () => {
   const { exit, stderr } = await regen(['version', 'bump', 'patch', 'pack'], { cwd: homeForTest() });
   expect(exit).toBe(2);
