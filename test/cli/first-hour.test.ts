@@ -378,7 +378,7 @@ describe('a node and its version', () => {
     expect(JSON.parse(listed.stdout)).toEqual({ host_nodes: [], total: 0 });
   });
 
-  it('in another order are told how to be written', async () => {
+  it('in another order lead to a hint how to write them', async () => {
     expect((await runAs(['version', 'get', '1.0.0', 'paired'])).stderr).toContain(
       '1.0.0 is a version number; the node comes first.',
     );

@@ -141,6 +141,6 @@ test('packs are compared with the registry of the lock file, or with one that th
       ),
     ]);
     const named = ['node', command, 'custom_nodes', '--base-url', other.service.url];
-    expect((await run(named)).stderr).toMatch(/: 1 finding in 1\.|Not in the registry: pack\./);
+    expect((await run(named)).stderr).toMatch(/: 1 finding in 1 pack\.|Not in the registry: pack\./);
   }
 });

@@ -105,7 +105,7 @@ describe('node install', () => {
       { version: '2.0.0', previous: '1.1.0' },
     ]);
     const { stderr: down } = await run(['node', 'install', 'pack@1.0.0', '--into', 'custom_nodes']);
-    expect(down).toContain('Packs in custom_nodes: downgraded 1.');
+    expect(down).toContain('Downgraded 1 pack in custom_nodes.');
     const none = await change('install', 'pack@^3');
     expect([none.exit, none.stderr]).toEqual([
       3,
