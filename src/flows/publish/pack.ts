@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DEFAULT_LIMITS, isZipBomb } from '../../contract/schema/limits.js';
 import { regen, say, type Text } from '../../contract/schema/message.js';
@@ -87,11 +87,10 @@ function requireFolder(path: string): void {
  * @throws FlowError that names a folder in it that has one
  */
 export function requireManifest(folder: string, dir = ''): void {
-  const hasManifest = (path: string) =>
-    lstatSync(join(path, 'pyproject.toml'), { throwIfNoEntry: false }) !== undefined;
-  if (hasManifest(folder)) return;
+  // A link that leads nowhere is there, and is reported when it is read.
+  if (lstatSync(join(folder, 'pyproject.toml'), { throwIfNoEntry: false })) return;
   const names = isFolder(folder) ? readdirSync(folder).sort() : [];
-  const pack = names.find((name) => hasManifest(join(folder, name)));
+  const pack = names.find((name) => existsSync(join(folder, name, 'pyproject.toml')));
   throw new FlowError('manifest_missing', `pyproject.toml is missing in ${folder}.`, {
     ...(pack !== undefined && { subject: join(dir, pack) }),
     details: [{ path: 'pyproject.toml', message: `is missing in ${folder}` }],
