@@ -44,10 +44,12 @@ test('several packs are published with one report, publisher and token, and fail
   const skipped = await publish(...dirs.slice(0, 3), '--skip-existing', '--json');
   expect(skipped.exit, skipped.stderr).toBe(0);
   expect(JSON.parse(skipped.stdout)).toMatchObject([
-    { dir: 'packs/one', node_version: { version: '1.0.0' }, error: null },
+    { dir: 'packs/one', node_version: { version: '1.0.0' }, skipped: true, error: null },
     { dir: 'packs/two' },
     { dir: 'packs/three' },
   ]);
+  const shown = await publish(...dirs.slice(0, 2), '--skip-existing');
+  expect(shown.stdout).toContain('\tNodeVersionStatusActive\talready published\n');
   mkdirSync(join(cwd, 'empty'));
   const none = await publish('packs/none', 'empty');
   expect(none.exit, none.stderr).toBe(2);

@@ -34,26 +34,31 @@ export async function run(context: Context): Promise<void> {
   if (!range || validRange(range) === null)
     throw usage(`'${range}' is not a range of versions.`, "Write it as npm does, such as '<1.2.0' or '1.x'.");
   const deprecated = flags.undo !== true;
-  const message = readText(flags, 'message');
-  if (message !== undefined && !deprecated) throw usage('--message and --undo cannot be used together.');
-  const body = { deprecated, ...(message !== undefined && { deprecation_message: message }) };
+  const given = readText(flags, 'message');
+  if (given !== undefined && !deprecated) throw usage('--message and --undo cannot be used together.');
   const { client } = await services.reach();
   const [node, versions] = await Promise.all([
     client.node.get({ nodeId }, { signal }),
     client.version.list({ nodeId }, { signal }),
   ]);
   const meant = versions.flatMap(({ version, status, deprecated: is = false }) => {
-    const isIn = version !== undefined && satisfies(version, range, { includePrerelease: true });
-    const isOther = is !== deprecated || message !== undefined;
-    return isIn && status !== 'NodeVersionStatusDeleted' && isOther ? [version] : [];
+    const isOther = is !== deprecated || given !== undefined;
+    return version !== undefined && isInRange(version, range) && status !== 'NodeVersionStatusDeleted' && isOther ? [version] : [];
   });
   if (meant.length === 0) {
-    const what = deprecated ? 'version that is not deprecated yet' : 'deprecated version';
-    throw new Failure(`${nodeId} has no ${what} in ${range}.`, {
+    const isMatched = versions.some(
+      ({ version = '', status }) => isInRange(version, range) && status !== 'NodeVersionStatusDeleted',
+    );
+    const found = deprecated
+      ? `All versions of ${nodeId} in ${range} are deprecated already.`
+      : `No version of ${nodeId} in ${range} is deprecated.`;
+    throw new Failure(isMatched ? found : `No version of ${nodeId} matches ${range}.`, {
       code: 'not_found',
       hint: say`List the versions with: ${regen('version list', nodeId)}`,
     });
   }
+  const message = given ?? (await askMessage(context, deprecated));
+  const body = { deprecated, ...(message !== undefined && { deprecation_message: message }) };
   const publisherId = node.publisher?.id ?? '';
   const toParams = (versionId: string) => ({ publisherId, nodeId, versionId });
   if (flags['dry-run']) {
@@ -69,5 +74,19 @@ export async function run(context: Context): Promise<void> {
   for (const version of meant)
     changed.push(await client.version.update({ ...toParams(version), body }, { signal }));
   await output.answer(changed, command.shape);
+  if (deprecated && !message)
+    await output.note('Users are shown no reason. To add one, run the command again with --message.');
   await services.announce();
+}
+
+const isInRange = (version: string, range: string) => satisfies(version, range, { includePrerelease: true });
+
+/** Asks why versions are deprecated. An empty answer is none. */
+async function askMessage(
+  { flags, mayAsk, system }: Context,
+  deprecated: boolean,
+): Promise<string | undefined> {
+  if (!deprecated || !mayAsk || flags['dry-run'] || flags.yes) return undefined;
+  const answer = await system.prompts.input('Why, or what to use instead (empty for nothing):');
+  return answer.trim() || undefined;
 }

@@ -31,10 +31,20 @@ export function view(): View[] {
   ];
 }
 
+/** On a terminal, a list also has the messages of deprecated versions, if there is room for them. */
+function showMessages(context: Context): Context {
+  const { command, system } = context;
+  const { columns, less = [] } = command.shape ?? {};
+  if (!columns || !system.stdout.isTTY) return context;
+  const field = 'deprecation_message';
+  const shape = { ...command.shape, columns: [...columns, field], less: [field, ...less] };
+  return { ...context, command: { ...command, shape } };
+}
+
 /** `version get` and `version list`; with `--reasons` why a registry flagged or banned the versions. */
 export async function run(context: Context): Promise<void> {
   const { args, flags, output, signal } = context;
-  if (!flags.reasons) return runOperation(context);
+  if (!flags.reasons) return runOperation(showMessages(context));
   const nodeId = args.nodeId as string;
   const version = args.version as string | undefined;
   const { client } = await context.services.reach();

@@ -33,10 +33,12 @@ interface Folder {
   pack?: Pack;
   code?: CodeReport;
   version?: NodeVersion;
+  /** Whether the same files had been published before. */
+  isExisting?: boolean;
   failure?: Failure;
 }
 
-const COLUMNS = ['dir', 'node_id', 'version', 'node_version.status', 'error.message'];
+const COLUMNS = ['dir', 'node_id', 'version', 'node_version.status', 'message'];
 
 /**
  * Publishes several folders in parallel, with one report. Decided: all are checked before the first one is sent, and a
@@ -81,12 +83,18 @@ export async function publishMany(
       findToken: createTokenFinder(context, folders),
     };
     await runEach('Publishing', async (folder, part) => {
-      folder.version = await publishFolder(part, folder.pack as Pack, { ...options, code: folder.code });
+      const onExisting = () => {
+        folder.isExisting = true;
+      };
+      folder.version = await publishFolder(part, folder.pack as Pack, {
+        ...{ ...options, onExisting, code: folder.code },
+      });
     });
   }
   progress.end();
   if (!preview) {
-    await output.answer(folders.map(toRow), { columns: COLUMNS });
+    const rows = folders.map(toRow);
+    await output.answer(output.mode.json ? rows : rows.map(addMessage), { columns: COLUMNS });
     if (countFailed() > 0) await output.note(`${countFailed()} of ${dirs.length} packs failed.`);
     if (countPublished() > 0) await context.services.announce();
   }
@@ -121,12 +129,18 @@ async function recordFailure(
   );
 }
 
-function toRow({ dir, pack, version, failure }: Folder): PublishRow {
+/** For people, one column says why a pack was not published. */
+function addMessage(row: PublishRow) {
+  return { ...row, message: row.error?.message ?? (row.skipped ? 'already published' : '') };
+}
+
+function toRow({ dir, pack, version, isExisting = false, failure }: Folder): PublishRow {
   return {
     dir,
     node_id: pack?.manifest.node.id ?? null,
     version: pack?.manifest.version.version ?? null,
     node_version: version ?? null,
+    skipped: isExisting,
     error: failure ? { code: failure.facts.code, message: failure.message } : null,
   };
 }

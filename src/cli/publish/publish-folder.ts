@@ -72,6 +72,8 @@ export interface PublishOptions {
   readonly timeoutMs: number;
   readonly progress: Stages;
   readonly code: CodeReport | undefined;
+  /** Called when the same files were published before, and may be. */
+  readonly onExisting?: () => void;
   readonly findToken?: (service: Service, subject: PublishSubject) => Promise<PublishToken>;
 }
 
@@ -83,6 +85,7 @@ export function publishFolder(
     timeoutMs,
     progress,
     code,
+    onExisting,
     findToken = (service, subject) => findPublishToken(context, service, subject),
   }: PublishOptions,
 ): Promise<NodeVersion> {
@@ -106,6 +109,7 @@ export function publishFolder(
     publishPack(
       {
         ...{ openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
+        ...(onExisting && { onExisting }),
         timeoutMs: flags.wait === false ? undefined : timeoutMs,
         ...readChoices(flags, code),
       },

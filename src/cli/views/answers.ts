@@ -71,6 +71,7 @@ export const PublishRow = z.object({
   node_id: Text.nullable(),
   version: Text.nullable(),
   node_version: NodeVersion.nullable().describe('As returned by the registry; null if it was not published'),
+  skipped: z.boolean().describe('Whether the same files had been published before (--skip-existing)'),
   error: z.object({ code: Text, message: Text }).nullable(),
 });
 

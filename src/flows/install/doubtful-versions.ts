@@ -41,8 +41,10 @@ export async function refuseDoubtful(
   version: NodeVersion,
 ): Promise<void> {
   const doubt = await findDoubt(context, nodeId, version);
-  if (!doubt || context.allowed.has(doubt.state)) return;
+  if (!doubt) return;
   const { state, status_reason } = doubt;
+  if (context.allowed.has(state))
+    return state === 'deprecated' ? context.warn(describeDeprecation(nodeId, version)) : undefined;
   if (state !== 'deprecated') {
     const { message, details } = explainVerdict(`${nodeId} ${version.version} is ${state}`, status_reason);
     throw new FlowError('version_refused', message, { subject: state, details });

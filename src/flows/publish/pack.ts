@@ -87,6 +87,7 @@ function requireFolder(path: string): void {
  * @throws FlowError that names a folder in it that has one
  */
 export function requireManifest(folder: string, dir = ''): void {
+  // A link that leads nowhere is there, and is reported when it is read.
   if (lstatSync(join(folder, 'pyproject.toml'), { throwIfNoEntry: false })) return;
   const names = isFolder(folder) ? readdirSync(folder).sort() : [];
   const pack = names.find((name) => existsSync(join(folder, name, 'pyproject.toml')));

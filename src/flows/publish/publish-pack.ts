@@ -32,6 +32,8 @@ export interface PublishContext {
   readonly signal: AbortSignal;
   /** Called when only the verdict is missing. */
   onUploaded?(): void;
+  /** Called when the same files were published before, and may be. */
+  onExisting?(): void;
 }
 
 /** Packs a folder, registers it as a version, uploads it, and waits for the registry's verdict. */
@@ -92,12 +94,13 @@ async function buildRegistration(
 }
 
 async function acceptExisting(
-  { skipExisting, report }: Pick<PublishContext, 'skipExisting' | 'report'>,
+  { skipExisting, report, onExisting }: Pick<PublishContext, 'skipExisting' | 'report' | 'onExisting'>,
   { nodeId, version }: VersionContext,
   published: NodeVersion,
 ): Promise<NodeVersion> {
   const message = `${nodeId} ${version} is already published, with the same files.`;
   if (!skipExisting) throw new FlowError('same_version_exists', message);
+  onExisting?.();
   await report.note(message);
   return published;
 }

@@ -121,7 +121,7 @@ describe('node install', () => {
     expect(
       (await put(`${versions}/1.1.0`, { deprecated: true, deprecation_message: 'Use 1.0.0' })).status,
     ).toBe(200);
-    const { change, customNodes } = hostForTest(owner);
+    const { change, customNodes, run } = hostForTest(owner);
     const refused = await change('install', 'pack@1.1.0');
     expect([refused.exit, refused.stderr]).toEqual([
       6,
@@ -132,6 +132,8 @@ describe('node install', () => {
     expect((await change('install', 'pack@>=1')).answer.packs).toMatchObject([{ version: '1.0.0' }]);
     const told = await change('install', 'pack@>=1.1', '--allow', 'deprecated');
     expect(told.answer.packs).toMatchObject([{ version: '1.1.0' }]);
+    const argv = ['node', 'install', 'pack@1.1.0', '--allow', 'deprecated', '--into', 'custom_nodes'];
+    expect((await run(argv)).stderr).toContain('warning: pack 1.1.0 is deprecated: Use 1.0.0\n');
     const status = { status: 'NodeVersionStatusBanned', status_reason: 'it mines' };
     expect((await put(`${service.url}/admin/nodes/pack/versions/1.0.0`, status)).status).toBe(200);
     const banned = await change('install', 'pack@1.0.0');

@@ -36,9 +36,29 @@ test('version deprecate marks all versions in a range, and --undo removes the ma
     ]),
   );
   expect((await readVersion(publisher, '2.0.0')).deprecated).toBe(false);
-  expect((await run(deprecate)).exit).toBe(3);
+  expect(stderr).toContain('run the command again with --message');
+  expect(await run(deprecate)).toMatchObject({
+    exit: 3,
+    stderr: expect.stringContaining('error: All versions of pack in 1.x are deprecated already.'),
+  });
+  expect((await run(['version', 'deprecate', 'pack', '>9'])).stderr).toContain(
+    'error: No version of pack matches >9.',
+  );
   expect((await run([...deprecate, '--undo'])).exit).toBe(0);
   expect((await readVersion(publisher, '1.1.0')).deprecated).toBe(false);
   expect((await run(['version', 'deprecate', 'pack', 'soon'])).exit).toBe(2);
-  expect((await run(deprecate, { answers: [false] })).exit).toBe(2);
+  expect((await run(deprecate, { answers: ['', false] })).exit).toBe(2);
+});
+
+test('on a terminal, the reason is asked for, and listed if there is room for it', async () => {
+  const { publisher, run } = await createRegistry();
+  await registerVersion(publisher, '1.0.0');
+  const deprecate = ['version', 'deprecate', 'pack', '1.x'];
+  const asked = await run(deprecate, { answers: ['Use 2.0.0', true] });
+  expect([asked.exit, asked.stderr]).toEqual([0, expect.not.stringContaining('--message')]);
+  expect((await readVersion(publisher, '1.0.0')).deprecation_message).toBe('Use 2.0.0');
+  const list = (columns: number) => run(['version', 'list', 'pack'], { terminal: true, columns });
+  expect((await list(120)).stdout).toContain('Use 2.0.0');
+  expect((await list(50)).stdout).not.toContain('Use 2.0.0');
+  expect((await run(['version', 'list', 'pack'])).stdout).not.toContain('Use 2.0.0');
 });

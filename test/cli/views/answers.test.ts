@@ -176,6 +176,7 @@ test('every error code of the sources is explained, in help and in docs/errors.m
   // Renamed where a flow's error is reported.
   const internal = [
     'manifest_missing',
+    'invalid_python',
     'stage_unsupported',
     'no_active_version',
     'nothing_to_download',
