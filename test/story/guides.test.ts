@@ -24,7 +24,7 @@ const STAGES: Readonly<Record<string, string>> = {
   'docs/agents.md': SCRIPT,
   'docs/generation.md': SCRIPT,
   'README.md':
-    'mkdir custom_nodes packs && for p in one two; do regen node scaffold packs/$p --publisher my-team; done',
+    'mkdir custom_nodes packs flows && sed s/LightTools/MyNodes/ flow.json > flows/portrait.json && for p in one two; do regen node scaffold packs/$p --publisher my-team; done',
   'docs/ci.md': `${PUBLISH_NEXT} --stage`,
   'docs/comfyui.md': `cp -r ${process.cwd()}/examples .`,
   'docs/faq.md': `${PUBLISH.replace('1.2.0', '1.1.0')}`,
