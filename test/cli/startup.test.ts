@@ -70,7 +70,8 @@ test('a publish loads neither schemas nor what reads archives or publishes sever
   expect({ exit, stderr }).toMatchObject({ exit: 0 });
   for (const chunk of ['contract', 'schemas', 'json-schema-processors', 'read-archive', 'many', 'request'])
     expect(files).not.toContain(`dist/chunks/${chunk}.cjs`);
-  expect(bytes).toBeLessThan(560_900);
+  // With what a manifest is told about its keys and values, and what a dry run refuses.
+  expect(bytes).toBeLessThan(570_900);
 });
 
 test('an agent gets its first answer without the contract and the network', async () => {
@@ -186,7 +187,8 @@ function readImports(path: string, seen = new Map<string, string>()): Map<string
 test.each([
   ['service-start.cjs', /class EventSource|class ComfyUiHost|class Vendor |x-magnific-api-key/, 1_375_000],
   ['image-worker.js', /_zod/, 60_000],
-  ['pack-reader.cjs', /_zod/, 200_900],
+  // With what no Python can parse.
+  ['pack-reader.cjs', /_zod/, 206_900],
 ])('%s starts without modules that only some tasks need', (name, unwanted, maxBytes) => {
   const sources = [...readImports(join('dist', name)).values()];
   expect(sources.filter((source) => unwanted.test(source))).toEqual([]);

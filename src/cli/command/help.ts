@@ -108,7 +108,7 @@ const MIN_SECTIONED = 12;
 function listSections(command: Command | undefined): [heading: string, items: Item[]][] {
   const examples = command?.examples.join(' ') ?? '';
   // What the examples show is what people use most, and what belongs to it: --changelog with --changelog-file.
-  const isCommon = ({ name }: Flag) => new RegExp(`--${name}[ -]`).test(examples);
+  const isCommon = ({ name }: Flag) => examples.includes(`--${name} `) || examples.includes(`--${name}-`);
   const all = command?.flags ?? [];
   const flags = [...all.filter(isCommon), ...all.filter((flag) => !isCommon(flag))];
   const help: Item = ['-h, --help', 'Show this help'];

@@ -43,7 +43,12 @@ export async function run(context: Context): Promise<void> {
   ]);
   const meant = versions.flatMap(({ version, status, deprecated: is = false }) => {
     const isOther = is !== deprecated || given !== undefined;
-    return version !== undefined && isInRange(version, range) && status !== 'NodeVersionStatusDeleted' && isOther ? [version] : [];
+    return version !== undefined &&
+      isInRange(version, range) &&
+      status !== 'NodeVersionStatusDeleted' &&
+      isOther
+      ? [version]
+      : [];
   });
   if (meant.length === 0) {
     const isMatched = versions.some(

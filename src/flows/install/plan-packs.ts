@@ -144,7 +144,8 @@ async function refuseDoubtful(
   const verdict = DOUBTFUL_STATES.find((one) => version.status?.toLowerCase().endsWith(one));
   const state = verdict ?? (version.deprecated ? 'deprecated' : undefined);
   if (state === undefined) return;
-  if (allowed.has(state)) return state === 'deprecated' ? warn(describeDeprecation(nodeId, version)) : undefined;
+  if (allowed.has(state))
+    return state === 'deprecated' ? warn(describeDeprecation(nodeId, version)) : undefined;
   const readVerdict = async () => (await readReason({ client, nodeId, signal }, version)).status_reason;
   const sentence = verdict
     ? `${nodeId} ${version.version} is ${state}: ${(await readVerdict()) || 'the registry gives no reason'}.`
