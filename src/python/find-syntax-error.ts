@@ -11,7 +11,7 @@ const BLOCK_WORD = /^(?:async|case|class|def|elif|else|except|finally|for|if|mat
 
 const BLANKS = /[ \t\f]*/y;
 const WORD = /[\p{L}\p{N}_\u0080-\uffff]+/uy;
-const NUMBER = /0[xob][\da-f_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?\d[\d_]*)?j?/iy;
+const NUMBER = /0[xob][\da-f_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:e[+-]?\d[\d_]*)?j?/iy;
 const TEXT_PREFIX = /^(?:[bru]|[ft]r?|r[bft]|br)$/i;
 const CONFLICT_MARK = /(?:<{7}|={7}|>{7})(?: .*)?$/my;
 
