@@ -257,7 +257,7 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
     what: 'opening files by path',
     found:
       /import (?!type)[^;]*\b(?:readFile|readFileSync|createReadStream|open|openSync|openAsBlob|copyFile|copyFileSync|cp|cpSync)\b[^;]*from 'node:fs(?:\/promises)?'/,
-    at: /^src\/(?!pack|python|flows|cli)|^src\/(pack\/(archive|read-archive)|python\/(definitions\/grammar|reader-child)|flows\/(digest|publish\/upload|tasks\/destination)|cli\/(batch\/(jobs-file|journal)|commands\/(admin-generate-token|completion|serve-control)|completion\/answer|connect\/start-local|terminal\/keychain-process|views\/tree|webhooks\/inbox))\.ts$/,
+    at: /^src\/(?!pack|python|flows|cli)|^src\/(pack\/(archive|read-archive)|python\/(definitions\/grammar|reader-child)|flows\/(digest|publish\/upload|tasks\/destination)|cli\/(batch\/(jobs-file|journal)|command\/secret-file|commands\/(completion|serve-control)|completion\/answer|connect\/start-local|terminal\/keychain-process|views\/tree|webhooks\/inbox))\.ts$/,
   },
   {
     what: 'process',

@@ -261,7 +261,7 @@ async function describeFailure(
   const hint = services?.isEmbeddedAddress
     ? 'This is the embedded service. To use it as its owner, pass --profile local, without an address.'
     : TOKEN_SOURCES.includes(source) &&
-      `The token of ${source} is unknown, expired or revoked. Replace it, or remove it to use the sign-in of the profile.`;
+      `The token of ${source} is unknown, expired or revoked. Replace it${services?.target.profile ? ', or remove it to use the sign-in of the profile' : ''}.`;
   return hint ? new Failure(failure.text, { ...failure.facts, hint }) : failure;
 }
 

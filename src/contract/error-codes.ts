@@ -12,7 +12,7 @@ export const errorCodes = {
   invalid_personal_access_token: code(
     400,
     4,
-    'The personal access token is unknown, expired, revoked, or belongs to another publisher.',
+    'The personal access token in the body of a publish is unknown, expired, revoked, or belongs to another publisher. One that is sent as the credential and is unknown is `unauthenticated`.',
   ),
   duplicate_publisher: code(400, 5, 'The publisher id is taken.'),
   duplicate_node: code(400, 5, 'The node id is taken, in this or a similar spelling.'),
@@ -21,7 +21,11 @@ export const errorCodes = {
   invalid_transition: code(400, 2, 'The status cannot change that way.'),
   idempotency_mismatch: code(400, 2, 'The idempotency key was used with a different request.'),
   upload_incomplete: code(400, 7, 'The upload ended before all bytes arrived.'),
-  unauthenticated: code(401, 4, 'The credential is missing, unknown, expired or revoked.'),
+  unauthenticated: code(
+    401,
+    4,
+    'The credential is missing, unknown, expired or revoked, such as a personal access token that is sent as one.',
+  ),
   forbidden: code(403, 4, 'The credential is valid but does not allow this.'),
   admin_required: code(403, 4, 'Only an admin may do this.'),
   not_offered: code(403, 4, 'The rules of this registry exclude what the registry behind it has.'),

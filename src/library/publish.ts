@@ -24,7 +24,7 @@ export interface PublishOptions {
   readonly skipExisting?: boolean;
   /** Whether to publish files that look like secrets. Default false. */
   readonly allowSecrets?: boolean;
-  /** Whether to publish code that the registry would flag. Default false. */
+  /** Whether to publish code that the registry would flag, or that the host cannot import. Default false. */
   readonly allowFindings?: boolean;
   /** Whether to publish a pack without node definitions. Default false. */
   readonly allowEmpty?: boolean;

@@ -68,11 +68,12 @@ function putValue(into: Record<string, unknown>, [key, ...rest]: readonly string
   }
 }
 
-function parseValue(
-  { type, choices = [] }: Argument | Flag,
-  value: string | boolean | readonly string[],
-): unknown {
+function parseValue(source: Argument | Flag, value: string | boolean | readonly string[]): unknown {
+  const { type, choices = [] } = source;
   if (typeof value === 'boolean' || !type) return value;
+  // Decided: a date alone is the beginning of its day in UTC, as in ISO 8601.
+  const isTime = 'value' in source && source.value === 'date-time';
+  if (isTime && typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value)) return `${value}T00:00:00Z`;
   const parse = (of: ValueType, text: string) => parseText(of, completeStatus(text, choices));
   if (typeof value !== 'string') {
     // No choice has a comma.

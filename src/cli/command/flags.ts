@@ -79,7 +79,7 @@ function describeField(field: FieldDescription): string {
   const facts = [
     field.required && 'required',
     (field.items ?? field).enum && `one of ${formatChoices((field.items ?? field).enum)}`,
-    describeRange(field),
+    field.format === 'date-time' ? 'a date alone means 00:00 UTC' : describeRange(field),
     field.items &&
       field.maxItems !== 1 &&
       (field.items.enum ? 'repeatable or comma-separated' : 'repeatable'),

@@ -287,7 +287,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   stage_unsupported: { code: 'usage', hint: 'Publish without --stage.' },
   still_checking: {
     code: 'still_running',
-    hint: (version) => say`See the verdict later with: ${regen('version bulk', version)}`,
+    hint: (version) => say`See the verdict later with: ${regen('version get', version)}`,
   },
   version_pending: { hint: 'Try again later.' },
   nothing_to_download: {

@@ -1,16 +1,15 @@
-import { open } from 'node:fs/promises';
 import type { Output as Answer } from '../../client/check-call.js';
 import { getOutline } from '../../client/outlines.js';
 import type { OperationNamed } from '../../contract/index.js';
 import { isRecord, parseJson } from '../../contract/json.js';
-import { saveFile } from '../../flows/save-file.js';
 import { readText } from '../command/command.js';
 import { requireShow } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
+import { saveSecret } from '../command/secret-file.js';
 import type { Needs } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import { resolveOutput } from '../terminal/save.js';
 import { oneLine, shellWord, toJson } from '../terminal/text.js';
+import { secretFileFlags } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
 type Context = Needs<'command' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
@@ -21,9 +20,7 @@ export const view = (): View => ({
   summary: 'Create an admin token that is valid for one hour, and print only the token on stdout',
   flags: {
     '--show': 'Print the token even if stdout is a terminal',
-    '--output-file <path>':
-      'Write the token to a file that only you can read, and print the path of the file',
-    '--force': 'Overwrite an existing file',
+    ...secretFileFlags,
     '--format <choice>': {
       description:
         'Output format: env (REGEN_ADMIN_TOKEN=<token>), json, or header (Authorization: Bearer <token>)',
@@ -86,23 +83,16 @@ function readTokenId({ token }: AdminToken): string {
   return isRecord(payload) && typeof payload.jti === 'string' ? oneLine(payload.jti).slice(0, 8) : '';
 }
 
-/** Creates the private file before the token, so that no token is created that cannot be saved. */
 async function writeTokenFile(
   context: Context,
   file: string,
   format: (answer: AdminToken) => string,
 ): Promise<void> {
-  const path = resolveOutput(context.system.cwd, file, 'admin-token');
   let expires_at = '';
-  await saveFile(path, context.flags.force === true, async (temporary) => {
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      const answer = await createToken(context);
-      expires_at = answer.expires_at;
-      await handle.writeFile(`${format(answer)}\n`);
-    } finally {
-      await handle.close();
-    }
+  const path = await saveSecret(context, { file, name: 'admin-token' }, async () => {
+    const answer = await createToken(context);
+    expires_at = answer.expires_at;
+    return format(answer);
   });
   await context.output.answer({ path, expires_at }, { only: 'path' });
 }

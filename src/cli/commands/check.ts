@@ -117,6 +117,10 @@ export async function run(context: Context): Promise<number> {
   await output.note(
     `${formatCount(pack.files.length, 'file')}, ${formatBytes(pack.size)}; nothing was uploaded.`,
   );
+  if (answer.verdict === FLAGGED)
+    await output.note(
+      'If a high finding is wrong, publish with --allow-findings, and ask an admin of the registry for a review.',
+    );
   if (isFlagged) return exitCodes.endedBadly;
   if (refusal) throw refusal;
   if (context.flags['allow-breaking'] !== true) await compareWithLatest(context, pack, report);
@@ -257,13 +261,13 @@ function toRows(
   ];
 }
 
-/** Which findings flag a version and which do not, and what to do where that is wrong. */
+/** How many findings flag a version and how many do not. */
 function describeVerdict(findings: readonly ReportedFinding[]): string {
   const high = findings.filter(({ severity }) => severity === 'high').length;
   const low = findings.length - high;
-  const noted = low > 0 ? `low findings are only noted: ${low}` : '';
-  if (high === 0) return noted;
-  const advice =
-    'if that is wrong, publish with --allow-findings, and ask an admin of the registry for a review';
-  return [`flagged by high findings: ${high}`, noted, advice].filter(Boolean).join('; ');
+  const flagging =
+    high > 0 && `${formatCount(high, 'high finding')} flag${high === 1 ? 's' : ''} this version`;
+  const noted = low > 0 && `${formatCount(low, 'low finding')} ${low === 1 ? 'is' : 'are'} only noted`;
+  const counts = [flagging, noted].filter(Boolean).join('; ');
+  return counts && `${counts}.`;
 }

@@ -5,12 +5,14 @@ import type { OperationName } from '../../contract/index.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { LATEST } from '../../contract/schema/semantic-version.js';
 import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
-import type { ParsedCommand } from '../command/command.js';
+import { type ParsedCommand, readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction, requireShow, requireYes } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
+import { saveSecret } from '../command/secret-file.js';
 import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { readField } from '../terminal/rows.js';
+import { oneLine } from '../terminal/text.js';
 
 type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
 
@@ -33,12 +35,16 @@ export async function run(context: Context): Promise<void> {
     throw usage('No changes given.', words ? say`${what}: ${regen(words)}. ${flags}` : flags);
   }
   requireYes(context, request.params);
-  if (command.secret && !flags['dry-run']) requireShow(context, 'token', 'Save it to a file (> token.txt)');
+  const file = command.secret ? readText(context.flags, 'output-file') : undefined;
+  if (command.secret && !flags['dry-run'] && file === undefined)
+    requireShow(context, 'token', 'Save it to a file with --output-file');
   if (isImplied) request.params[implied] = await findPublisher(context, request.params.nodeId as string);
   await completeIds(context, request);
   if (flags['dry-run']) return printDryRun(context, getOutline(name), request);
   await confirmDestruction(context, request.params);
-  await callOperation(context, name, request);
+  await (file === undefined
+    ? callOperation(context, name, request)
+    : writeSecret(context, name, { request, file }));
   if (command.changes) await context.services.announce(reportDestruction(command, request.params));
 }
 
@@ -141,6 +147,25 @@ export async function requireValid(
   ]);
   const problems = findRequestProblems(open, context, request, { bodyGiven });
   if (problems.length > 0) throw toInvalidFailure(problems);
+}
+
+/** Sends a request that creates a secret, writes that to a file, and prints the rest of the response. */
+async function writeSecret(
+  context: Context,
+  name: OperationName,
+  { request: { params, query, body = {} }, file }: { readonly request: Request; readonly file: string },
+): Promise<void> {
+  const { command, services, signal, output } = context;
+  const secret = command.shape?.only ?? '';
+  let answer: Record<string, unknown> = {};
+  const path = await saveSecret(context, { file, name: secret }, async () => {
+    const { client } = await services.reach();
+    const { data } = await client.requestNamed(name, { ...params, ...query, body }, { signal });
+    answer = data as typeof answer;
+    return oneLine(String(answer[secret]));
+  });
+  const { [secret]: _, ...others } = answer;
+  await output.answer({ path, ...others }, { only: 'path' });
 }
 
 /** Sends a request and prints its response, or with `--all` the responses for all pages. */

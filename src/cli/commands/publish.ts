@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { getOutline } from '../../client/outlines.js';
 import { NodeVersion } from '../../contract/node-version.js';
+import { regen, say } from '../../contract/schema/message.js';
 import { checkCode, type Pack } from '../../flows/publish/pack.js';
 import { buildPublishBody } from '../../flows/publish/upload.js';
 import { readInput } from '../command/build-request.js';
@@ -34,7 +35,8 @@ export const view = (): View => ({
     '--changelog <text>': 'Summary of the changes in this version',
     '--changelog-file <path>': 'File with the changelog, or - for standard input',
     ...allowSecretsFlag,
-    '--allow-findings': 'Publish even if a finding would flag the version',
+    '--allow-findings':
+      'Publish even if a finding would flag the version, or ComfyUI cannot import its Python',
     ...allowEmptyFlag,
     ...allowBreakingFlag,
     '--stage': 'Have an owner approve the version before others can use it',
@@ -90,6 +92,10 @@ async function publishOne(
   progress.end();
   const format = await context.services.findFormat();
   await output.answer(format.writeAnswer(getOutline('version.get'), version));
+  if (context.system.stdout.isTTY && version.status === 'NodeVersionStatusActive') {
+    const install = regen('node install', `${pack.manifest.node.id} --into ComfyUI/custom_nodes`);
+    await output.note(say`To install it: ${install}`);
+  }
   await context.services.announce();
 }
 

@@ -103,7 +103,7 @@ export function publishFolder(
     };
   };
   const onUploaded = () => {
-    interruption.hint = say`The upload is complete. See the verdict later with: ${regen('version bulk', `${node.id}@${version.version}`)}`;
+    interruption.hint = say`The upload is complete. See the verdict later with: ${regen('version get', `${node.id} ${version.version}`)}`;
   };
   return withScratch(system.now(), (scratch) =>
     publishPack(

@@ -9,6 +9,7 @@ import { videoModels } from '../../contract/video-models.js';
 import type { Argument, Command, CommandDestruction, CommandTree, Flag, Models } from '../command/command.js';
 import { deriveFlags, flag, formatChoices, toFlags, toKebabCase } from '../command/flags.js';
 import { adminViews } from './admin.js';
+import { secretFileFlags } from './flags.js';
 import { globals, groups, order } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';
 import { imageViews } from './image.js';
@@ -135,7 +136,7 @@ function toCommand(view: View): Command {
       ...(operation?.body && !isRead(view) && !view.fixed ? [BODY_FLAG] : []),
       ...(changes ? [DRY_RUN_FLAG] : []),
       ...(destroys ? [YES_FLAG] : []),
-      ...(isSecret ? [SHOW_FLAG] : []),
+      ...(isSecret ? [SHOW_FLAG, ...toFlags(secretFileFlags)] : []),
     ],
     examples: view.examples ?? [],
     ...(notes.length > 0 && { notes }),

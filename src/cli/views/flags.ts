@@ -62,6 +62,11 @@ export const publisherFlag: Flags = {
 };
 export const allowSecretsFlag: Flags = { '--allow-secrets': 'Include files that look like secrets' };
 
+/** Where a new secret goes. */
+export const secretFileFlags: Flags = {
+  '--output-file <path>': 'Write the secret to a file that only you can read, and print the path of the file',
+  '--force': 'Overwrite an existing file',
+};
 export const allowEmptyFlag: Flags = {
   '--allow-empty': 'Accept a pack without node definitions, such as one with only a web extension',
 };

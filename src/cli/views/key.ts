@@ -13,8 +13,8 @@ export const keyViews: readonly View[] = [
     shape: { only: 'token' },
     notes: ['Give the key to the script as REGEN_TOKEN. To publish, a script needs a personal access token.'],
     examples: [
-      'regen key create "photo import" --credits-per-month 500 > key.txt',
-      'regen key create upscaling --operations image.upscaler,image.relight --expires-at 2027-01-01T00:00:00Z > key.txt',
+      'regen key create "photo import" --credits-per-month 500 --output-file key.txt',
+      'regen key create upscaling --operations image.upscaler,image.relight --expires-at 2027-01-01 --output-file key.txt',
     ],
   },
   {

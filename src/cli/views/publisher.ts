@@ -42,8 +42,8 @@ export const publisherViews: readonly View[] = [
     operation: 'publisher.token.create',
     shape: { only: 'token' },
     examples: [
-      'regen publisher token create my-team "release workflow" --expires-at 2027-01-01T00:00:00Z > token.txt',
-      'regen publisher token create my-team "light-tools only" --nodes light-tools > token.txt',
+      'regen publisher token create my-team "release workflow" --expires-at 2027-01-01 --output-file token.txt',
+      'regen publisher token create my-team "light-tools only" --nodes light-tools --output-file token.txt',
     ],
   },
   {

@@ -113,8 +113,11 @@ async function waitForVerdict(
   subject: VersionContext,
   uploaded: NodeVersion,
 ): Promise<NodeVersion> {
-  if (timeoutMs === undefined) return uploaded;
   const name = `${subject.nodeId} ${subject.version}`;
+  if (timeoutMs === undefined) {
+    await report.note(say`${name} is uploaded. See the verdict later with: ${regen('version get', name)}`);
+    return uploaded;
+  }
   onUploaded?.();
   await progress.stage('Waiting for the registry to check it');
   try {
@@ -154,7 +157,7 @@ async function waitForVerdict(
     throw new FlowError(
       'still_checking',
       `${name} is uploaded, but the registry has not finished its checks.`,
-      { subject: `${subject.nodeId}@${subject.version}` },
+      { subject: `${subject.nodeId} ${subject.version}` },
     );
   }
 }

@@ -59,7 +59,7 @@ export function refuseOtherNodes(nodes: readonly string[] | undefined, nodeId: s
   const more = (nodes?.length ?? 0) > 3 ? ' and others' : '';
   throw new Refused(
     'node_not_allowed',
-    `The personal access token may only be used for ${known}${more}; create one for this.`,
+    `The personal access token is limited to ${known}${more}${nodeId === undefined ? '' : `; create one for ${nodeId}`}.`,
   );
 }
 

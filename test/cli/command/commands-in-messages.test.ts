@@ -50,7 +50,7 @@ test('a command in a hint repeats the token file', async () => {
   writeFileSync(join(cwd, 'token'), 'wrong');
   const given = ['--base-url', service.url, '--token-file', 'token'];
   const { stderr } = await regen(['publisher', 'list', ...given], { cwd });
-  expect(stderr).toContain('The token of --token-file is unknown, expired or revoked.');
+  expect(stderr).toContain('hint: The token of --token-file is unknown, expired or revoked. Replace it.\n');
   writeFileSync(join(cwd, 'token'), service.ownerToken);
   await registerVersion(await publisherForTest(service));
   const missing = await regen(['version', 'deprecate', 'pack', '9.x', ...given], { cwd });

@@ -33,12 +33,11 @@ test('check exits 6 if the registry would flag the version, and names file, line
   const pack = packForTest({
     files: { 'load.py': 'import base64\n\nexec(base64.b64decode("cHJpbnQoMSk="))\n' },
   });
-  const { exit, stdout } = await regen(['version', 'check', pack]);
+  const { exit, stdout, stderr } = await regen(['version', 'check', pack]);
   expect(exit).toBe(6);
   expect(stdout).toContain('high\tobfuscated-code\tload.py:3\t');
-  expect(stdout).toMatch(
-    /verdict\tNodeVersionStatusFlagged\t\tflagged by high findings: 1; .*for a review\n$/,
-  );
+  expect(stdout).toMatch(/verdict\tNodeVersionStatusFlagged\t\t1 high finding flags this version\.\n$/);
+  expect(stderr).toContain('publish with --allow-findings, and ask an admin of the registry for a review.\n');
   const shown = await regen(['version', 'check', pack], { terminal: true });
   expect(shown.stderr).toContain('obfuscated-code: Publish the source as it is.');
 });

@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { homeForTest, regen, type Surroundings } from '../../support/cli.js';
 import { publisherForTest, serviceForTest } from '../../support/service.js';
@@ -35,4 +37,25 @@ test('publisher token check says whether the token of the environment can publis
   const onlyPack = withToken(limited.stdout.trim());
   expect((await run([...check, '--node', 'pack'], onlyPack)).exit).toBe(0);
   expect((await run([...check, '--node', 'light'], onlyPack)).stderr).toContain('is limited to pack');
+});
+
+test('a new token is written into a private file, and may end at the beginning of a day', async () => {
+  const { run } = await createRegistry();
+  const cwd = homeForTest();
+  const path = join(cwd, 'token.txt');
+  const argv = ['publisher', 'token', 'create', 'acme', 'ci', '--expires-at', '2199-12-01'];
+  const create = (...flags: string[]) => run([...argv, '--output-file', 'token.txt', ...flags], { cwd });
+  const made = await create();
+  expect([made.exit, made.stdout]).toEqual([0, `${path}\n`]);
+  expect(readFileSync(path, 'utf8')).toMatch(/^regen_pat_[\w-]+\n$/);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect((await create()).exit).toBe(2);
+  const forced = await create('--force', '--json');
+  expect(JSON.parse(forced.stdout)).toMatchObject({
+    path,
+    name: 'ci',
+    expires_at: '2199-12-01T00:00:00.000Z',
+  });
+  expect(forced.stdout).not.toContain('regen_pat_');
+  expect((await run([...argv, '--json'], { cwd })).stdout).toContain('"token":"regen_pat_');
 });
