@@ -92,8 +92,9 @@ describe('the rooms of src', () => {
     library: 230,
     preview: 1_790,
     // Commands for all of these, answers as cards, tools for agents, and scripts with a budget. Batches that show their
-    // price first and notice lines that changed; trouble of engines in doctor; checks before a publish that say what it refuses.
-    cli: 20_300,
+    // price first and notice lines that changed; trouble of engines in doctor; checks that say what a publish refuses; secrets in
+    // private files.
+    cli: 20_390,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage.
     service: 25_900,
