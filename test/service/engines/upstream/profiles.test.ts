@@ -251,7 +251,7 @@ test('a vendor that does not have an operation refuses it before anything is cha
   const { asking } = await profileServiceForTest('image', file, { url: 'http://127.0.0.1:9', key: 'k' });
   const refused = await readRefusal(asking, startPaths['image.relight'], createSmallestBody('image.relight'));
   expect(refused).toMatchObject({
-    status: 503,
+    status: 501,
     message: expect.stringContaining('does not have this operation'),
   });
 });
