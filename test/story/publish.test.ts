@@ -76,7 +76,7 @@ test('all problems of a manifest are reported before anything is sent', async ()
   expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
   expect(stderr).toContain('[project] name');
   expect(stderr).toContain("'1.0rc1' is not a semantic version; write 1.0.0-rc.1");
-  expect(stderr).toContain('PublisherId');
+  expect(stderr).toContain('pyproject.toml has neither [tool.comfy] nor [tool.hostui]');
 });
 
 test('secrets are refused with their file and line, and never shown', async () => {
