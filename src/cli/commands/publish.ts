@@ -92,10 +92,8 @@ async function publishOne(
   progress.end();
   const format = await context.services.findFormat();
   await output.answer(format.writeAnswer(getOutline('version.get'), version));
-  if (context.system.stdout.isTTY && version.status === 'NodeVersionStatusActive') {
-    const install = regen('node install', `${pack.manifest.node.id} --into ComfyUI/custom_nodes`);
-    await output.note(say`To install it: ${install}`);
-  }
+  if (context.system.stdout.isTTY && version.status === 'NodeVersionStatusActive')
+    await output.note(say`See its page with: ${regen('open', pack.manifest.node.id)}`);
   await context.services.announce();
 }
 

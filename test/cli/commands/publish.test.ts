@@ -15,15 +15,15 @@ test('publishing a path that is not a folder names the path', async () => {
   expect(file.stderr).toContain(`${join(cwd, 'file')} is a file`);
 });
 
-test('on a terminal, a published version is followed by the command that installs it', async () => {
+test('on a terminal, a published version is followed by the command that shows its page', async () => {
   const service = await serviceForTest();
   const { personalAccessToken } = await publisherForTest(service);
   const env = { REGEN_BASE_URL: service.url, REGEN_PUBLISH_TOKEN: personalAccessToken };
-  const line = 'To install it: regen node install pack --into ComfyUI/custom_nodes\n';
+  const line = 'See its page with: regen open pack\n';
   const shown = await regen(['version', 'publish', packForTest()], { env, terminal: true });
   expect([shown.exit, shown.stderr]).toEqual([0, expect.stringContaining(line)]);
   const piped = await regen(['version', 'publish', packForTest({ version: '2.0.0' })], { env });
-  expect([piped.exit, piped.stderr]).toEqual([0, expect.not.stringContaining('To install it')]);
+  expect([piped.exit, piped.stderr]).toEqual([0, expect.not.stringContaining('See its page')]);
 });
 
 test('a pack that sets no mapping needs --allow-empty, and the registry lists it without nodes', async () => {
