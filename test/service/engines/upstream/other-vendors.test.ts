@@ -47,7 +47,7 @@ describe('fal', () => {
       status: 400,
       paths: ['sharpen', 'scale_factor'],
     });
-    expect((await refuse(startPaths['image.relight'], { image: pixel })).status).toBe(503);
+    expect((await refuse(startPaths['image.relight'], { image: pixel })).status).toBe(501);
 
     const videos = await startBehind('fal', 'video', vendor);
     const { task_id } = await startVideo(videos.asking, { images: [pixel], model: 'vvq1' });
