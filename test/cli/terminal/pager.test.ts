@@ -8,7 +8,7 @@ const registry = registryForFile();
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  for (let at = 0; at < 20; at += 1) {
+  for (let at = 0; at < 50; at += 1) {
     await registry().ok('ann', 'POST', '/publishers/acme/nodes', { id: `node-${at}`, name: 'Node' });
   }
   env = { REGEN_BASE_URL: registry().url, REGEN_TOKEN: registry().tokens.admin as string };
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 test('a long list is shown in the pager of the environment, and never with --no-pager or in a pipe', async () => {
   const more = { env: { ...env, PAGER: "sed 's/^/> /'" }, columns: 40 };
-  const list = ['admin', 'audit', '--no-color'];
+  const list = ['admin', 'audit', '--limit', '60', '--no-color'];
   const long = startRegenInTerminal(list, more);
   expect(await long.exit, long.screen()).toBe(0);
   expect(long.screen()).toMatch(/^> AT /m);
@@ -28,7 +28,7 @@ test('a long list is shown in the pager of the environment, and never with --no-
 });
 
 test('output is printed without paging if the pager does not exist', async () => {
-  const terminal = startRegenInTerminal(['admin', 'audit'], {
+  const terminal = startRegenInTerminal(['admin', 'audit', '--limit', '60'], {
     env: { ...env, PAGER: '/nonexistent/pager' },
     columns: 40,
   });
@@ -39,7 +39,7 @@ test('output is printed without paging if the pager does not exist', async () =>
 test('Ctrl-C in a pager does not end the command', async () => {
   const pager =
     "node -e \"process.on('SIGINT', () => console.log('caught')); process.stdin.resume(); setTimeout(() => {}, 1e6); process.stdout.on('error', () => {}); process.on('SIGUSR1', () => {}); console.log('ready')\"";
-  const terminal = startInTerminal('/bin/sh', ['-c', `exec node bin/regen.js admin audit`], {
+  const terminal = startInTerminal('/bin/sh', ['-c', `exec node bin/regen.js admin audit --limit 60`], {
     env: { ...env, PAGER: pager },
     columns: 40,
   });

@@ -24,7 +24,7 @@ describe('members of a publisher', () => {
     const add = (role: string) =>
       as('ann', 'POST', '/publishers/acme/members', { email: 'bob@example.org', role });
     expect((await add('member')).status).toBe(200);
-    expect((await add('owner')).body.message).toContain('PUT');
+    expect((await add('owner')).body.message).toContain('is already a member with the role member');
     expect(await ok('ann', 'GET', '/publishers/acme/members')).toHaveLength(2);
     const offered = await ok('ann', 'PUT', `/publishers/acme/members/${bob}`, { role: 'owner' });
     expect(offered).toMatchObject({ role: 'owner', pending: true, user: { id: bob } });

@@ -266,7 +266,7 @@ test.each([
   ],
   [{ engine: 'upstream', baseUrl: 'https://vendor.example', key: {} }, /must name either an environment/],
   [{ engine: 'upstream', baseUrl: 'https://v.example', key: { file: 'a.key' } }, /must be an absolute path/],
-  [{ engine: 'upstraem' }, /engine 'local', 'upstream' or 'comfyui'/],
+  [{ engine: 'upstraem' }, /must be local, upstream or comfyui \(did you mean upstream\?\)/],
 ])('a mistake in the settings of a vendor is reported: %j', async (image, message) => {
   await expect(serviceForTest({ generation: { image: image as never } })).rejects.toThrow(message);
 });
