@@ -16,6 +16,7 @@ export const errorCodes = {
   ),
   duplicate_publisher: code(400, 5, 'The publisher id is taken.'),
   duplicate_node: code(400, 5, 'The node id is taken, in this or a similar spelling.'),
+  member_exists: code(400, 5, 'The person is a member of the publisher, with another role.'),
   node_deleted: code(400, 5, 'The node was deleted; its id cannot be used again.'),
   version_exists: code(400, 5, 'The version number was already used.'),
   invalid_transition: code(400, 2, 'The status cannot change that way.'),

@@ -280,7 +280,7 @@ it('inviting a member again and publishing without a token show the command that
   await registry().join('bob', 'acme', 'member');
   const again = ['publisher', 'member', 'add', 'acme', 'bob@example.org', '--role', 'owner'];
   expect((await runAs(again)).stderr).toBe(
-    'error: bob@example.org is already a member with the role member.\nhint: Change it with: regen publisher member set acme bob@example.org owner\n',
+    'error: bob@example.org is already a member with the role member.\nhint: Change the role with: regen publisher member set <publisher> <email> <role>\n',
   );
   const cwd = folderForTest();
   expect((await regen(['node', 'scaffold', 'light-tools', '--publisher', 'acme'], { cwd })).exit).toBe(0);

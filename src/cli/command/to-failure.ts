@@ -18,7 +18,7 @@ import { exitCodes, Failure, findExit, SIGN_IN_HINT, usage } from '../terminal/f
 import type { FailureCode } from '../terminal/failure-codes.js';
 import { shellWord } from '../terminal/text.js';
 import { formatName } from './build-request.js';
-import { type ParsedCommand, readText } from './command.js';
+import type { ParsedCommand } from './command.js';
 import { toKebabCase } from './flags.js';
 import { formatFieldName, toInvalidFailure } from './request.js';
 
@@ -62,10 +62,7 @@ function toServiceFailure(error: ServiceError, parsed: ParsedCommand | undefined
   const hint = error.retryAfterMs
     ? `Try again in ${formatDuration(error.retryAfterMs)}.`
     : known
-      ? (suggestOrder(error, parsed) ??
-        suggestKey(error) ??
-        suggestRole(error, parsed) ??
-        HINTS[error.code as ErrorCode])
+      ? (suggestOrder(error, parsed) ?? HINTS[error.code as ErrorCode])
       : EXIT_HINTS[exit];
   const details = nameProblems(error.details, parsed);
   // Another service may say more than its details.
@@ -86,19 +83,6 @@ function suggestOrder({ code }: ServiceError, parsed: ParsedCommand | undefined)
   return code === 'not_found' && isVersion ? `${node} is a version number; the node comes first.` : undefined;
 }
 
-/** The limits of an API key cannot be changed. */
-function suggestKey({ code, message }: ServiceError): Text | undefined {
-  if (code !== 'quota_exceeded' || !message.startsWith('The API key ')) return undefined;
-  return say`Create another key with: ${regen('key create')}`;
-}
-
-function suggestRole({ message }: ServiceError, parsed: ParsedCommand | undefined): Text | undefined {
-  const { publisherId, email } = parsed?.args ?? {};
-  if (!message.includes(' is already a member with the role ') || typeof email !== 'string') return undefined;
-  const role = readText(parsed?.flags ?? {}, 'role') ?? '<role>';
-  return say`Change it with: ${regen('publisher member set', `${publisherId} ${email} ${role}`)}`;
-}
-
 const WHO_HINT = say`See who is signed in: ${regen('auth status')}`;
 
 /** What to do about an error of the service; those that are not here say it themselves. */
@@ -109,7 +93,8 @@ const HINTS: Readonly<Partial<Record<ErrorCode, Text>>> = {
   forbidden: WHO_HINT,
   not_offered: 'The operator of the registry sets its uplink rules; ask them.',
   admin_required: 'Ask an admin of the service, or sign in as one.',
-  quota_exceeded: 'The operator of the service sets the quotas; an admin can raise the budget of a user.',
+  member_exists: say`Change the role with: ${regen('publisher member set', '<publisher> <email> <role>')}`,
+  quota_exceeded: say`The operator of the service sets the quotas; an admin can raise the budget of a user. Of a key, create another one: ${regen('key create')}`,
   invalid_signature: 'Run the command again to get a new link.',
   node_deleted: 'Choose another id.',
   upload_incomplete: 'Run the same command again to continue.',

@@ -22,10 +22,7 @@ const addMember: Write<'publisher.member.add'> = async (call, tx) => {
   const member = members.find(({ user }) => user?.email === email);
   if (!member) return invitePerson(call, tx, { email }, role);
   if (member.role === role) return member;
-  throw new Refused(
-    'invalid_request',
-    `${call.body.email} is already a member with the role ${member.role}.`,
-  );
+  throw new Refused('member_exists', `${call.body.email} is already a member with the role ${member.role}.`);
 };
 
 // Decided: owning a publisher takes consent, so a member is asked before becoming an owner.
