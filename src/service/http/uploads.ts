@@ -32,7 +32,7 @@ export async function routeUploads(app: FastifyInstance, context: Context): Prom
       try {
         return await receiveUpload(context, uploading, request);
       } catch (error) {
-        throw toUploadRefused(error);
+        throw toUploadRefused(error, request.raw);
       }
     });
   });
@@ -235,13 +235,14 @@ function differentArchive(version: string): Refused {
 const FULL_CODES = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const CUT_CODES = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'];
 
-function toUploadRefused(error: unknown): unknown {
+function toUploadRefused(error: unknown, { errored }: Pick<Readable, 'errored'>): unknown {
   if (hasCode(error, 'object_too_large'))
     return new Refused('too_large', 'The archive is larger than the limit.');
   const { code = '' } = error as NodeJS.ErrnoException;
   if (FULL_CODES.includes(code))
     return new Refused('unavailable', 'The service has no disk space for the archive; try again later.');
-  if (CUT_CODES.includes(code))
+  // The database or the bucket may have closed a connection, too.
+  if (errored && CUT_CODES.includes(code))
     return new Refused('upload_incomplete', 'The upload ended before all bytes arrived.');
   return error;
 }

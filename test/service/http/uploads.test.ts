@@ -230,6 +230,17 @@ describe('an upload', () => {
     expect((await uploadArchive(signedUrl, someZip)).status).toBe(200);
   });
 
+  it('is not called incomplete when the bucket or the database closes a connection', async () => {
+    const { service, publisher } = await createSetting();
+    const { signedUrl } = await registerVersion(publisher);
+    const { storage } = service.context;
+    const { write } = storage;
+    storage.write = () => Promise.reject(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }));
+    expect((await uploadArchive(signedUrl, someZip)).status).toBeGreaterThanOrEqual(500);
+    storage.write = write.bind(storage);
+    expect((await uploadArchive(signedUrl, someZip)).status).toBe(200);
+  });
+
   it('may be repeated with the same bytes, in case the answer was lost, but not with others', async () => {
     const { publisher } = await createSetting();
     const { signedUrl } = await registerVersion(publisher);
