@@ -85,7 +85,7 @@ const CLASSIFIERS = [
   ].map((device) => `Environment :: ${device}`),
 ];
 
-/** Finds values that are accepted, and that probably nobody can use. */
+/** Finds values that are accepted, but probably cannot be used. */
 export function adviseOnValues(
   { project, tool }: Pyproject,
   table: 'comfy' | 'hostui',

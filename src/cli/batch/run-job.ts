@@ -71,7 +71,7 @@ export async function runJob(batch: BatchContext, written: WrittenJob): Promise<
   return end;
 }
 
-/** A job that was done before does not run, whatever its service says; but its task may be gone. */
+/** A job that was done before does not run again, but its task may be gone. */
 function endPaid({ services }: BatchContext, end: JobEnd, { task_id }: JobState): JobEnd {
   const { status, failure, outcome } = end;
   const isEmpty = status === 'done' && outcome?.lines.length === 0;

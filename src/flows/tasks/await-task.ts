@@ -51,7 +51,7 @@ export async function saveResults(
 
 type Figures = TaskFigures & { readonly operation?: string };
 
-/** Where images were on this machine is nobody else's business: their names remain. */
+/** Leaves the names of images without the folders that they were in, because receipts are given to others. */
 function nameFiles(request: Entry['request']): Entry['request'] {
   const name = (value: unknown) =>
     isImageReference(value) && value.file !== undefined ? { ...value, file: basename(value.file) } : value;
