@@ -226,7 +226,7 @@ export function createResume(ids: readonly string[], flags: FlagValues): Part {
 }
 
 export function toStillRunningFailure({ id, noun }: Task, flags: FlagValues = {}): Failure {
-  return new Failure(`The ${noun} ${id} is still running; the command stopped waiting for it.`, {
+  return new Failure(`The ${noun} ${id} has not ended yet; the command stopped waiting for it.`, {
     code: 'still_running',
     hint: say`Resume with: ${createResume([id], flags)}`,
   });
