@@ -116,7 +116,8 @@ export class BatchProgress {
     return exit === exitCodes.done && this.done < this.total ? exitCodes.someFailed : exit;
   }
 
-  get summary(): string {
+  /** @param replaced what tasks have cost whose job was sent again */
+  summarize(replaced: number): string {
     const { running, unsaved, unanswered } = this.#counts;
     const parts = joinCounts([
       [this.done, 'done'],
@@ -125,7 +126,7 @@ export class BatchProgress {
       [unsaved, 'not saved'],
       [unanswered, 'without a response'],
       [this.left - this.#underWay - running - unsaved - unanswered, 'not sent'],
-      [this.#credits, 'credits'],
+      [this.#credits, replaced > 0 ? `credits (${this.#credits + replaced} with replaced results)` : 'credits'],
     ]);
     return `${formatCount(this.total, 'job')}: ${parts}.`;
   }

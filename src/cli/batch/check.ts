@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { hasCode } from '../../contract/has-code.js';
 import { FlowError } from '../../flows/flow-error.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import type { Needs } from '../connect/context.js';
@@ -202,7 +203,7 @@ const MAX_SHOWN = 50;
 
 class Problems {
   #count = 0;
-  #hasChanged = false;
+  readonly #hints = new Set<string>();
   readonly #shown: FailureDetail[] = [];
 
   readonly add = (problem: FailureDetail): void => {
@@ -213,12 +214,15 @@ class Problems {
   addFrom(line: number, error: unknown): void {
     if (!(error instanceof Failure) && !(error instanceof FlowError)) throw error;
     const { details = [] } = error.facts;
+    if (hasCode(error, 'file_exists')) this.#hints.add('Pass --force to overwrite files.');
     if (details.length === 0) this.add({ path: `line ${line}`, message: error.message });
     for (const { path, message } of details) this.add({ path: `line ${line}: ${path}`, message });
   }
 
   addChanged({ line, key }: WrittenJob, { end }: JobState): void {
-    this.#hasChanged = true;
+    this.#hints.add(
+      'Give a changed line another id, or pass --rerun-changed to send it again, with --force to overwrite its file.',
+    );
     const since = end === 'done' ? 'was done' : end === 'failed' ? 'failed' : 'was sent';
     this.add({ path: `line ${line}: ${key}`, message: `has changed since it ${since}` });
   }
@@ -232,11 +236,8 @@ class Problems {
       this.#count === 1
         ? `${file}, ${formatDetail(first).replace(/\.$/, '')}; nothing was sent.`
         : `${this.#count} problems in ${file}; nothing was sent.`;
-    const hints = [
-      hidden > 0 && `${hidden} more are not shown.`,
-      this.#hasChanged && 'Give a changed line another id, or pass --rerun-changed to send it again.',
-    ];
-    const hint = hints.filter(Boolean).join(' ');
+    const more = hidden > 0 ? [`${hidden} more are not shown.`] : [];
+    const hint = [...more, ...this.#hints].join(' ');
     throw new Failure(message, {
       code: 'invalid_request',
       details: this.#shown,

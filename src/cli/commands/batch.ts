@@ -169,7 +169,7 @@ async function runBatch(
     });
   } finally {
     progress.close();
-    await output.note(progress.summary);
+    await output.note(progress.summarize(journal.replacedCredits));
   }
   if (output.mode.json) await output.answer(results);
   await sayHowToGoOn(context, progress);

@@ -62,7 +62,7 @@ export function findExit(code: string): number {
 /** Writes one problem: a predicate after its place, or a sentence after its place and a colon. It may have no place. */
 export function formatDetail({ path, message }: FailureDetail, bold = (text: string) => text): string {
   if (path === '') return String(message);
-  return `${bold(path)}${/^\p{Lu}/u.test(String(message)) ? ':' : ''} ${message}`;
+  return `${bold(path)}${/^\p{Lu}|\.$/u.test(String(message)) ? ':' : ''} ${message}`;
 }
 
 /** Creates a failure for wrong usage; nothing was sent. */

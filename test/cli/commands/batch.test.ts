@@ -374,6 +374,20 @@ describe('the same command again', () => {
     expect(double.tasks.size).toBe(5);
   });
 
+  test('overwrites the file of a changed line only with --force, as the hint says', async () => {
+    const { cwd, run, write } = await createDesk();
+    const saving = ['batch', 'jobs.jsonl', '-o', 'out/{id}.{ext}'];
+    write([{ ...relight, id: 'one' }]);
+    expect((await run(saving)).exit).toBe(0);
+    write([{ ...relight, id: 'one', prompt: 'warm' }]);
+    const again = [...saving, '--rerun-changed'];
+    const refused = await run(again);
+    expect(refused.stderr).toBe(
+      `error: jobs.jsonl, line 1: ${join(cwd, 'out/one.png')} already exists; nothing was sent.\nhint: Pass --force to overwrite files.\n`,
+    );
+    expect((await run([...again, '--force'])).exit).toBe(0);
+  });
+
   test('accepts a changed line of a job that failed with --retry-failed', async () => {
     const { run, write } = await createDesk({ fails: ({ body }) => body.prompt === 'bad' });
     const job = { ...relight, id: 'one' };
@@ -620,7 +634,9 @@ describe('credits', () => {
     write([{ ...upscaler, id: 'a', scale_factor: 2 }]);
     expect((await run(capped)).exit).toBe(0);
     write([{ ...upscaler, id: 'a', scale_factor: 2 }, upscaler]);
-    expect((await run(capped)).stdout).toContain('--max-credits 80 leaves 20: 60 are spent');
+    const third = await run(capped);
+    expect(third.stdout).toContain('--max-credits 80 leaves 20: 60 are spent');
+    expect(third.stderr).toMatch(/2 jobs: 1 done, 1 not sent, (\d+) credits \(60 with replaced results\)\./);
   });
 
   test('of a failed job are available to others', async () => {
