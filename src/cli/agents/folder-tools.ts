@@ -18,7 +18,7 @@ import { parseJob, planLine } from '../batch/written-job.js';
 import type { Command } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
 import { finishTask } from '../generation/finish-task.js';
-import { usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import { BuiltTree } from '../views/tree.js';
 import { describeCommand, requireKnown, runCommandTool, type ToolContext } from './command-tool.js';
 import { resolveInside } from './inside.js';
@@ -77,7 +77,7 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
     try {
       return await this.#tools.get(call.name)?.run(call);
     } catch (error) {
-      const { text, facts } = toFailure(error);
+      const { text, facts } = call.signal.aborted ? INTERRUPTED : toFailure(error);
       const { code, hint, status, requestId, details } = facts;
       const listed = details?.map(({ path, message }) => ({ path, message: render(message) }));
       const more = { status, request_id: requestId, details: listed };
@@ -167,7 +167,10 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
     const pictures: object[] = [];
     for (const url of urls.slice(0, MAX_PICTURES)) {
       const { headers } = await client.inspect(url, { signal });
-      if (!(Number(headers['content-length']) <= MAX_PICTURE_BYTES)) continue;
+      if (!(Number(headers['content-length']) <= MAX_PICTURE_BYTES)) {
+        pictures.push({ type: 'text', text: TOO_LARGE });
+        continue;
+      }
       const to = new PassThrough();
       const [bytes] = await Promise.all([buffer(to), client.download(url, { to, signal })]);
       const { mediaType } = detectFileType(bytes.subarray(0, 16)) ?? {};
@@ -188,6 +191,10 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
 const MAX_PICTURES = 4;
 /** Larger ones are too much for the context of a model; they have a URL. */
 const MAX_PICTURE_BYTES = 1024 ** 2;
+const TOO_LARGE = 'A picture of more than 1 MB is not shown. Save it with output, or open its URL.';
+const INTERRUPTED = new Failure('The client has gone; the task, if there is one, continues.', {
+  code: 'interrupted',
+});
 
 const WAIT_TOOL: Tool = {
   name: 'task_wait',

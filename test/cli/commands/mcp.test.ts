@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import sharp from 'sharp';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toolOperations } from '../../../src/contract/tools.js';
 import { entry, homeForTest, homeWithService, regen, startRegen } from '../../support/cli.js';
@@ -77,6 +78,38 @@ describe('an agent', () => {
     expect(waited.content[1]).toMatchObject({ type: 'image', mimeType: 'image/png' });
     expect(progress).toContain('COMPLETED');
     expect(existsSync(join(folder, 'results/photo.png'))).toBe(true);
+  });
+
+  it('is told why a large picture is not shown', async () => {
+    const { callTool, folder } = await agentForTest();
+    const noise = { width: 800, height: 800, mean: 128, sigma: 50, type: 'gaussian' } as const;
+    const picture = sharp({ create: { width: 800, height: 800, channels: 3, background: '#000', noise } });
+    await picture.png().toFile(join(folder, 'large.png'));
+    const { answer } = await callTool('image_relight', { image: 'large.png' });
+    const { content } = await callTool('task_wait', { task_id: answer.data.task_id });
+    expect(content[1]).toMatchObject({
+      type: 'text',
+      text: expect.stringContaining('A picture of more than 1 MB is not shown.'),
+    });
+  });
+
+  it('whose input ends while it waits is told that the task continues', async () => {
+    const { service, callTool, folder } = await agentForTest({ before: () => new Promise(() => {}) });
+    const { answer } = await callTool('image_relight', { image: 'photo.png' });
+    const call = { name: 'task_wait', arguments: { task_id: answer.data.task_id } };
+    const requests = [
+      { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } },
+      { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call },
+    ];
+    const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+    const stdin = requests.map((request) => `${JSON.stringify(request)}\n`).join('');
+    const { exit, stdout } = await startRegen(['mcp', folder], { env, stdin }).ended;
+    const { result } = JSON.parse(stdout.trimEnd().split('\n').at(-1) as string);
+    expect([exit, result.isError]).toEqual([0, true]);
+    expect(JSON.parse(result.content[0].text).error).toMatchObject({
+      code: 'interrupted',
+      message: expect.stringContaining('the task, if there is one, continues'),
+    });
   });
 
   it('is refused what exceeds its credits, and the rest is billed to its key', async () => {
