@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** The entry of the package: a typed client of the service, and the flows that take several requests. */
 export type {
   Answered,

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 // What follows is for the command line, and has no types in the package.
 /** @internal */
 export { findIssuerTrouble } from './auth/issuer-keys.js';
