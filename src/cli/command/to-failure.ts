@@ -41,7 +41,7 @@ export function toFailure(error: unknown, parsed?: ParsedCommand): Failure {
       hint:
         error.code === 'timeout'
           ? 'Try again, or allow more time with --request-timeout.'
-          : say`Check the address and the network. \`${regen('auth status')}\` shows the service in use.`,
+          : 'Check the address and the network, and whether the service runs.',
     });
   }
   if (error instanceof ClientError) {
@@ -94,7 +94,7 @@ const HINTS: Readonly<Partial<Record<ErrorCode, Text>>> = {
   not_offered: 'The operator of the registry sets its uplink rules; ask them.',
   admin_required: 'Ask an admin of the service, or sign in as one.',
   member_exists: say`Change the role with: ${regen('publisher member set', '<publisher> <email> <role>')}`,
-  quota_exceeded: say`The operator of the service sets the quotas; an admin can raise the budget of a user. Of a key, create another one: ${regen('key create')}`,
+  quota_exceeded: say`The operator of the service sets the quotas; an admin can raise the budget of a user. For a key, create another one: ${regen('key create')}. For a script, pass more credits: ${regen('exec', '--credits')}`,
   invalid_signature: 'Run the command again to get a new link.',
   node_deleted: 'Choose another id.',
   upload_incomplete: 'Run the same command again to continue.',

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { basename, extname, resolve } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import type { WireFormat } from '../../client/wire-format.js';
 import { getTaskFacts } from '../../contract/index.js';
 import { isRecord } from '../../contract/json.js';
@@ -200,7 +200,8 @@ export function parseSource(text: string, cwd: string): ImageSource | { readonly
   const path = resolve(cwd, text);
   const found = text === '' ? undefined : statSync(path, { throwIfNoEntry: false });
   if (!found) return { problem: `names a file that does not exist: ${shorten(text)}` };
-  if (found.isDirectory()) return { problem: `is a folder; name the images in it: ${shorten(text)}/*.jpg` };
+  if (found.isDirectory())
+    return { problem: `is a folder; name the images in it: ${join(shorten(text), '*.jpg')}` };
   if (!found.isFile() && !isShellPipe(path)) return { problem: `is not a regular file: ${shorten(text)}` };
   if (found.isFile() && found.size === 0) return { problem: `is an empty file: ${shorten(text)}` };
   if (found.size > MAX_GIVEN_BYTES) return { problem: `is too large: ${shorten(text)}` };

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { listTaskOperations, type TaskOperation } from '../../contract/index.js';
 import type { Configuration } from '../configuration/configuration.js';
@@ -15,10 +15,7 @@ export async function describeEngines(
   looks = false,
 ): Promise<Readonly<Record<string, string>>> {
   const { operation, record, replay } = generation;
-  if (replay !== undefined) {
-    const count = readdirSync(replay).filter((name) => name.endsWith('.json')).length;
-    return { 'images and videos': `recordings in ${replay} (${count})` };
-  }
+  if (replay !== undefined) return { 'images and videos': `recordings in ${countRecordings(replay)}` };
   const describeKind = (kind: 'image' | 'video') =>
     describeEngine(
       generation[kind],
@@ -32,8 +29,14 @@ export async function describeEngines(
   return {
     ...(images === videos ? { 'images and videos': images } : { images, videos }),
     ...own,
-    ...(record !== undefined && { results: `recorded in ${record}` }),
+    ...(record !== undefined && { results: `recorded in ${countRecordings(record)}` }),
   };
+}
+
+/** Such as `cassettes (3)`. */
+function countRecordings(folder: string): string {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return `${folder} (${names.filter((name) => name.endsWith('.json')).length})`;
 }
 
 async function describeEngine(

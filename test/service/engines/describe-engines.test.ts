@@ -35,7 +35,7 @@ it.each([
     [
       'Images and videos: previews made on this machine',
       'image.upscaler: magnific at https://api.magnific.com',
-      expect.stringMatching(/^Results: recorded in .*cassettes$/),
+      expect.stringMatching(/^Results: recorded in .*cassettes \(2\)$/),
     ],
   ],
   [
