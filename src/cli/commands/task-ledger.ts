@@ -89,7 +89,7 @@ async function listEntries(context: Context): Promise<void> {
     const toRow = (entry: Entry) => ({
       ...entry,
       task: (entry.task_id && ids.get(entry.task_id)) ?? entry.task_id ?? entry.id,
-      state: entry.state && describeState(entry.state),
+      state: entry.state ? describeState(entry.state) : 'unanswered',
       name: describeInput(entry),
       result: entry.saved?.map((path) => basename(path)),
     });
