@@ -64,7 +64,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
         // The command itself reports what is wrong with a profile.
         const format = await services?.findFormat().catch(() => undefined);
         const command = (words: string, rest: string, own?: string) =>
-          completeCommand(words, rest, flags, own ?? dir ?? args.dir);
+          completeCommand(words, rest, { ...flags, ...services?.lockFlags }, own ?? dir ?? args.dir);
         return { ...format?.names, command };
       },
     });
@@ -249,6 +249,9 @@ async function locateError(
   return { code, problems: await locateProblems(problems, resolve(cwd, from, file)) };
 }
 
+const EMBEDDED_HINT =
+  'This was looked for in the registry of this machine. To use another one, pass --profile or --base-url.';
+
 async function describeFailure(
   error: unknown,
   asked: ParsedCommand | undefined,
@@ -256,7 +259,10 @@ async function describeFailure(
 ): Promise<Failure> {
   const { toFailure } = await import('./command/to-failure.js');
   const failure = toFailure(error, asked);
-  if (!asked || failure.facts.code !== 'unauthenticated') return failure;
+  const { code, hint: given } = failure.facts;
+  if (code === 'not_found' && !given && services?.isEmbeddedByDefault)
+    return new Failure(failure.text, { ...failure.facts, hint: EMBEDDED_HINT });
+  if (!asked || code !== 'unauthenticated') return failure;
   const { credentialSource: source = '' } = services ?? {};
   const hint = services?.isEmbeddedAddress
     ? 'This is the embedded service. To use it as its owner, pass --profile local, without an address.'

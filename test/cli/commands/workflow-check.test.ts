@@ -115,7 +115,7 @@ describe('workflow check', () => {
     });
     expect([stdout, stderr]).toEqual([
       'pack\tlight 1.0.0\t\t1 node\n',
-      '3 nodes in 1 workflow, 0 problems.\n',
+      `3 nodes in 1 workflow, 0 problems, checked with ${registry().url}.\n`,
     ]);
   });
 
@@ -314,7 +314,7 @@ describe('workflow check', () => {
         .stderr;
     lock('1.1.0');
     expect(await run()).toBe(
-      'light is checked as saved, 1.0.0; team.lock has 1.1.0: --with light@1.1.0\n3 nodes in 1 workflow, 0 problems.\n',
+      `light is checked as saved, 1.0.0; team.lock has 1.1.0: --with light@1.1.0\n3 nodes in 1 workflow, 0 problems, checked with ${registry().url}.\n`,
     );
     expect(await run('--with', 'light@1.1.0')).not.toContain('as saved');
     lock('1.0.0');
