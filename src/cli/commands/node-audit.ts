@@ -97,8 +97,8 @@ function readFolder({ args, flags, system }: Context): string {
 async function outdated(context: Context): Promise<void> {
   const { output, command, flags, signal } = context;
   const customNodes = readFolder(context);
-  const { client } = await reachRegistry(context, readLockPlace(context));
+  const { client, local } = await reachRegistry(context, readLockPlace(context));
   const { outdated: rows, unknown } = await listOutdated({ client, signal }, customNodes, flags.all === true);
   await output.answer(rows, command.shape);
-  if (unknown.length > 0) await output.note(`Not in the registry: ${unknown.join(', ')}.`);
+  if (unknown.length > 0) await output.note(`Not in the registry${local ? ' of this machine' : ''}: ${unknown.join(', ')}.`);
 }
