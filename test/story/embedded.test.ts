@@ -53,7 +53,8 @@ test('the first command starts the service, says so in one line, and answers', a
 
 test('what is not found without a named service says that the registry of this machine was asked', async () => {
   const home = homeWithService();
-  const hint = 'hint: This was looked for in the registry of this machine. To use another one, pass --profile';
+  const hint =
+    'hint: This was looked for in the registry of this machine. To use another one, pass --profile';
   const commands = [
     ['node', 'get', 'film-grain'],
     ['version', 'list', 'film-grain'],

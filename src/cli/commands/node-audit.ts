@@ -100,5 +100,6 @@ async function outdated(context: Context): Promise<void> {
   const { client, local } = await reachRegistry(context, readLockPlace(context));
   const { outdated: rows, unknown } = await listOutdated({ client, signal }, customNodes, flags.all === true);
   await output.answer(rows, command.shape);
-  if (unknown.length > 0) await output.note(`Not in the registry${local ? ' of this machine' : ''}: ${unknown.join(', ')}.`);
+  if (unknown.length > 0)
+    await output.note(`Not in the registry${local ? ' of this machine' : ''}: ${unknown.join(', ')}.`);
 }
