@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { z } from 'zod';
 import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
+import { warnOfDoubtful } from '../../flows/install/doubtful-versions.js';
 import { findLocked } from '../../flows/install/lock-file.js';
 import {
   checkWorkflows,
@@ -109,6 +110,10 @@ export async function run(context: Context): Promise<number> {
   else await output.answer(toRows(workflows, answer), { ...command.shape, none: 'No packs are needed.' });
   if (flags.lock) await writeLock(context, place, checked.packs, upgrades);
   else await noteLocked(context, place, checked.packs, use);
+  await warnOfDoubtful(
+    { client, signal, allowed: new Set(), warn: (text) => output.warn(text) },
+    checked.packs,
+  );
   const breaking = checked.findings.filter(({ breaks }) => breaks).length;
   const total = counted.reduce((sum, { nodes }) => sum + nodes, 0);
   const asked = local || context.services.target.lock ? '' : `, checked with ${name}`;
