@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import lt from 'semver/functions/lt.js';
+import major from 'semver/functions/major.js';
+import valid from 'semver/functions/valid.js';
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import { parseWantedNode } from '../../flows/install/choose-version.js';
@@ -15,6 +17,7 @@ import type { Flags } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
 import { findLockSource, type LockPlace, reachRegistry, readLockPlace } from '../connect/lock-source.js';
 import { usage } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
 import { capitalize, formatCount, shellWord } from '../terminal/text.js';
 import { Row, Sha256, Text, Texts } from '../views/answers.js';
@@ -255,6 +258,20 @@ async function noteRequirements({ output, flags }: Context, requirements: readon
     );
 }
 
+/** Names the packs whose version number says that saved workflows may break, and the command that checks them. */
+async function noteMajorSteps(output: Output, outcomes: readonly PackOutcome[]): Promise<void> {
+  const isMajor = ({ state, version, previous }: PackOutcome) =>
+    state === 'updated' && previous !== null && valid(previous) && major(previous) < major(version);
+  const steps = outcomes.filter(isMajor);
+  if (steps.length === 0) return;
+  const named = steps.map(({ node_id, previous, version }) => `${node_id} ${previous} -> ${version}`);
+  const use = steps.map(({ node_id, version }) => `--with ${node_id}@${version}`).join(' ');
+  await output.note(
+    `A new major version may break saved workflows: ${named.join(', ')}.`,
+    say`Check them with: ${regen('workflow check', `<files> ${use}`)}`,
+  );
+}
+
 const STATES = ['installed', 'updated', 'downgraded', 'unchanged', 'removed'];
 
 const nameState = ({ state, version, previous }: PackOutcome) =>
@@ -274,6 +291,7 @@ async function noteOutcomes(
     const count = outcomes.filter((one) => nameState(one) === state).length;
     return count > 0 ? [`${state} ${formatCount(count, 'pack')}`] : [];
   });
+  await noteMajorSteps(output, outcomes);
   const shown = relative(system.cwd, customNodes) || '.';
   if (flags['dry-run']) await output.note('Nothing was changed.');
   else if (counts.length > 0) await output.note(`${capitalize(counts.join(', '))} in ${shown}.`);
