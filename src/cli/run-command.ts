@@ -249,15 +249,12 @@ async function locateError(
   return { code, problems: await locateProblems(problems, resolve(cwd, from, file)) };
 }
 
-const EMBEDDED_HINT =
-  'This was looked for in the registry of this machine. To use another one, pass --profile or --base-url.';
-
 async function describeFailure(
   error: unknown,
   asked: ParsedCommand | undefined,
   services: ServiceConnector | undefined,
 ): Promise<Failure> {
-  const { toFailure } = await import('./command/to-failure.js');
+  const { EMBEDDED_HINT, toFailure } = await import('./command/to-failure.js');
   const failure = toFailure(error, asked);
   const { code, hint: given } = failure.facts;
   if (code === 'not_found' && !given && services?.isEmbeddedByDefault)
