@@ -64,7 +64,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
         // The command itself reports what is wrong with a profile.
         const format = await services?.findFormat().catch(() => undefined);
         const command = (words: string, rest: string, own?: string) =>
-          completeCommand(words, rest, flags, own ?? dir ?? args.dir);
+          completeCommand(words, rest, { ...flags, ...services?.lockFlags }, own ?? dir ?? args.dir);
         return { ...format?.names, command };
       },
     });
@@ -254,9 +254,12 @@ async function describeFailure(
   asked: ParsedCommand | undefined,
   services: ServiceConnector | undefined,
 ): Promise<Failure> {
-  const { toFailure } = await import('./command/to-failure.js');
+  const { EMBEDDED_HINT, toFailure } = await import('./command/to-failure.js');
   const failure = toFailure(error, asked);
-  if (!asked || failure.facts.code !== 'unauthenticated') return failure;
+  const { code, hint: given } = failure.facts;
+  if (code === 'not_found' && !given && services?.isEmbeddedByDefault)
+    return new Failure(failure.text, { ...failure.facts, hint: EMBEDDED_HINT });
+  if (!asked || code !== 'unauthenticated') return failure;
   const { credentialSource: source = '' } = services ?? {};
   const hint = services?.isEmbeddedAddress
     ? 'This is the embedded service. To use it as its owner, pass --profile local, without an address.'

@@ -24,6 +24,7 @@ export type FlowErrorCode =
   | 'still_checking'
   | 'version_pending'
   | 'nothing_to_download'
+  | 'only_doubtful'
   | 'digest_missing'
   | 'digest_mismatch'
   | 'lock_invalid'

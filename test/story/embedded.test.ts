@@ -51,6 +51,26 @@ test('the first command starts the service, says so in one line, and answers', a
   }
 });
 
+test('what is not found without a named service says that the registry of this machine was asked', async () => {
+  const home = homeWithService();
+  const hint =
+    'hint: This was looked for in the registry of this machine. To use another one, pass --profile';
+  const commands = [
+    ['node', 'get', 'film-grain'],
+    ['version', 'list', 'film-grain'],
+    ['node', 'install', 'film-grain', '--into', home],
+  ];
+  for (const argv of commands) {
+    const { exit, stderr } = await runInHome(home, argv);
+    expect([exit, stderr]).toEqual([3, expect.stringContaining(hint)]);
+  }
+  const named = await runInHome(home, ['node', 'get', 'film-grain', '--profile', 'local']);
+  expect([named.exit, named.stderr]).toEqual([3, expect.not.stringContaining('hint')]);
+  mkdirSync(join(home, 'custom_nodes', 'loose'), { recursive: true });
+  const outdated = await runInHome(home, ['node', 'outdated', join(home, 'custom_nodes')]);
+  expect(outdated.stderr).toContain('Not in the registry of this machine: loose.');
+});
+
 test('a service keeps its compiled code, which the next one takes and makes images with', async () => {
   const home = homeWithService();
   const code = join(home, '.local/state/regen/code');

@@ -62,6 +62,10 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
     code: 'not_found',
     hint: (node) => say`List the versions with: ${regen('version list', node)}`,
   },
+  only_doubtful: {
+    code: 'not_found',
+    hint: (states) => `Choose another version, or pass --allow ${states}.`,
+  },
   digest_missing: { hint: 'Try again. If this persists, contact the operator of the registry.' },
   digest_mismatch: { hint: 'Try again. If this persists, contact the service operator.' },
   lock_mismatch: {

@@ -1,11 +1,8 @@
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { auditPacks, listOutdated } from '../../flows/install/audit-packs.js';
-import { LOCK_FILE_NAME, readLockFile, requireSource } from '../../flows/install/lock-file.js';
-import { LOCK_FILE_FLAG, readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
-import { findLockSource } from '../connect/lock-source.js';
-import type { Service } from '../connect/services.js';
+import { reachRegistry, readLockPlace } from '../connect/lock-source.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
@@ -74,7 +71,7 @@ export const run = { outdated, audit };
 async function audit(context: Context): Promise<number> {
   const { output, command, system, signal } = context;
   const customNodes = readFolder(context);
-  const { client, signer, name } = await reachRegistry(context);
+  const { client, signer, name } = await reachRegistry(context, readLockPlace(context));
   const progress = new Progress(output);
   await progress.stage('Comparing packs with the registry');
   const onProgress = (done: number, total: number) => progress.update(`(${done} of ${total})`);
@@ -91,19 +88,6 @@ async function audit(context: Context): Promise<number> {
   return findings.length > 0 ? exitCodes.endedBadly : exitCodes.done;
 }
 
-/**
- * Reaches the registry that the packs came from.
- * @throws FlowError if the lock file names another one, unless the command line names this one
- */
-async function reachRegistry(context: Context): Promise<Service> {
-  const { services, flags, system } = context;
-  const service = await services.reach();
-  const path = resolve(system.cwd, readText(flags, LOCK_FILE_FLAG) ?? LOCK_FILE_NAME);
-  const lock = services.isTargetGiven ? undefined : readLockFile(path);
-  if (lock) requireSource(basename(path), lock, findLockSource(context, service));
-  return service;
-}
-
 function readFolder({ args, flags, system }: Context): string {
   const folder = args.folder ?? flags.into;
   if (folder === undefined) throw usage("Pass the host's folder custom_nodes.");
@@ -113,8 +97,9 @@ function readFolder({ args, flags, system }: Context): string {
 async function outdated(context: Context): Promise<void> {
   const { output, command, flags, signal } = context;
   const customNodes = readFolder(context);
-  const { client } = await reachRegistry(context);
+  const { client, local } = await reachRegistry(context, readLockPlace(context));
   const { outdated: rows, unknown } = await listOutdated({ client, signal }, customNodes, flags.all === true);
   await output.answer(rows, command.shape);
-  if (unknown.length > 0) await output.note(`Not in the registry: ${unknown.join(', ')}.`);
+  if (unknown.length > 0)
+    await output.note(`Not in the registry${local ? ' of this machine' : ''}: ${unknown.join(', ')}.`);
 }

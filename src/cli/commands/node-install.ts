@@ -1,27 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import lt from 'semver/functions/lt.js';
+import major from 'semver/functions/major.js';
+import valid from 'semver/functions/valid.js';
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import { parseWantedNode } from '../../flows/install/choose-version.js';
 import { DOUBTFUL_STATES } from '../../flows/install/download-archive.js';
 import { installPacks, removePacks } from '../../flows/install/install-packs.js';
-import {
-  changeLockFile,
-  LOCK_FILE_NAME,
-  type LockFile,
-  readLockFile,
-  replaceNodes,
-  requireSource,
-} from '../../flows/install/lock-file.js';
+import { changeLockFile, type LockFile, replaceNodes, requireSource } from '../../flows/install/lock-file.js';
 import type { PackOutcome, PackToInstall } from '../../flows/install/plan-packs.js';
 import { collectRequirements } from '../../flows/install/requirements.js';
 import { saveFile } from '../../flows/save-file.js';
-import { LOCK_FILE_FLAG, readText } from '../command/command.js';
+import { readText } from '../command/command.js';
 import type { Flags } from '../command/flags.js';
 import type { Needs } from '../connect/context.js';
-import { findLockSource } from '../connect/lock-source.js';
+import { findLockSource, type LockPlace, reachRegistry, readLockPlace } from '../connect/lock-source.js';
 import { usage } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
 import { capitalize, formatCount, shellWord } from '../terminal/text.js';
 import { Row, Sha256, Text, Texts } from '../views/answers.js';
@@ -107,7 +103,6 @@ export const view = (): readonly View[] => [
   },
   {
     usage: 'node remove <nodes...>',
-    local: true,
     summary:
       'Remove node packs from a host application; models and settings in their folders are moved to .disabled',
     explain: { nodes: 'Ids of nodes' },
@@ -123,7 +118,7 @@ export const run = { install, sync, remove };
 async function install(context: Context): Promise<void> {
   const wanted = (context.args.nodes as readonly string[]).map(parseWantedNode);
   const place = readPlace(context);
-  await installWith(context, place, place.lock, wanted);
+  await installWith(context, place, wanted);
 }
 
 async function sync(context: Context): Promise<void> {
@@ -143,31 +138,28 @@ async function sync(context: Context): Promise<void> {
     throw usage(
       `${basename(place.path)} has no digest of ${open.nodeId}, so another registry cannot be trusted.`,
     );
-  await installWith(context, place, lock, wanted);
+  await installWith(context, place, wanted);
 }
 
 /** The folder to install into, and the lock file. */
-interface Place {
+interface Place extends LockPlace {
   readonly customNodes: string;
-  readonly path: string;
-  readonly lock: LockFile | undefined;
 }
 
-function readPlace({ flags, system }: Pick<Context, 'flags' | 'system'>): Place {
+function readPlace(context: Pick<Context, 'flags' | 'system'>): Place {
+  const { flags, system } = context;
   const into = readText(flags, 'into');
   if (into === undefined)
     throw usage(
       '--into is required.',
       'It is the folder custom_nodes of the host, such as --into ComfyUI/custom_nodes.',
     );
-  const path = resolve(system.cwd, readText(flags, LOCK_FILE_FLAG) ?? LOCK_FILE_NAME);
-  return { customNodes: resolve(system.cwd, into), path, lock: readLockFile(path) };
+  return { customNodes: resolve(system.cwd, into), ...readLockPlace(context) };
 }
 
 async function installWith(
   context: Context,
-  { customNodes, path }: Place,
-  lock: LockFile | undefined,
+  { customNodes, path, lock }: Place,
   wanted: readonly PackToInstall[],
 ): Promise<void> {
   const { flags, output, signal, folders, command } = context;
@@ -175,9 +167,10 @@ async function installWith(
   const wrong = [...allowed].find((state) => !(DOUBTFUL_STATES as readonly string[]).includes(state));
   if (wrong !== undefined)
     throw usage(`--allow must be one of ${DOUBTFUL_STATES.join(', ')}, not '${wrong}'.`);
-  const service = await context.services.reach();
-  const source = findLockSource(context, service);
-  if (lock && !flags['other-registry']) requireSource(basename(path), lock, source);
+  const isOther = flags['other-registry'] === true;
+  const service = await reachRegistry(context, { path, lock: isOther ? undefined : lock });
+  const source = findLockSource(context);
+  if (lock && !isOther) requireSource(basename(path), lock, source);
   const progress = new Progress(output);
   const dryRun = flags['dry-run'] === true;
   const outcomes = await installPacks(
@@ -217,8 +210,10 @@ async function installWith(
 }
 
 async function remove(context: Context): Promise<void> {
-  const { args, flags, output, folders, command } = context;
+  const { args, flags, output, folders, command, services } = context;
   const { customNodes, path, lock } = readPlace(context);
+  // No registry is asked, but one that is named must be that of the lock file, as for the other commands.
+  if (lock && services.isTargetGiven) requireSource(basename(path), lock, findLockSource(context));
   const outcomes = await removePacks(
     {
       ...{ customNodes, lock, force: flags.force === true, dryRun: flags['dry-run'] === true },
@@ -263,6 +258,20 @@ async function noteRequirements({ output, flags }: Context, requirements: readon
     );
 }
 
+/** Names the packs whose version number says that saved workflows may break, and the command that checks them. */
+async function noteMajorSteps(output: Output, outcomes: readonly PackOutcome[]): Promise<void> {
+  const isMajor = ({ state, version, previous }: PackOutcome) =>
+    state === 'updated' && previous !== null && valid(previous) && major(previous) < major(version);
+  const steps = outcomes.filter(isMajor);
+  if (steps.length === 0) return;
+  const named = steps.map(({ node_id, previous, version }) => `${node_id} ${previous} -> ${version}`);
+  const use = steps.map(({ node_id, version }) => `--with ${node_id}@${version}`).join(' ');
+  await output.note(
+    `A new major version may break saved workflows: ${named.join(', ')}.`,
+    say`Check them with: ${regen('workflow check', `<files> ${use}`)}`,
+  );
+}
+
 const STATES = ['installed', 'updated', 'downgraded', 'unchanged', 'removed'];
 
 const nameState = ({ state, version, previous }: PackOutcome) =>
@@ -282,6 +291,7 @@ async function noteOutcomes(
     const count = outcomes.filter((one) => nameState(one) === state).length;
     return count > 0 ? [`${state} ${formatCount(count, 'pack')}`] : [];
   });
+  await noteMajorSteps(output, outcomes);
   const shown = relative(system.cwd, customNodes) || '.';
   if (flags['dry-run']) await output.note('Nothing was changed.');
   else if (counts.length > 0) await output.note(`${capitalize(counts.join(', '))} in ${shown}.`);

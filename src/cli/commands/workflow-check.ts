@@ -1,7 +1,8 @@
-import { resolve } from 'node:path';
+import { relative } from 'node:path';
 import { z } from 'zod';
 import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
-import { findLocked, LOCK_FILE_NAME, readLockFile } from '../../flows/install/lock-file.js';
+import { warnOfDoubtful } from '../../flows/install/doubtful-versions.js';
+import { findLocked } from '../../flows/install/lock-file.js';
 import {
   checkWorkflows,
   chooseHighest,
@@ -15,9 +16,10 @@ import { findUpgrades, type Upgrade } from '../../flows/workflow/find-upgrades.j
 import { listHostNodes, toHostNodes } from '../../flows/workflow/host-definitions.js';
 import type { Workflow } from '../../flows/workflow/parse-workflow.js';
 import { DefinitionCatalog } from '../../flows/workflow/read-definitions.js';
-import { LOCK_FILE_FLAG, readText } from '../command/command.js';
+import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
 import type { Needs } from '../connect/context.js';
+import { type LockPlace, reachRegistry, readLockPlace } from '../connect/lock-source.js';
 import { exitCodes } from '../terminal/failure.js';
 import { formatCount } from '../terminal/text.js';
 import { Count, Row, Text, Texts } from '../views/answers.js';
@@ -91,7 +93,8 @@ export async function run(context: Context): Promise<number> {
   const given = readText(flags, 'object-info');
   const host =
     given === undefined ? listHostNodes() : toHostNodes(await readObjectInfo(context, given), given);
-  const { client } = await context.services.reach();
+  const place = readLockPlace(context);
+  const { client, name, local } = await reachRegistry(context, place);
   const catalog = new DefinitionCatalog(client, signal);
   const { names, packs } = listWanted(workflows, host);
   await catalog.read(names, [...packs, ...[...use].map(([node_id, version]) => ({ node_id, version }))]);
@@ -105,12 +108,17 @@ export async function run(context: Context): Promise<number> {
   const answer = { workflows: counted, ...checked, ...(upgrades && { upgrades }) };
   if (output.mode.json) await output.answer(answer);
   else await output.answer(toRows(workflows, answer), { ...command.shape, none: 'No packs are needed.' });
-  if (flags.lock) await writeLock(context, checked.packs, upgrades);
-  else await noteLocked(context, checked.packs, use);
+  if (flags.lock) await writeLock(context, place, checked.packs, upgrades);
+  else await noteLocked(context, place, checked.packs, use);
+  await warnOfDoubtful(
+    { client, signal, allowed: new Set(), warn: (text) => output.warn(text) },
+    checked.packs,
+  );
   const breaking = checked.findings.filter(({ breaks }) => breaks).length;
   const total = counted.reduce((sum, { nodes }) => sum + nodes, 0);
+  const asked = local || context.services.target.lock ? '' : `, checked with ${name}`;
   await output.note(
-    `${formatCount(total, 'node')} in ${formatCount(workflows.length, 'workflow')}, ${formatCount(breaking, 'problem')}.`,
+    `${formatCount(total, 'node')} in ${formatCount(workflows.length, 'workflow')}, ${formatCount(breaking, 'problem')}${asked}.`,
   );
   return breaking > 0 ? exitCodes.endedBadly : exitCodes.done;
 }
@@ -118,32 +126,33 @@ export async function run(context: Context): Promise<number> {
 /** Pins the version of each pack that is found, or else the highest that the workflows need. */
 async function writeLock(
   context: Context,
+  { path }: LockPlace,
   packs: readonly NeededPack[],
   upgrades: readonly Upgrade[] | undefined,
 ): Promise<void> {
-  const { system, flags, output } = context;
+  const { system, output } = context;
   const chosen = upgrades?.map(({ node_id, to: version }) => ({ node_id, version })) ?? chooseHighest(packs);
   const { lockPacks } = await import('../workflow/lock-packs.js');
-  const path = readText(flags, LOCK_FILE_FLAG) ?? LOCK_FILE_NAME;
-  const missing = await lockPacks(context, resolve(system.cwd, path), chosen);
+  const missing = await lockPacks(context, path, chosen);
   for (const { node_id, version } of missing)
     await output.warn(`${node_id} ${version} is not locked, because the registry does not have it.`);
-  await output.note(`Locked ${formatCount(chosen.length - missing.length, 'pack')} in ${path}.`);
+  await output.note(
+    `Locked ${formatCount(chosen.length - missing.length, 'pack')} in ${relative(system.cwd, path)}.`,
+  );
 }
 
 /** Names the packs that are locked in another version than the one that the workflows were saved with. */
 async function noteLocked(
-  { system, flags, output }: Context,
+  { system, output }: Context,
+  { path, lock }: LockPlace,
   packs: readonly NeededPack[],
   use: Replacements,
 ): Promise<void> {
-  const path = readText(flags, LOCK_FILE_FLAG) ?? LOCK_FILE_NAME;
-  const lock = readLockFile(resolve(system.cwd, path));
   for (const { node_id, version, recorded } of chooseHighest(packs)) {
     const locked = findLocked(lock, node_id);
     if (!locked || !recorded || locked.version === version || use.has(node_id.toLowerCase())) continue;
     await output.note(
-      `${node_id} is checked as saved, ${version}; ${path} has ${locked.version}: --with ${locked.id}@${locked.version}`,
+      `${node_id} is checked as saved, ${version}; ${relative(system.cwd, path)} has ${locked.version}: --with ${locked.id}@${locked.version}`,
     );
   }
 }

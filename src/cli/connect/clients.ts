@@ -13,7 +13,7 @@ import type { Output } from '../terminal/output.js';
 import { Silence } from '../terminal/silence.js';
 import type { System } from '../terminal/system.js';
 import { type Credential, fixedCredential } from './choose-credential.js';
-import type { ProfileOrAddress, Settings } from './settings.js';
+import type { ProfileOrAddress, Setting, Settings } from './settings.js';
 
 /**
  * Creates a client for an address, which is closed when the command ends.
@@ -156,6 +156,13 @@ export async function loadFormat(name: 'comfy'): Promise<WireFormat> {
   return new WireFormat({ naming: await loadNaming(name, () => '') });
 }
 
+/** A lock file says how its registry writes, for those who have no profile of it. */
+function findLockNaming({ profile, lock }: ProfileOrAddress): Setting | undefined {
+  return profile === undefined && lock?.naming === 'comfy'
+    ? { key: 'profiles.NAME.naming', value: 'comfy', source: 'lock file' }
+    : undefined;
+}
+
 /**
  * Reads the names of a service: those of its profile. An address alone has the names of the profiles with this address.
  * @param cwd what the path of a naming file is relative to
@@ -173,7 +180,7 @@ export async function readNames(
       `${service.baseUrl} is the address of the profiles ${profiles.join(' and ')}, which have different namings.`,
       `Name the profile instead of the address: --profile ${profiles[0]}`,
     );
-  const [setting] = found;
+  const setting = found[0] ?? findLockNaming(service);
   if (!setting) return { naming: undefined };
   const { InvalidNaming, loadNaming } = await import('../../contract/naming/load-naming.js');
   const readFile = (path: string) => readFolderFile(resolve(cwd, path), MAX_GIVEN_BYTES).toString();

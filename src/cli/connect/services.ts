@@ -67,7 +67,7 @@ export class ServiceConnector {
     return this.#used ?? chooseTarget(flags, system.env, settings);
   }
 
-  /** Makes this command use the service of a task, whose names its requests and failures then have. */
+  /** Makes this command use the service of a task or lock file, whose names its requests and failures then have. */
   use(target: Target): void {
     this.#used = target;
   }
@@ -80,6 +80,20 @@ export class ServiceConnector {
   /** Whether the service was named on the command line. */
   get isTargetGiven(): boolean {
     return ['--base-url', '--profile'].includes(this.target.source);
+  }
+
+  /** Whether the embedded service was asked although the user has not named it. */
+  get isEmbeddedByDefault(): boolean {
+    if (!this.#services.has('local')) return false;
+    const { baseUrl, source, lock } = this.target;
+    return baseUrl === undefined && (source === 'default' || lock !== undefined);
+  }
+
+  /** The flags with which other commands, which do not read the lock file, use its registry. */
+  get lockFlags(): FlagValues {
+    const { lock, profile, baseUrl } = this.#used ?? {};
+    if (!lock || baseUrl === undefined) return {};
+    return profile === undefined ? { 'base-url': baseUrl } : { profile };
   }
 
   /** The address that a request would go to, only for display. Starts nothing. */
@@ -201,7 +215,7 @@ export class ServiceConnector {
   }
 
   // A folder may be another person's work, and the token is for the service that its user has in mind.
-  #refuseFolder({ name, source }: Target): void {
+  #refuseFolder({ name, source, profile, baseUrl }: Target): void {
     const { flags, system } = this.#context;
     const names = [
       ...['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_ADMIN_TOKEN'],
@@ -209,9 +223,10 @@ export class ServiceConnector {
     ];
     const given = readText(flags, 'token-file') ? '--token-file' : names.find((one) => system.env[one]);
     if (!given) return;
+    const isAddress = profile === undefined && baseUrl !== undefined;
     throw usage(
-      `${given} is set, but only ${source} names a service, the profile ${name}.`,
-      `To send the token to it, pass --profile ${name}, or set REGEN_BASE_URL to its address.`,
+      `${given} is set, but only ${source} names a service, ${isAddress ? name : `the profile ${name}`}.`,
+      `To send the token to it, pass ${isAddress ? '--base-url' : '--profile'} ${name}, or set REGEN_BASE_URL to its address.`,
     );
   }
 

@@ -37,7 +37,7 @@ export interface Setting {
 }
 
 /** A service, as settings of profiles are looked up. Neither: the embedded service, which has no such settings. */
-export type ProfileOrAddress = Pick<Target, 'profile' | 'baseUrl'>;
+export type ProfileOrAddress = Pick<Target, 'profile' | 'baseUrl' | 'lock'>;
 
 // Decided: by default, a price above 100 credits needs confirmation.
 const DEFAULTS: Record<string, string> = {
@@ -259,7 +259,7 @@ export function isNamed(target: Target): boolean {
   return target.source !== 'default' && target.source !== 'ledger' && !isNamedByFolder(target);
 }
 
-/** Whether the folder chose the service, in its pyproject.toml. */
-export function isNamedByFolder({ source }: Target): boolean {
-  return basename(source) === 'pyproject.toml';
+/** Whether the folder chose the service, in its pyproject.toml or in a lock file. */
+export function isNamedByFolder({ source, lock }: Target): boolean {
+  return lock !== undefined || basename(source) === 'pyproject.toml';
 }

@@ -93,5 +93,6 @@ export const OBJECT_INFO =
   "The host's node definitions: the address of a running ComfyUI, or a file with its response to /object_info";
 
 export const lockFileFlag: Flags = {
-  [`--${LOCK_FILE_FLAG} <path>`]: 'Lock file (default regen.lock in the current folder)',
+  [`--${LOCK_FILE_FLAG} <path>`]:
+    'Lock file, whose registry is used unless another one is named (default regen.lock in the current folder)',
 };

@@ -14,15 +14,15 @@ export async function lockPacks(
   path: string,
   packs: readonly PackVersion[],
 ): Promise<readonly PackVersion[]> {
-  const service = await context.services.reach();
+  const { client } = await context.services.reach();
   const body = { node_versions: packs.map(({ node_id, version }) => ({ node_id, version })) };
-  const { node_versions: items } = await service.client.version.bulk({ body }, { signal: context.signal });
+  const { node_versions: items } = await client.version.bulk({ body }, { signal: context.signal });
   const found = items.flatMap(({ status, node_version, identifier: { node_id: id, version } }) =>
     status === 'success'
       ? [{ id: node_version?.node_id ?? id, version, sha256: node_version?.archive_sha256 }]
       : [],
   );
-  const source = findLockSource(context, service);
+  const source = findLockSource(context);
   await changeLockFile(path, context.folders.state, (before) => {
     if (before) requireSource(basename(path), before, source);
     // What is pinned already may have been verified.

@@ -47,14 +47,17 @@ export async function chooseVersion({
   if (range === undefined || isSemanticVersion(range)) return find(range);
   const { client, nodeId, signal, allowed } = options;
   const listed = await client.version.list({ nodeId }, { signal });
-  const fitting = listed.filter(({ version, status = ACTIVE, deprecated }) => {
-    const isAllowed = (one = '') => allowed?.has(one) === true;
-    const isOpen =
-      (status === ACTIVE || isAllowed(shortenStatus(status))) && (!deprecated || isAllowed('deprecated'));
-    return isOpen && version !== undefined && satisfies(completeVersion(version), range);
-  });
-  const [best] = sortVersions(fitting);
+  const fitting = listed.filter(({ version = '' }) => satisfies(completeVersion(version), range));
+  const isAllowed = (state: string) => allowed?.has(state) === true;
+  const [best] = sortVersions(fitting.filter((one) => listDoubts(one).every(isAllowed)));
   if (best) return find(best.version);
+  for (const one of sortVersions(fitting)) {
+    const doubts = listDoubts(one).filter((state) => !isAllowed(state));
+    if (doubts.some((state) => !(DOUBTFUL_STATES as readonly string[]).includes(state))) continue;
+    const newest = `the newest there is ${one.version} (${doubts.join(', ')})`;
+    const message = `${nodeId} has no version in ${range} that is Active and not deprecated; ${newest}.`;
+    throw new FlowError('only_doubtful', message, { subject: doubts.join(' --allow ') });
+  }
   const known = sortVersions(listed).flatMap(({ version, deprecated }) =>
     version ? [deprecated ? `${version} (deprecated)` : version] : [],
   );
@@ -64,7 +67,11 @@ export async function chooseVersion({
   });
 }
 
-const ACTIVE = 'NodeVersionStatusActive';
+/** Lists why a range passes over a version: its status, unless that is Active, and `deprecated`. */
+function listDoubts({ status = 'NodeVersionStatusActive', deprecated }: NodeVersion): string[] {
+  const state = shortenStatus(status) ?? status;
+  return [...(state === 'active' ? [] : [state]), ...(deprecated ? ['deprecated'] : [])];
+}
 
 /** Sorts versions, the one to prefer first: not deprecated, then stable, then the highest. */
 export function sortVersions(versions: readonly NodeVersion[]): NodeVersion[] {

@@ -55,8 +55,8 @@ export async function refuseDoubtful(
   throw new FlowError('version_refused', message, { subject: state });
 }
 
-/** Warns of packs that stay as they are although the registry has doubts about them. */
-export async function warnOfInstalled(
+/** Warns of packs that are in place or in use although the registry has doubts about them. */
+export async function warnOfDoubtful(
   context: DoubtContext,
   packs: readonly { readonly node_id: string; readonly version: string }[],
 ): Promise<void> {
@@ -81,6 +81,6 @@ export async function warnOfInstalled(
     if (!(error instanceof ClientError)) throw error;
     // A registry may not have the bulk read. The packs are in place, also without a network.
     if (error instanceof ServiceError && [404, 405, 501].includes(error.status)) return;
-    await warn(`The packs that are in place were not compared with the registry: ${error.message}`);
+    await warn(`The registry did not say which of the packs are deprecated or banned: ${error.message}`);
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, lstatSync, readdirSync, readSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { isSemanticVersion, suggestSemanticVersion } from '../../contract/schema/semantic-version.js';
 import { openFolderFile, readFolderFile, UnfitFileError } from '../../disk/folder-file.js';
 import { throwMachineTrouble } from '../../disk/machine-trouble.js';
@@ -33,6 +33,9 @@ export interface InstalledPack {
 export async function listPacks(customNodes: string): Promise<InstalledPack[]> {
   if (!statSync(customNodes, { throwIfNoEntry: false })?.isDirectory())
     throw new FlowError('usage', `The folder ${customNodes} does not exist; pass the host's custom_nodes.`);
+  const inside = join(customNodes, 'custom_nodes');
+  if (basename(customNodes) !== 'custom_nodes' && statSync(inside, { throwIfNoEntry: false })?.isDirectory())
+    throw new FlowError('usage', `${customNodes} is not the host's folder of custom nodes; pass ${inside}.`);
   const entries = readdirSync(customNodes, { withFileTypes: true });
   const folders = entries.filter(({ name }) => !/^\.|^__pycache__$|\.disabled$/.test(name));
   const packs: InstalledPack[] = [];

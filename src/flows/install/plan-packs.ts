@@ -7,7 +7,7 @@ import type { Stages } from '../publish/pack.js';
 import type { NodeVersion } from '../publish/published.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { chooseVersion, type WantedNode } from './choose-version.js';
-import { refuseDoubtful, warnOfInstalled } from './doubtful-versions.js';
+import { refuseDoubtful, warnOfDoubtful } from './doubtful-versions.js';
 import {
   computeInstalledTree,
   exists,
@@ -76,7 +76,7 @@ export async function planPacks(
 ): Promise<Plan[]> {
   await context.progress.stage(`Finding ${wanted.length === 1 ? '1 version' : `${wanted.length} versions`}`);
   const plans = await runAll(context, wanted, (one) => planPack(context, packs, one));
-  await warnOfInstalled(
+  await warnOfDoubtful(
     context,
     plans.filter(({ version }) => !version).map(({ outcome }) => outcome),
   );

@@ -20,6 +20,8 @@ export interface Target {
   readonly baseUrl?: string;
   /** Where it is set: a flag, a variable, the settings file, `ledger` or `default`. */
   readonly source: string;
+  /** Set if only a lock file names the service, which may be another person's work. */
+  readonly lock?: { readonly naming: string };
 }
 
 export interface TaskServices {

@@ -5,16 +5,20 @@ import { type Html, html } from './html.js';
 export function drawInstall({
   id,
   version,
+  isDeprecated,
   hasOtherNames,
   baseUrl,
 }: {
   readonly id: string;
   readonly version?: string;
+  /** Whether this version is installed only by those who allow it. */
+  readonly isDeprecated?: boolean | undefined;
   readonly hasOtherNames: boolean;
   readonly baseUrl: string;
 }): Html {
   const named = version === undefined ? id : `${id}@${version}`;
-  const commands = [`regen node install ${named} --into ComfyUI/custom_nodes${nameService(baseUrl)}`];
+  const allow = isDeprecated ? ' --allow deprecated' : '';
+  const commands = [`regen node install ${named}${allow} --into ComfyUI/custom_nodes${nameService(baseUrl)}`];
   if (hasOtherNames && version === undefined) commands.push(`comfy node registry-install ${id}`);
   return html`${commands.map((command) => html`<pre><code>${command}</code></pre>\n`)}${
     hasOtherNames &&

@@ -1,4 +1,5 @@
 import { shortenStatus } from '../../contract/status-names.js';
+import type { OperationAnswer } from '../operation/call.js';
 import { type Html, html, untrusted } from './html.js';
 
 interface PageText {
@@ -64,6 +65,15 @@ export function drawTable(
 export function drawStatus(status: string | undefined): Html {
   const word = shortenStatus(status ?? '');
   return html`<span class="status ${word}">${word}</span>`;
+}
+
+/** The status of a version, and with it the message of its publisher if it is deprecated. */
+export function drawVersionStatus({
+  status,
+  deprecated,
+  deprecation_message: message,
+}: OperationAnswer<'version.get'>): Html {
+  return html`${drawStatus(status)}${deprecated && html` <span class="status flagged">deprecated</span>${message && html` ${untrusted(message, 1000)}`}`}`;
 }
 
 export function drawTime(time: string | undefined): Html | undefined {

@@ -1,7 +1,7 @@
 import type { OperationAnswer } from '../operation/call.js';
 import { drawInstall } from './draw-install.js';
 import { externalLink, type Html, html, untrusted } from './html.js';
-import { drawStatus, drawTable, drawTime, layOut, listFacts, listTags } from './layout.js';
+import { drawStatus, drawTable, drawTime, drawVersionStatus, layOut, listFacts, listTags } from './layout.js';
 import { type Draw, toNodePath, toPublisherPath, toVersionPath } from './page.js';
 
 const MAX_VERSIONS = 200;
@@ -22,7 +22,7 @@ export const drawNodePage: Draw<'node.get'> = async (
 ${listTags(tags)}
 ${node.status !== 'NodeStatusActive' && html`<p role="status">${drawStatus(node.status)} ${untrusted(node.status_detail, 1000)}</p>`}
 <h2>Install</h2>
-${latest ? drawInstall({ id, hasOtherNames, baseUrl }) : html`<p>No version is active yet.</p>`}
+${latest ? drawInstall({ id, isDeprecated: latest.deprecated, hasOtherNames, baseUrl }) : html`<p>No version is active yet.</p>`}
 <h2>About</h2>
 ${listFacts({
   Node: html`<code>${id}</code>`,
@@ -55,13 +55,14 @@ type Versions = OperationAnswer<'version.list'>;
 
 const drawVersion =
   (id: string, all: Versions) =>
-  ({ version = '', status, createdAt, deprecated }: Versions[number], at: number): (Html | undefined)[] => {
+  (one: Versions[number], at: number): (Html | undefined)[] => {
+    const { version = '', createdAt } = one;
     const before = all[at + 1]?.version;
     const path = toVersionPath(id, version);
     const since = before && html`<a href="${path}/changes?since=${before}">since ${before}</a>`;
     return [
       html`<a href="${path}">${version}</a>`,
-      html`${drawStatus(status)}${deprecated && html` <span class="status flagged">deprecated</span>`}`,
+      drawVersionStatus(one),
       drawTime(createdAt),
       since || undefined,
     ];

@@ -4,7 +4,7 @@ import { isMissing } from '../operation/refused.js';
 import { drawDefinition, listInputs } from './draw-definition.js';
 import { drawInstall, nameService } from './draw-install.js';
 import { externalLink, type Html, html, toWebAddress, untrusted } from './html.js';
-import { drawStatus, drawTable, drawTime, layOut, linkPages, listFacts } from './layout.js';
+import { drawTable, drawTime, drawVersionStatus, layOut, linkPages, listFacts } from './layout.js';
 import { drawMarkdown } from './markdown.js';
 import { type Draw, type PageRequest, toNodePath, toVersionPath } from './page.js';
 
@@ -25,7 +25,7 @@ export const drawVersionPage: Draw<'version.get'> = async (
   const readme = await readReadme(read, params);
   const path = toVersionPath(nodeId, number);
   const facts = {
-    Status: html`${drawStatus(status)}${version.deprecated && html` <span class="status flagged">deprecated</span>`}`,
+    Status: drawVersionStatus(version),
     Published: drawTime(version.createdAt),
     Archive: downloadUrl && html`<a href="${downloadUrl}" rel="nofollow">node.zip</a>`,
     'SHA-256': version.archive_sha256 && html`<code>${version.archive_sha256}</code>`,
@@ -44,7 +44,7 @@ export const drawVersionPage: Draw<'version.get'> = async (
 <h1>${nodeId} ${number}</h1>
 ${listFacts(facts)}
 ${status === 'NodeVersionStatusFlagged' && html`<p>Only the publisher and admins see a flagged version, until an admin of the registry approves it: <a href="${CHECKS}" rel="noopener noreferrer">how packs are checked</a>.</p>\n`}${reason && html`<h2 id="verdict">Verdict</h2>\n${drawVerdict(reason)}`}
-${status === 'NodeVersionStatusActive' && html`<h2>Install</h2>\n${drawInstall({ id: nodeId, version: number, hasOtherNames, baseUrl })}`}
+${status === 'NodeVersionStatusActive' && html`<h2>Install</h2>\n${drawInstall({ id: nodeId, version: number, isDeprecated: version.deprecated, hasOtherNames, baseUrl })}`}
 ${drawProvenance(version.provenance)}
 ${version.changelog && html`<h2>Changelog</h2>\n<p class="text">${untrusted(version.changelog, 4000)}</p>`}
 ${listRequirements(version.dependencies)}

@@ -101,11 +101,16 @@ describe('node install', () => {
     expect((await change('install', 'pack@^1')).answer.packs).toMatchObject([
       { state: 'unchanged', version: '1.1.0' },
     ]);
+    const dry = ['node', 'install', 'pack', '--into', 'custom_nodes', '--dry-run'];
+    expect((await run(dry)).stderr).toContain(
+      'A new major version may break saved workflows: pack 1.1.0 -> 2.0.0.\nCheck them with: regen workflow check <files> --with pack@2.0.0\n',
+    );
     expect((await change('install', 'pack')).answer.packs).toMatchObject([
       { version: '2.0.0', previous: '1.1.0' },
     ]);
     const { stderr: down } = await run(['node', 'install', 'pack@1.0.0', '--into', 'custom_nodes']);
     expect(down).toContain('Downgraded 1 pack in custom_nodes.');
+    expect(down).not.toContain('major version');
     const none = await change('install', 'pack@^3');
     expect([none.exit, none.stderr]).toEqual([
       3,
@@ -130,6 +135,14 @@ describe('node install', () => {
     expect(refused.stderr).toContain('--allow deprecated');
     expect(readdirSync(customNodes)).toEqual(['.regen.disabled']);
     expect((await change('install', 'pack@>=1')).answer.packs).toMatchObject([{ version: '1.0.0' }]);
+    const none = await change('install', 'pack@>1.0');
+    expect([none.exit, none.stderr]).toEqual([
+      3,
+      expect.stringContaining(
+        'pack has no version in >1.0 that is Active and not deprecated; the newest there is 1.1.0 (deprecated).',
+      ),
+    ]);
+    expect(none.stderr).toContain('or pass --allow deprecated.');
     const told = await change('install', 'pack@>=1.1', '--allow', 'deprecated');
     expect(told.answer.packs).toMatchObject([{ version: '1.1.0' }]);
     const argv = ['node', 'install', 'pack@1.1.0', '--allow', 'deprecated', '--into', 'custom_nodes'];
@@ -156,6 +169,18 @@ describe('node install', () => {
     expect(error.details.map(({ path }: { path: string }) => path)).toEqual(['unknown-1', 'unknown-2']);
     expect(readdirSync(customNodes)).toEqual(['.regen.disabled']);
     expect(existsSync(join(cwd, 'regen.lock'))).toBe(false);
+  });
+
+  test('refuses the folder of the host in place of its custom_nodes, as do the other commands', async () => {
+    const { anyone } = await packRegistryForTest([{}]);
+    const { cwd, customNodes, run } = hostForTest(anyone);
+    for (const argv of [['install', 'pack'], ['remove', 'pack'], ['audit'], ['outdated']]) {
+      const { exit, stderr } = await run(['node', ...argv, '--into', '.']);
+      expect([exit, stderr]).toEqual([2, expect.stringContaining(`pass ${customNodes}.`)]);
+    }
+    expect(readdirSync(cwd)).toEqual(['custom_nodes']);
+    filesForTest({ 'custom_nodes/__init__.py': '' }, customNodes);
+    expect((await run(['node', 'install', 'pack', '--into', 'custom_nodes'])).exit).toBe(0);
   });
 
   test('prints with --dry-run what would change, downloads nothing, and counts no install', async () => {
@@ -297,7 +322,9 @@ describe('node sync', () => {
     const offline = await run(sync);
     expect([offline.exit, offline.stderr]).toEqual([
       0,
-      expect.stringContaining('warning: The packs that are in place were not compared with the registry'),
+      expect.stringContaining(
+        'warning: The registry did not say which of the packs are deprecated or banned',
+      ),
     ]);
   });
 

@@ -115,7 +115,7 @@ describe('workflow check', () => {
     });
     expect([stdout, stderr]).toEqual([
       'pack\tlight 1.0.0\t\t1 node\n',
-      '3 nodes in 1 workflow, 0 problems.\n',
+      `3 nodes in 1 workflow, 0 problems, checked with ${registry().url}.\n`,
     ]);
   });
 
@@ -314,7 +314,7 @@ describe('workflow check', () => {
         .stderr;
     lock('1.1.0');
     expect(await run()).toBe(
-      'light is checked as saved, 1.0.0; team.lock has 1.1.0: --with light@1.1.0\n3 nodes in 1 workflow, 0 problems.\n',
+      `light is checked as saved, 1.0.0; team.lock has 1.1.0: --with light@1.1.0\n3 nodes in 1 workflow, 0 problems, checked with ${registry().url}.\n`,
     );
     expect(await run('--with', 'light@1.1.0')).not.toContain('as saved');
     lock('1.0.0');
@@ -380,7 +380,24 @@ describe('workflow check', () => {
     }
   });
 
-  it('asks for all definitions in one request', async () => {
+  it('warns of a needed version that is deprecated', async () => {
+    const path = '/publishers/acme/nodes/light/versions/1.0.0';
+    const deprecate = (deprecated: boolean) =>
+      registry().ok('ann', 'PUT', path, { deprecated, deprecation_message: 'use 1.1.0' });
+    onTestFinished(async () => void (await deprecate(false)));
+    const cwd = filesForTest({ 'flow.json': JSON.stringify(createFlow()) });
+    const run = () =>
+      regen(['workflow', 'check', 'flow.json'], { env: { REGEN_BASE_URL: registry().url }, cwd });
+    expect((await run()).stderr).not.toContain('warning');
+    await deprecate(true);
+    const { exit, stderr } = await run();
+    expect([exit, stderr]).toEqual([
+      0,
+      expect.stringContaining('warning: light 1.0.0 is deprecated: use 1.1.0'),
+    ]);
+  });
+
+  it('asks for all definitions in one request, and for the state of the packs in another', async () => {
     const types = Array.from({ length: 300 }, (_, at) => ({
       id: 100 + at,
       type: `Unknown ${at}`,
@@ -395,7 +412,7 @@ describe('workflow check', () => {
     started.subscribe(note);
     await check(createFlow({}, types));
     started.unsubscribe(note);
-    expect(requests).toEqual(['POST /bulk/host-nodes']);
+    expect(requests).toEqual(['POST /bulk/host-nodes', 'POST /bulk/nodes/versions']);
   });
 
   it('checks the nodes of the host against what it says of them', async () => {

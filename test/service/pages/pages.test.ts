@@ -135,6 +135,21 @@ describe('a page', () => {
     expect((await readPage('/web/nodes/none/changes.atom')).status).toBe(404);
   });
 
+  it('says why a version is deprecated, and how to install it all the same', async () => {
+    const { ok } = registry();
+    const path = '/publishers/acme/nodes/pretty/versions/1.0.0';
+    const deprecate = (deprecated: boolean, deprecation_message: string) =>
+      ok('ann', 'PUT', path, { deprecated, deprecation_message });
+    onTestFinished(() => deprecate(false, ''));
+    await deprecate(true, 'use <1.1.0>');
+    const word = 'deprecated</span> <bdi>use &lt;1.1.0&gt;</bdi>';
+    expect((await readPage('/web/nodes/pretty')).text).toContain(word);
+    const version = await readPage('/web/nodes/pretty/versions/1.0.0');
+    expect(version.text).toContain(word);
+    expect(version.text).toContain('regen node install pretty@1.0.0 --allow deprecated --into ');
+    expect((await readPage('/web/nodes/pretty/versions/1.1.0')).text).not.toContain('--allow');
+  });
+
   it('runs and embeds nothing, and is kept by caches', async () => {
     for (const path of ['/', '/web/nodes/pretty', '/badge/pretty.svg']) {
       const { headers } = await readPage(path);
