@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { EngineFailure } from '../../../src/service/operation/engine.js';
@@ -33,6 +33,16 @@ test('task list and task show work offline, by local and remote id', async () =>
     exit: 3,
     stderr: expect.stringContaining('No video task was started from here.'),
   });
+});
+
+test('task list shows on a terminal that a request got no response', async () => {
+  const { run, home } = await startedTaskForTest();
+  const folder = join(home, '.local/state/regen/tasks');
+  const path = join(folder, readdirSync(folder)[0] as string);
+  const { task_id, state, ...entry } = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify(entry));
+  const { stdout } = await run(['task', 'list'], { terminal: true, columns: 80 });
+  expect(stdout).toContain('unanswered');
 });
 
 test('task list asks services about tasks that were last seen queued or running', async () => {
