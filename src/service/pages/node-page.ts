@@ -8,7 +8,7 @@ const MAX_VERSIONS = 200;
 
 export const drawNodePage: Draw<'node.get'> = async (
   node: OperationAnswer<'node.get'>,
-  { read, hasOtherNames, baseUrl },
+  { read, hasOtherNames, serviceFlag },
 ) => {
   const { id = '', name, description, publisher, latest_version: latest, repository, tags, downloads } = node;
   const versions = await read('version.list', { params: { nodeId: id } });
@@ -22,7 +22,7 @@ export const drawNodePage: Draw<'node.get'> = async (
 ${listTags(tags)}
 ${node.status !== 'NodeStatusActive' && html`<p role="status">${drawStatus(node.status)} ${untrusted(node.status_detail, 1000)}</p>`}
 <h2>Install</h2>
-${latest ? drawInstall({ id, hasOtherNames, baseUrl }) : html`<p>No version is active yet.</p>`}
+${latest ? drawInstall({ id, hasOtherNames, serviceFlag }) : html`<p>No version is active yet.</p>`}
 <h2>About</h2>
 ${listFacts({
   Node: html`<code>${id}</code>`,
