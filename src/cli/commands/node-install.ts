@@ -4,7 +4,6 @@ import lt from 'semver/functions/lt.js';
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import { parseWantedNode } from '../../flows/install/choose-version.js';
-import { DOUBTFUL_STATES } from '../../flows/install/download-archive.js';
 import { installPacks, removePacks } from '../../flows/install/install-packs.js';
 import {
   changeLockFile,
@@ -25,7 +24,7 @@ import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { capitalize, formatCount, shellWord } from '../terminal/text.js';
 import { Row, Sha256, Text, Texts } from '../views/answers.js';
-import { lockFileFlag } from '../views/flags.js';
+import { allowFlag, lockFileFlag, readAllowed } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
 type Context = Needs<
@@ -44,11 +43,7 @@ const changeFlags: Flags = {
 
 const installFlags: Flags = {
   ...placeFlags,
-  '--allow <state>': {
-    description: `Also install versions in this state (one of ${DOUBTFUL_STATES.join(', ')})`,
-    choices: [...DOUBTFUL_STATES],
-    repeat: true,
-  },
+  ...allowFlag,
   '--requirements <path>': 'Write what the packs need from pip to a file',
   ...changeFlags,
 };
@@ -171,10 +166,7 @@ async function installWith(
   wanted: readonly PackToInstall[],
 ): Promise<void> {
   const { flags, output, signal, folders, command } = context;
-  const allowed = new Set([flags.allow ?? []].flat() as string[]);
-  const wrong = [...allowed].find((state) => !(DOUBTFUL_STATES as readonly string[]).includes(state));
-  if (wrong !== undefined)
-    throw usage(`--allow must be one of ${DOUBTFUL_STATES.join(', ')}, not '${wrong}'.`);
+  const allowed = new Set(readAllowed(flags));
   const service = await context.services.reach();
   const source = findLockSource(context, service);
   if (lock && !flags['other-registry']) requireSource(basename(path), lock, source);
