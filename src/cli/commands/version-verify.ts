@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { downloadArchive } from '../../flows/install/download-archive.js';
+import { downloadArchive, isSigned } from '../../flows/install/download-archive.js';
+import { toVerdictError } from '../../flows/publish/next-step.js';
 import { readPack } from '../../flows/publish/pack.js';
 import { readVersion } from '../../flows/publish/published.js';
 import {
@@ -26,7 +27,8 @@ type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signa
 
 export const view = (): View => ({
   usage: 'version verify <nodeId> <version>',
-  summary: 'Check the archive of a version, and show who vouches for it; exits 6 if something does not match',
+  summary:
+    'Check the archive of a version, and show who vouches for it; exits 6 if something does not match, or if it is flagged',
   flags: {
     '--source <place>': 'Also compare it with what this source makes: a folder, or a git URL (https or ssh)',
     '--ref <ref>': 'With a git URL: the tag, branch or commit (default: v and the version)',
@@ -87,8 +89,11 @@ async function verifyVersion(context: Context, scratch: string): Promise<void> {
   if (output.isTable) await output.answer(toCard(answer, registry));
   else await output.answer(output.mode.json ? answer : toRows(answer, registry), command.shape);
   if (!signed)
-    await output.note(`${registry} signed nothing of it, so only its address vouches for the archive.`);
+    await output.note(
+      `${registry} ${isSigned(found) ? 'signed nothing of it' : 'signs only Active versions'}, so only its address vouches for the archive.`,
+    );
   if (source?.differences.length) throw toDifferenceFailure(about, source);
+  if (/Flagged|Banned/.test(found.status ?? '')) throw toVerdictError({ nodeId }, found);
 }
 
 async function compare(
