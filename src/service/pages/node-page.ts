@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from '../../contract/json.js';
 import type { OperationAnswer } from '../operation/call.js';
 import { drawInstall } from './draw-install.js';
 import { externalLink, type Html, html, untrusted } from './html.js';
@@ -45,9 +46,14 @@ ${versions.length > MAX_VERSIONS && html`<p>The newest ${MAX_VERSIONS} of ${vers
   });
 };
 
-/** Manifests may name the file instead of the license. */
-function drawLicense(license: string | undefined): Html | undefined {
-  const isFile = /^(?:licen[cs]e|copying)(?:[.-]\w+)?$/i.test(license?.split('/').at(-1) ?? '');
+/** Manifests may name the file instead of the license, and other clients send their table as JSON. */
+function drawLicense(given: string | undefined): Html | undefined {
+  const parsed = parseJson(given ?? '');
+  const { file, text } = isRecord(parsed) ? parsed : {};
+  const license = [file, text, given].find((one): one is string => typeof one === 'string');
+  const isFile =
+    (license !== undefined && license === file) ||
+    /^(?:licen[cs]e|copying)(?:[.-]\w+)?$/i.test(license?.split('/').at(-1) ?? '');
   return isFile ? html`see the file ${untrusted(license, 100)} in the archive` : untrusted(license, 100);
 }
 

@@ -84,6 +84,9 @@ describe('a page', () => {
 
   it.each([
     ['LICENSE', 'see the file <bdi>LICENSE</bdi> in the archive'],
+    ['{"file": "COPY"}', 'see the file <bdi>COPY</bdi> in the archive'],
+    ['{"text": "MIT"}', '<bdi>MIT</bdi>'],
+    ['{"file": 7}', '<bdi>{&quot;file&quot;: 7}</bdi>'],
     ['docs/COPYING.txt', 'see the file <bdi>docs/COPYING.txt</bdi> in the archive'],
     ['MIT', '<bdi>MIT</bdi>'],
     ['LicenseRef-Acme', '<bdi>LicenseRef-Acme</bdi>'],
