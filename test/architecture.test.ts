@@ -94,7 +94,7 @@ describe('the rooms of src', () => {
     // Commands for all of these, answers as cards, tools for agents, and scripts with a budget. Batches that show their
     // price first and notice lines that changed; trouble of engines in doctor; checks that say what a publish refuses; secrets in
     // private files; flagged versions that admins download and verify.
-    cli: 20_430,
+    cli: 20_420,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage.
     service: 25_900,
