@@ -58,6 +58,8 @@ export interface ServiceParts {
   readonly engines?: Partial<Engines>;
   /** Makes requests and tasks fail, to test what uses the service. */
   readonly scenario?: ScenarioInput | undefined;
+  /** Whether commands on this machine find it without its address. Default: false. */
+  readonly isEmbedded?: boolean;
 }
 
 export interface RunningService {
@@ -217,7 +219,7 @@ interface StartedParts extends Pick<Context, 'configuration' | 'log' | 'count'> 
 /** Creates what requests and jobs use. */
 async function createContext(
   { folder, configuration, compatibility, opened, instance, listening, log, count }: StartedParts,
-  { lookup, engines: given }: ServiceParts,
+  { lookup, engines: given, isEmbedded = false }: ServiceParts,
   scenario: Scenario | undefined,
 ) {
   const { database, notices, now } = opened;
@@ -244,7 +246,7 @@ async function createContext(
   if (alone) await reservations.removeAll();
   const context: Context = {
     ...{ configuration, compatibility, database, storage, queue, keys, reservations, scratch },
-    ...{ now, baseUrl, lookup, log, count },
+    ...{ now, baseUrl, isEmbedded, lookup, log, count },
     engines: scenario?.disturbEngines(engines) ?? engines,
     verifiers: [verifyOwnToken, ...issuers],
     verifyJob: createCiVerifier(configuration.publish.issuers.map(completeIssuer), { now, log }),

@@ -415,6 +415,12 @@ it('names that other programs use for commands lead to one of ours', async () =>
     [['publish'], 'version publish'],
     [['install', 'x'], 'node install'],
     [['node', 'publish'], 'version publish'],
+    [['adduser'], 'auth login'],
+    [['browse'], 'open'],
+    [['ping'], 'doctor'],
+    [['update'], 'node install'],
+    [['view', 'x'], 'node get'],
+    [['node', 'info', 'x'], 'node get'],
     [['version', 'yank', 'x'], 'version deprecate'],
   ] as const)
     expect((await regen(argv)).stderr).toMatch(

@@ -10,6 +10,7 @@ import { reportSigner } from '../connect/known-keys.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
 import { Count, Sha256, Text } from '../views/answers.js';
+import { allowFlag, readAllowed } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
 type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
@@ -21,6 +22,7 @@ export const view = (): View => ({
   flags: {
     '-o, --output <path>': 'File or folder/ to save to (default <node>-<version>.zip)',
     '--force': 'Overwrite an existing file',
+    ...allowFlag,
   },
   examples: ['regen version download light-tools', 'regen version download light-tools 1.2.0 -o packs/'],
   answer: z.object({
@@ -39,7 +41,7 @@ export async function run(context: Context): Promise<void> {
   const { client, signer, name: registry } = await context.services.reach();
   const asked = args.version === LATEST ? undefined : (args.version as string | undefined);
   // Members look at what is staged before they approve it.
-  const allowed = new Set(['staged']);
+  const allowed = new Set(['staged', ...readAllowed(flags)]);
   const version = await findDownloadable({ client, nodeId, version: asked, allowed, signal });
   if (version.deprecated) await output.warn(describeDeprecation(nodeId, version));
   const name = `${nodeId}-${version.version}.zip`;

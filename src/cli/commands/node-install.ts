@@ -6,7 +6,6 @@ import valid from 'semver/functions/valid.js';
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import { parseWantedNode } from '../../flows/install/choose-version.js';
-import { DOUBTFUL_STATES } from '../../flows/install/download-archive.js';
 import { installPacks, removePacks } from '../../flows/install/install-packs.js';
 import { changeLockFile, type LockFile, replaceNodes, requireSource } from '../../flows/install/lock-file.js';
 import type { PackOutcome, PackToInstall } from '../../flows/install/plan-packs.js';
@@ -21,7 +20,7 @@ import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
 import { capitalize, formatCount, shellWord } from '../terminal/text.js';
 import { Row, Sha256, Text, Texts } from '../views/answers.js';
-import { lockFileFlag } from '../views/flags.js';
+import { allowFlag, lockFileFlag, readAllowed } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
 type Context = Needs<
@@ -40,11 +39,7 @@ const changeFlags: Flags = {
 
 const installFlags: Flags = {
   ...placeFlags,
-  '--allow <state>': {
-    description: `Also install versions in this state (one of ${DOUBTFUL_STATES.join(', ')})`,
-    choices: [...DOUBTFUL_STATES],
-    repeat: true,
-  },
+  ...allowFlag,
   '--requirements <path>': 'Write what the packs need from pip to a file',
   ...changeFlags,
 };
@@ -163,10 +158,7 @@ async function installWith(
   wanted: readonly PackToInstall[],
 ): Promise<void> {
   const { flags, output, signal, folders, command } = context;
-  const allowed = new Set([flags.allow ?? []].flat() as string[]);
-  const wrong = [...allowed].find((state) => !(DOUBTFUL_STATES as readonly string[]).includes(state));
-  if (wrong !== undefined)
-    throw usage(`--allow must be one of ${DOUBTFUL_STATES.join(', ')}, not '${wrong}'.`);
+  const allowed = new Set(readAllowed(flags));
   const isOther = flags['other-registry'] === true;
   const service = await reachRegistry(context, { path, lock: isOther ? undefined : lock });
   const source = findLockSource(context);

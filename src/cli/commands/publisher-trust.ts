@@ -4,6 +4,7 @@ import { regen, say } from '../../contract/schema/message.js';
 import type { CommandContext, Needs } from '../connect/context.js';
 import { findJobIdentity, getIdentityToken, identityFlags } from '../publish/job-identity.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 import type { View } from '../views/view.js';
 import { run as runOperation } from './operation.js';
 
@@ -71,7 +72,7 @@ async function checkTrust(context: CheckContext): Promise<number> {
   const publisherId = args.publisherId as string;
   const service = await services.reach();
   const identity = findJobIdentity(context);
-  if (!identity) throw identityMissing();
+  if (!identity) throw identityMissing(publisherId);
   const token = await getIdentityToken(identity, flags, service);
   const nodes = flags.node === undefined ? undefined : [flags.node as string];
   const body = { token, ...(nodes && { nodes }) };
@@ -83,9 +84,9 @@ async function checkTrust(context: CheckContext): Promise<number> {
   return accepted ? exitCodes.done : exitCodes.notAllowed;
 }
 
-function identityMissing(): Failure {
+function identityMissing(publisherId: string): Failure {
   return new Failure('There is no identity of a CI job here.', {
     code: 'identity_unavailable',
-    hint: say`In GitHub Actions, give the job the permission \`id-token: write\`; in GitLab, set REGEN_ID_TOKEN with id_tokens; or use: ${regen('publisher trust check', '<publisherId> --id-token-file token.txt')}`,
+    hint: say`In GitHub Actions, give the job the permission \`id-token: write\`; in GitLab, set REGEN_ID_TOKEN with id_tokens; or use: ${regen('publisher trust check', `${shellWord(publisherId)} --id-token-file token.txt`)}`,
   });
 }

@@ -31,7 +31,7 @@ export const view = (): View => ({
   shape: { columns: ['node_id', 'version', 'status', 'detail'] },
   notes: ['The service needs the setting uplink. A node without a version is fetched in its latest one.'],
   examples: [
-    'regen serve prefetch packs.txt --base-url https://registry.example.com',
+    'regen serve prefetch packs.txt --profile studio',
     "regen serve prefetch --workflow 'flows/*.json'",
   ],
   answer: Row({ node_id: Text, version: Text, status: Text, detail: Text }),
@@ -64,6 +64,10 @@ export async function run(context: Context): Promise<number> {
   );
   const failed = [...rows.values()].filter(({ status }) => status === 'failed').length;
   if (failed > 0) await output.note(`${failed} of ${wanted.length} could not be fetched.`);
+  if (failed > 0 && ![...rows.values()].some(({ status }) => status === 'kept'))
+    await output.note(
+      `${service.name} may have no registry behind it (the setting uplink). To ask another service, pass --profile or --base-url.`,
+    );
   return failed > 0 ? exitCodes.someFailed : exitCodes.done;
 }
 

@@ -230,7 +230,9 @@ async function startHere(
 ): Promise<RunningService> {
   const { startService } = await loadService(context.folders);
   try {
-    return await startService(configuration, { scenario });
+    const { data, publicUrl } = configuration;
+    const isEmbedded = data === context.folders.data && publicUrl === undefined;
+    return await startService(configuration, { scenario, isEmbedded });
   } catch (error) {
     if (hasCode(error, 'port_taken') && context.flags['any-port'])
       return startHere(context, { ...configuration, port: 0 }, scenario);

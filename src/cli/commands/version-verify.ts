@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { downloadArchive } from '../../flows/install/download-archive.js';
+import { LATEST } from '../../contract/schema/semantic-version.js';
+import { downloadArchive, isSigned } from '../../flows/install/download-archive.js';
+import { toVerdictError } from '../../flows/publish/next-step.js';
 import { readPack } from '../../flows/publish/pack.js';
-import { readVersion } from '../../flows/publish/published.js';
+import { readVersion, resolveVersion } from '../../flows/publish/published.js';
 import {
   type ComparedFiles,
   compareFiles,
@@ -25,8 +27,10 @@ import type { View } from '../views/view.js';
 type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>;
 
 export const view = (): View => ({
-  usage: 'version verify <nodeId> <version>',
-  summary: 'Check the archive of a version, and show who vouches for it; exits 6 if something does not match',
+  usage: 'version verify <nodeId> [version]',
+  summary:
+    'Check the archive of a version, and show who vouches for it; exits 6 if something does not match, or if it is flagged',
+  explain: { version: 'Version number, or latest (the default)' },
   flags: {
     '--source <place>': 'Also compare it with what this source makes: a folder, or a git URL (https or ssh)',
     '--ref <ref>': 'With a git URL: the tag, branch or commit (default: v and the version)',
@@ -58,8 +62,9 @@ export async function run(context: Context): Promise<void> {
 
 async function verifyVersion(context: Context, scratch: string): Promise<void> {
   const { args, command, output, signal, services, flags } = context;
-  const [nodeId, asked] = [args.nodeId as string, args.version as string];
+  const nodeId = args.nodeId as string;
   const { client, signer, name: registry } = await services.reach();
+  const asked = await resolveVersion({ client }, nodeId, (args.version ?? LATEST) as string, signal);
   const found = await readVersion({ client, nodeId, version: asked, signal });
   if (!found?.downloadUrl)
     throw new Failure(`${nodeId} ${asked} cannot be downloaded.`, { code: 'not_found' });
@@ -87,8 +92,11 @@ async function verifyVersion(context: Context, scratch: string): Promise<void> {
   if (output.isTable) await output.answer(toCard(answer, registry));
   else await output.answer(output.mode.json ? answer : toRows(answer, registry), command.shape);
   if (!signed)
-    await output.note(`${registry} signed nothing of it, so only its address vouches for the archive.`);
+    await output.note(
+      `${registry} ${isSigned(found) ? 'signed nothing of it' : 'signs only Active versions'}, so only its address vouches for the archive.`,
+    );
   if (source?.differences.length) throw toDifferenceFailure(about, source);
+  if (/Flagged|Banned/.test(found.status ?? '')) throw toVerdictError({ nodeId }, found);
 }
 
 async function compare(
@@ -155,8 +163,15 @@ function describeProvenance({ issuer: _, ...facts }: Readonly<Record<string, str
 function describeDifferences(differences: readonly FileDifference[]): string {
   return differences.length === 0
     ? 'makes the same files'
-    : `${formatCount(differences.length, 'file')} differ`;
+    : `${formatCount(differences.length, 'file')} ${differences.length === 1 ? 'differs' : 'differ'}`;
 }
+
+const DIFFERENCES: Readonly<Record<FileDifference['difference'], string>> = {
+  'only in the archive': 'is only in the archive',
+  'only in the source': 'is only in the source',
+  'other content': 'has different content',
+  'other mode': 'has a different mode',
+};
 
 function toDifferenceFailure(
   about: string,
@@ -164,6 +179,8 @@ function toDifferenceFailure(
 ): Failure {
   return new Failure(`${about} is not what ${place} makes.`, {
     code: 'source_differs',
-    details: differences.slice(0, 100).map(({ path, difference }) => ({ path, message: `is ${difference}` })),
+    details: differences
+      .slice(0, 100)
+      .map(({ path, difference }) => ({ path, message: DIFFERENCES[difference] })),
   });
 }

@@ -69,7 +69,9 @@ export async function findPublishToken(
     code: 'publish_token_missing',
     hint: system.env.GITHUB_ACTIONS
       ? 'Give the job the permission `id-token: write`, if the publisher trusts it, or set REGEN_PUBLISH_TOKEN.'
-      : say`An owner creates one with: ${regen('publisher token create', `${publisherId} <name> > token.txt`)}. Set REGEN_PUBLISH_TOKEN, or save it with: ${regen('auth login', `--with-token --publisher ${publisherId} < token.txt`)}`,
+      : system.env.CI
+        ? 'Set REGEN_PUBLISH_TOKEN, or REGEN_ID_TOKEN to an identity token of the job, if the publisher trusts it.'
+        : say`An owner creates one with: ${regen('publisher token create', `${publisherId} <name> > token.txt`)}. Set REGEN_PUBLISH_TOKEN, or save it with: ${regen('auth login', `--with-token --publisher ${publisherId} < token.txt`)}`,
   });
 }
 

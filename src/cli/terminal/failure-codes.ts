@@ -12,7 +12,7 @@ export const failureCodes = {
   other_registry: ['The lock file names another registry than the one in use.', 2],
   lock_mismatch: ['The registry has other files of a version than the lock file pins.', 6],
   archive_refused: ['The archive of a version breaks a rule, such as a path out of its folder.', 6],
-  version_refused: ['The version is flagged, banned or deprecated; --allow installs it anyway.', 6],
+  version_refused: ['The version is flagged, banned or deprecated; --allow accepts it anyway.', 6],
   folder_refused: ['A folder holds what an installation would replace; --force keeps it elsewhere.', 5],
   not_installed: ['The pack is not in the folder of custom nodes.', 3],
   install_failed: ['Some of several packs failed, so nothing was changed.', 9],

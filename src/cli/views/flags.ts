@@ -1,5 +1,7 @@
-import { LOCK_FILE_FLAG } from '../command/command.js';
+import { DOUBTFUL_STATES } from '../../flows/install/download-archive.js';
+import { type FlagValues, LOCK_FILE_FLAG } from '../command/command.js';
 import type { Flags } from '../command/flags.js';
+import { usage } from '../terminal/failure.js';
 
 /** How long a command waits for a task, and how often it polls. */
 export const waitFlags: Flags = {
@@ -74,6 +76,22 @@ export const allowBreakingFlag: Flags = {
   '--allow-breaking':
     'Accept a patch or minor release that breaks workflows that were saved with the latest version',
 };
+
+export const allowFlag: Flags = {
+  '--allow <state>': {
+    description: `Also accept versions in this state (one of ${DOUBTFUL_STATES.join(', ')})`,
+    choices: [...DOUBTFUL_STATES],
+    repeat: true,
+  },
+};
+
+/** Reads `--allow`. */
+export function readAllowed({ allow = [] }: FlagValues): readonly string[] {
+  const states = [allow].flat() as string[];
+  const wrong = states.find((state) => !(DOUBTFUL_STATES as readonly string[]).includes(state));
+  if (wrong === undefined) return states;
+  throw usage(`--allow must be one of ${DOUBTFUL_STATES.join(', ')}, not '${wrong}'.`);
+}
 
 export const dirExplain = { dir: 'Folder with the pyproject.toml (default: the current folder)' };
 export const secretFileFlag: Flags = {

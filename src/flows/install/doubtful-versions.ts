@@ -1,5 +1,5 @@
 import { ClientError, ServiceError } from '../../client/errors.js';
-import { summarizeReason } from '../../contract/parse-reason.js';
+import { formatReason, parseReason, summarizeReason } from '../../contract/parse-reason.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { FlowError } from '../flow-error.js';
 import { explainVerdict, readReason } from '../publish/next-step.js';
@@ -41,7 +41,7 @@ export async function refuseDoubtful(
   version: NodeVersion,
 ): Promise<void> {
   const doubt = await findDoubt(context, nodeId, version);
-  if (!doubt) return;
+  if (!doubt) return warnOfFindings(context, nodeId, version);
   const { state, status_reason } = doubt;
   if (context.allowed.has(state))
     return state === 'deprecated' ? context.warn(describeDeprecation(nodeId, version)) : undefined;
@@ -53,6 +53,19 @@ export async function refuseDoubtful(
   // The lock file was made with this version.
   if (pinned) return context.warn(message);
   throw new FlowError('version_refused', message, { subject: state });
+}
+
+/** An admin may have approved a version despite what the checks found, and said why. */
+async function warnOfFindings(
+  { warn }: DoubtContext,
+  nodeId: string,
+  { version, status_reason = '' }: NodeVersion,
+): Promise<void> {
+  const reasons = parseReason(status_reason);
+  if (!reasons.some(({ severity }) => severity === 'high')) return;
+  const [shown, more] = [reasons.slice(0, 2), reasons.length - 2];
+  const text = shown.map(formatReason).join('; ') + (more > 0 ? ` (and ${more} more)` : '');
+  await warn(`${nodeId} ${version} was flagged by the checks and approved by an admin: ${text}`);
 }
 
 /** Warns of packs that are in place or in use although the registry has doubts about them. */

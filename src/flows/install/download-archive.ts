@@ -68,7 +68,8 @@ function requireDownloadable(
     case 'NodeVersionStatusBanned': {
       const state = version.status === 'NodeVersionStatusFlagged' ? 'flagged' : 'banned';
       if (allowed?.has(state)) return version;
-      throw toVerdictError({ nodeId }, version);
+      const { message, facts } = toVerdictError({ nodeId }, version);
+      throw new FlowError('version_refused', message, { ...facts, subject: state });
     }
     case 'NodeVersionStatusDeleted':
       throw toNothingToDownloadError(nodeId, version.version, ', because it was deleted');
@@ -142,6 +143,6 @@ export async function downloadArchive(
 }
 
 /** Others than Active versions are downloaded only by those who allow it, and no one vouches for them. */
-function isSigned({ status }: NodeVersion): boolean {
+export function isSigned({ status }: NodeVersion): boolean {
   return status === undefined || status === 'NodeVersionStatusActive';
 }

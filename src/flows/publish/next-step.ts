@@ -28,6 +28,7 @@ export async function findNextStep(
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
     case 'NodeVersionStatusBanned':
+      await refuseOtherFiles(subject, version, archive, scratch);
       throw toVerdictError(subject, await readReason(subject, version), WAITS);
     case 'NodeVersionStatusDeleted':
       if (version.status_reason === 'no_archive') return { step: 'register' };
@@ -38,6 +39,23 @@ export async function findNextStep(
   if (uploaded === 'other')
     throw new FlowError('version_exists', `${name} is already published with other files.`);
   return isSettled(version) ? { step: 'done', version } : { step: 'wait', version };
+}
+
+/** What the checks found in other files than those of the archive would mislead. */
+async function refuseOtherFiles(
+  subject: VersionContext,
+  { status, downloadUrl }: NodeVersion,
+  archive: BuiltArchive,
+  scratch: string,
+): Promise<void> {
+  const uploaded = await compareUploaded(subject, downloadUrl, archive, scratch).catch((error) => {
+    // Some registries do not show the archive; the verdict is known all the same.
+    if (error instanceof ClientError) return 'nothing';
+    throw error;
+  });
+  if (uploaded !== 'other') return;
+  const is = `was uploaded with other files, and is ${readStatusWord(status as string)}`;
+  throw new FlowError('version_exists', `${subject.nodeId} ${subject.version} ${is}.`);
 }
 
 /** Whether the registry has finished its checks of a version. */

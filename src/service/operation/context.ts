@@ -55,6 +55,8 @@ export interface Context {
   readonly now: () => number;
   /** Where clients reach the service, without a trailing slash; known once it listens. */
   readonly baseUrl: () => string;
+  /** Whether commands on this machine find it without its address. */
+  readonly isEmbedded: boolean;
   /** Resolves the host names of webhooks. Default: the system's resolver. */
   readonly lookup?: Lookup | undefined;
   readonly log: Log;

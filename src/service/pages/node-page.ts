@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from '../../contract/json.js';
 import type { OperationAnswer } from '../operation/call.js';
 import { drawInstall } from './draw-install.js';
 import { externalLink, type Html, html, untrusted } from './html.js';
@@ -8,7 +9,7 @@ const MAX_VERSIONS = 200;
 
 export const drawNodePage: Draw<'node.get'> = async (
   node: OperationAnswer<'node.get'>,
-  { read, hasOtherNames, baseUrl },
+  { read, hasOtherNames, serviceFlag },
 ) => {
   const { id = '', name, description, publisher, latest_version: latest, repository, tags, downloads } = node;
   const versions = await read('version.list', { params: { nodeId: id } });
@@ -22,7 +23,7 @@ export const drawNodePage: Draw<'node.get'> = async (
 ${listTags(tags)}
 ${node.status !== 'NodeStatusActive' && html`<p role="status">${drawStatus(node.status)} ${untrusted(node.status_detail, 1000)}</p>`}
 <h2>Install</h2>
-${latest ? drawInstall({ id, isDeprecated: latest.deprecated, hasOtherNames, baseUrl }) : html`<p>No version is active yet.</p>`}
+${latest ? drawInstall({ id, isDeprecated: latest.deprecated, hasOtherNames, serviceFlag }) : html`<p>No version is active yet.</p>`}
 <h2>About</h2>
 ${listFacts({
   Node: html`<code>${id}</code>`,
@@ -45,9 +46,14 @@ ${versions.length > MAX_VERSIONS && html`<p>The newest ${MAX_VERSIONS} of ${vers
   });
 };
 
-/** Manifests may name the file instead of the license. */
-function drawLicense(license: string | undefined): Html | undefined {
-  const isFile = /^(?:licen[cs]e|copying)(?:[.-]\w+)?$/i.test(license?.split('/').at(-1) ?? '');
+/** Manifests may name the file instead of the license, and other clients send their table as JSON. */
+function drawLicense(given: string | undefined): Html | undefined {
+  const parsed = parseJson(given ?? '');
+  const { file, text } = isRecord(parsed) ? parsed : {};
+  const license = [file, text, given].find((one): one is string => typeof one === 'string');
+  const isFile =
+    (license !== undefined && license === file) ||
+    /^(?:licen[cs]e|copying)(?:[.-]\w+)?$/i.test(license?.split('/').at(-1) ?? '');
   return isFile ? html`see the file ${untrusted(license, 100)} in the archive` : untrusted(license, 100);
 }
 

@@ -2,7 +2,7 @@ import { formatDetail, parseReason } from '../../contract/parse-reason.js';
 import type { OperationAnswer } from '../operation/call.js';
 import { isMissing } from '../operation/refused.js';
 import { drawDefinition, listInputs } from './draw-definition.js';
-import { drawInstall, nameService } from './draw-install.js';
+import { drawInstall } from './draw-install.js';
 import { externalLink, type Html, html, toWebAddress, untrusted } from './html.js';
 import { drawTable, drawTime, drawVersionStatus, layOut, linkPages, listFacts } from './layout.js';
 import { drawMarkdown } from './markdown.js';
@@ -16,7 +16,7 @@ const DEFINITIONS_PER_PAGE = 8;
 /** A version: its verdict, what is in it, and its definitions as the graph editor shows them. */
 export const drawVersionPage: Draw<'version.get'> = async (
   version: OperationAnswer<'version.get'>,
-  { read, query, hasOtherNames, baseUrl },
+  { read, query, hasOtherNames, serviceFlag },
 ) => {
   const { node_id: nodeId = '', version: number = '', status, status_reason: reason, downloadUrl } = version;
   const params = { nodeId, version: number };
@@ -34,7 +34,7 @@ export const drawVersionPage: Draw<'version.get'> = async (
     ComfyUI: untrusted(version.supported_hostui_version, 100),
     Frontend: untrusted(version.supported_hostui_frontend_version, 100),
     Signature: isSigned(version)
-      ? html`<a href="${`/nodes/${encodeURIComponent(nodeId)}/versions/${encodeURIComponent(number)}/statement`}">signed by this registry</a>; check it with <code>regen version verify ${nodeId} ${number}${nameService(baseUrl)}</code>`
+      ? html`<a href="${`/nodes/${encodeURIComponent(nodeId)}/versions/${encodeURIComponent(number)}/statement`}">signed by this registry</a>; check it with <code>regen version verify ${nodeId} ${number}${serviceFlag}</code>`
       : undefined,
     Registry: version.from_uplink ? 'the registry behind this one' : undefined,
   };
@@ -44,7 +44,7 @@ export const drawVersionPage: Draw<'version.get'> = async (
 <h1>${nodeId} ${number}</h1>
 ${listFacts(facts)}
 ${status === 'NodeVersionStatusFlagged' && html`<p>Only the publisher and admins see a flagged version, until an admin of the registry approves it: <a href="${CHECKS}" rel="noopener noreferrer">how packs are checked</a>.</p>\n`}${reason && html`<h2 id="verdict">Verdict</h2>\n${drawVerdict(reason)}`}
-${status === 'NodeVersionStatusActive' && html`<h2>Install</h2>\n${drawInstall({ id: nodeId, version: number, isDeprecated: version.deprecated, hasOtherNames, baseUrl })}`}
+${status === 'NodeVersionStatusActive' && html`<h2>Install</h2>\n${drawInstall({ id: nodeId, version: number, isDeprecated: version.deprecated, hasOtherNames, serviceFlag })}`}
 ${drawProvenance(version.provenance)}
 ${version.changelog && html`<h2>Changelog</h2>\n<p class="text">${untrusted(version.changelog, 4000)}</p>`}
 ${listRequirements(version.dependencies)}

@@ -102,9 +102,8 @@ async function useIdentity(tx: Tx, { claims }: CiIdentity, at: string): Promise<
       got: 'one that was exchanged before',
       ok: false,
     };
-    throw new Refused('identity_refused', `The identity token is refused: ${describeCheck(problem)}.`, [
-      toDetail(problem),
-    ]);
+    const message = `The identity token is refused: ${describeCheck(problem)}. Request a new token from the issuer.`;
+    throw new Refused('identity_refused', message, [toDetail(problem)]);
   }
   // Longer than the tolerance of clocks.
   const end = Math.min((claims.exp as number) * 1000 + DAY_MS, MAX_TIME_MS);

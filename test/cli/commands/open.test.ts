@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { homeForTest, regen, type Surroundings } from '../../support/cli.js';
+import { homeForTest, homeWithService, regen, type Surroundings, startRegen } from '../../support/cli.js';
+import { packForTest } from '../../support/packs.js';
 import { serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -46,6 +47,17 @@ describe('regen open', () => {
     expect(readFileSync(file, 'utf8')).toContain(
       `url=${surroundings.url}/web/sign-in?code&#61;`.replace('&#61;', '='),
     );
+  });
+
+  test('leads to a page of the embedded service whose commands find that service themselves', async () => {
+    const surroundings = { home: homeWithService() };
+    await startRegen(['serve', '--port', '0', '--detach'], surroundings).ended;
+    await regen(['publisher', 'create', 'acme', '--name', 'Acme'], surroundings);
+    const published = await regen(['version', 'publish', packForTest()], surroundings);
+    expect(published.exit, published.stderr).toBe(0);
+    const { stdout } = await regen(['open', 'pack', '--print'], surroundings);
+    const page = await fetch(new URL('/web/nodes/pack', stdout));
+    expect(await page.text()).toContain('regen node install pack --into ComfyUI/custom_nodes<');
   });
 
   test('refuses two targets, before anything is sent', async () => {

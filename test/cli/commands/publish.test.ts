@@ -44,6 +44,15 @@ test('a pack that sets no mapping needs --allow-empty, and the registry lists it
   ]);
 });
 
+test('publishing from a CI job without a token names the variables for a token and for an identity', async () => {
+  const service = await serviceForTest();
+  await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, CI: 'true' };
+  const { exit, stderr } = await regen(['version', 'publish', packForTest()], { env });
+  expect(exit).toBe(4);
+  expect(stderr).toContain('hint: Set REGEN_PUBLISH_TOKEN, or REGEN_ID_TOKEN');
+});
+
 test('version bump auto passes over a number that a flagged version has used up', async () => {
   const service = await serviceForTest();
   const { personalAccessToken } = await publisherForTest(service);

@@ -44,7 +44,7 @@ async function fixedAddressForTest(
 }
 
 describe('version verify', () => {
-  test('says who vouches for what, and pins the key of the registry at first use', async () => {
+  test('says who vouches for what in the latest version, and pins the key of the registry at first use', async () => {
     const { service, run, knownKeys } = await publishOne();
     const first = await run('version verify pack 1.0.0');
     expect([first.exit, first.stderr]).toEqual([
@@ -56,7 +56,7 @@ describe('version verify', () => {
     );
     expect(statSync(knownKeys).mode & 0o777).toBe(0o600);
     expect(Object.keys(JSON.parse(readFileSync(knownKeys, 'utf8')))).toEqual([service.url]);
-    const again = await run('version verify pack 1.0.0');
+    const again = await run('version verify pack');
     expect([again.exit, again.stderr]).toEqual([0, 'Checking pack 1.0.0\n']);
   });
 
@@ -188,7 +188,7 @@ describe('version verify', () => {
     writeFileSync(join(folder, '__init__.py'), 'NODE_CLASS_MAPPINGS = {}\n');
     const { exit, stdout, stderr } = await run(`version verify pack 1.0.0 --source ${folder}`);
     expect([exit, stdout]).toEqual([6, expect.stringContaining('2 files differ')]);
-    expect(stderr).toContain('__init__.py is other content');
+    expect(stderr).toContain('__init__.py has different content');
     expect(stderr).toContain('more.py is only in the source');
     expect((await run(`version verify pack 1.0.0 --source ${folder} --ref v1`)).exit).toBe(2);
   });
@@ -207,7 +207,7 @@ describe('version verify', () => {
     commit('v2');
     expect(await verify(' --ref v2')).toMatchObject({
       exit: 6,
-      stderr: expect.stringContaining('__init__.py is other content'),
+      stderr: expect.stringContaining('__init__.py has different content'),
     });
     expect(await verify(' --ref v3')).toMatchObject({ exit: 2, stderr: expect.stringContaining('v3') });
     expect(await verify(' --ref v2:v1')).toMatchObject({

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { drawInstall } from '../../../src/service/pages/draw-install.js';
 import { html, untrusted } from '../../../src/service/pages/html.js';
-import { registryForFile } from '../../support/registry.js';
+import { registryForFile, startRegistry } from '../../support/registry.js';
 import { ask, serviceForTest } from '../../support/service.js';
 
 const registry = registryForFile();
@@ -85,6 +84,9 @@ describe('a page', () => {
 
   it.each([
     ['LICENSE', 'see the file <bdi>LICENSE</bdi> in the archive'],
+    ['{"file": "COPY"}', 'see the file <bdi>COPY</bdi> in the archive'],
+    ['{"text": "MIT"}', '<bdi>MIT</bdi>'],
+    ['{"file": 7}', '<bdi>{&quot;file&quot;: 7}</bdi>'],
     ['docs/COPYING.txt', 'see the file <bdi>docs/COPYING.txt</bdi> in the archive'],
     ['MIT', '<bdi>MIT</bdi>'],
     ['LicenseRef-Acme', '<bdi>LicenseRef-Acme</bdi>'],
@@ -309,12 +311,25 @@ describe('a service with a path in its public address', () => {
   });
 });
 
-it("the command that installs a node names the service, unless it is on the reader's machine", () => {
-  const draw = (baseUrl: string) => drawInstall({ id: 'light', hasOtherNames: false, baseUrl }).text;
-  expect(draw('https://team.example/regen')).toContain(
-    'regen node install light --into ComfyUI/custom_nodes --base-url https://team.example/regen<',
-  );
-  expect(draw('http://127.0.0.1:7717')).toContain('regen node install light --into ComfyUI/custom_nodes<');
+describe('the command that installs a node', () => {
+  it('names the service, also on the machine of the reader', async () => {
+    await registry().active('light', '1.0.0');
+    const command = `regen node install light --into ComfyUI/custom_nodes --base-url ${registry().url}<`;
+    expect((await readPage('/web/nodes/light')).text).toContain(command);
+    const { text } = await readPage('/web/nodes/light/versions/1.0.0');
+    expect(text).toContain(command.replace('light', 'light@1.0.0'));
+    expect(text).toContain(`regen version verify light 1.0.0 --base-url ${registry().url}<`);
+  });
+
+  it('is only that of regen, which finds the embedded service itself', async () => {
+    const { service, url, active } = await startRegistry({ naming: 'comfy' }, { isEmbedded: true });
+    onTestFinished(() => service.stop());
+    await active('light', '1.0.0');
+    const text = await (await fetch(`${url}/web/nodes/light`)).text();
+    expect(text).not.toContain('registry-install');
+    expect(text).toContain('regen node install light --into ComfyUI/custom_nodes<');
+    expect(text).toContain('comfy-cli and ComfyUI-Manager ask the public registry until');
+  });
 });
 
 describe('markup', () => {

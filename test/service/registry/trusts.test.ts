@@ -259,7 +259,7 @@ describe('a wrong identity token is refused in a sentence that names the claim',
     'kid must be a key of': await sign({ alg: 'ES256', kid: 'other' }, outsider.privateKey),
     'signature must be one made with a key of': await sign({ alg: 'ES256', kid }, outsider.privateKey),
     'jti must be an id that is used once, and is missing': await signJob({ ...right, jti: undefined }),
-    'jti must be an id that is used once, not one that was exchanged before': used,
+    'not one that was exchanged before. Request a new token from the issuer.': used,
     'repository must be': await signJob({ ...right, repository: 'evil/light', repository_id: '3' }),
     'workflow_ref must be release.yml, not ci.yml': await signJob({
       ...{ ...right, workflow_ref: 'octo/light/.github/workflows/ci.yml@refs/tags/v1' },

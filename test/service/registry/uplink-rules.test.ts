@@ -209,9 +209,21 @@ test('prefetched archives are installed and vouched for after the registry behin
   expect(stdout).toMatch(
     /^remote\t2\.0\.0\tkept\t\nremote\t1\.0\.0\tkept\t\nmissing\t\tfailed\t.*\nremote\t1\.1\.0\tkept\t\n$/,
   );
+  expect(stderr).not.toContain('--profile');
   await far.stop();
   for (const version of ['2.0.0', '1.0.0', '1.1.0'])
     expect((await regen(['version', 'download', 'remote', version], { env, cwd })).exit).toBe(0);
   const verified = await regen(['version', 'verify', 'remote', '1.0.0'], { env, cwd });
   expect([verified.exit, verified.stdout]).toEqual([0, expect.stringContaining('Mirrored')]);
+});
+
+test('prefetch from a service that has no uplink names the setting, and the flags for another service', async () => {
+  const { url, ownerToken } = await serviceForTest();
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'packs.txt'), 'remote\n');
+  const env = { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken };
+  const { exit, stderr } = await regen(['serve', 'prefetch', 'packs.txt'], { env, cwd });
+  expect(exit).toBe(9);
+  expect(stderr).toContain('may have no registry behind it (the setting uplink)');
+  expect(stderr).toContain('pass --profile or --base-url');
 });
