@@ -5,8 +5,9 @@ import type { View } from './view.js';
 export const AUDIT_SHAPE = {
   items: 'events',
   columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
-  less: ['by_email', 'id', 'version', 'status', 'node_id'],
+  less: ['by_email', 'reason', 'by'],
   ids: ['id', 'by'],
+  joined: ['id', 'node_id', 'version'],
 };
 
 export const USAGE_SHAPE = {
