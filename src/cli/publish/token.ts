@@ -69,7 +69,7 @@ export async function findPublishToken(
     code: 'publish_token_missing',
     hint: system.env.GITHUB_ACTIONS
       ? 'Give the job the permission `id-token: write`, if the publisher trusts it, or set REGEN_PUBLISH_TOKEN.'
-      : say`An owner creates one with: ${regen('publisher token create', `${publisherId} <name> > token.txt`)}. Set REGEN_PUBLISH_TOKEN, or save it with: ${regen('auth login', `--with-token --publisher ${publisherId} < token.txt`)}`,
+      : say`An owner creates one with: ${regen('publisher token create', `${publisherId} <name> --output-file token.txt`)}. Set REGEN_PUBLISH_TOKEN, or save it with: ${regen('auth login', `--with-token --publisher ${publisherId} < token.txt`)}`,
   });
 }
 
