@@ -126,7 +126,10 @@ export class BatchProgress {
       [unsaved, 'not saved'],
       [unanswered, 'without a response'],
       [this.left - this.#underWay - running - unsaved - unanswered, 'not sent'],
-      [this.#credits, replaced > 0 ? `credits (${this.#credits + replaced} with replaced results)` : 'credits'],
+      [
+        this.#credits,
+        replaced > 0 ? `credits (${this.#credits + replaced} with replaced results)` : 'credits',
+      ],
     ]);
     return `${formatCount(this.total, 'job')}: ${parts}.`;
   }
