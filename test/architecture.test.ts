@@ -93,8 +93,8 @@ describe('the rooms of src', () => {
     preview: 1_790,
     // Commands for all of these, answers as cards, tools for agents, and scripts with a budget. Batches that show their
     // price first and notice lines that changed; trouble of engines in doctor; checks that say what a publish refuses; secrets in
-    // private files.
-    cli: 20_390,
+    // private files; what was changed in the audit log of a narrow terminal, and what listening skipped.
+    cli: 20_470,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage.
     service: 25_900,

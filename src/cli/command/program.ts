@@ -67,7 +67,10 @@ export function parseCommandLine(
       throw toUnknownCommand(own, word, argv, tree);
     const familiar = suggestCommand(argv);
     const names = listNames(own, error.code, tree);
-    const sentence = toSentence(familiar ? error.message.replace(/\n.*/s, '') : error.message, familiar ? [] : names);
+    const sentence = toSentence(
+      familiar ? error.message.replace(/\n.*/s, '') : error.message,
+      familiar ? [] : names,
+    );
     const others = sentence.endsWith('.') ? names : [];
     const [, file = ''] = sentence.split("'");
     if (/^-[^-]/.test(file) && file.includes('.')) throw usage(sentence, `If it is a file, write ./${file}`);
@@ -197,7 +200,10 @@ function toSentence(message: string, known: readonly string[]): string {
   );
   // Where images and videos name the same differently.
   const twin = [TWINS, [...TWINS].reverse()].find(([name]) => word === `--${name}`)?.[1];
-  const near = twin && names.includes(twin) ? twin : findNearest(word.replace(/^--/, ''), [...new Set(names)].filter(Boolean));
+  const near =
+    twin && names.includes(twin)
+      ? twin
+      : findNearest(word.replace(/^--/, ''), [...new Set(names)].filter(Boolean));
   const text = capitalize(own.replace(/^error: /, '').replace(/\s*\n\s*/g, ' '));
   if (near) return `${text} (Did you mean ${word.startsWith('--') ? '--' : ''}${near}?)`;
   return /[.?!)]$/.test(text) ? text : `${text}.`;
@@ -240,9 +246,9 @@ const FAMILIAR_NAMES: Readonly<Record<string, string>> = {
 };
 
 function suggestCommand(argv: readonly string[]): Text | undefined {
-  const meant = [3, 2, 1].map((count) => argv.slice(0, count)).find((words) =>
-    Object.hasOwn(FAMILIAR_NAMES, words.join(' ')),
-  );
+  const meant = [3, 2, 1]
+    .map((count) => argv.slice(0, count))
+    .find((words) => Object.hasOwn(FAMILIAR_NAMES, words.join(' ')));
   const commands = meant && FAMILIAR_NAMES[meant.join(' ')]?.split(', ').map((words) => regen(words));
   return commands && say`Did you mean: ${joinTexts(commands, ', then ')}`;
 }

@@ -41,7 +41,10 @@ export async function run(context: Context): Promise<void> {
   if (file === undefined) await output.answer(await read(), { only: 'secret' });
   else {
     const create = async () => oneLine((await read()).secret);
-    await output.answer({ path: await saveSecret(context, { file, name: 'secret' }, create) }, { only: 'path' });
+    await output.answer(
+      { path: await saveSecret(context, { file, name: 'secret' }, create) },
+      { only: 'path' },
+    );
   }
   if (!rotates) return;
   await output.note('Webhooks are also signed with the old secret for 24 hours.');

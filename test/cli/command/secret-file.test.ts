@@ -11,7 +11,12 @@ test('no page, example or hint redirects a secret into a file, which others coul
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith(ending))
       .map((path) => join(folder, path));
-  const files = ['README.md', ...list('docs', '.md'), ...list('src/cli', '.ts'), ...list('src/service', '.ts')];
+  const files = [
+    'README.md',
+    ...list('docs', '.md'),
+    ...list('src/cli', '.ts'),
+    ...list('src/service', '.ts'),
+  ];
   const found = files.flatMap((path) => readFileSync(path, 'utf8').match(REDIRECTED) ?? []);
   expect(found).toEqual([]);
   expect('regen key create import --credits 500 > key.txt'.match(REDIRECTED)).toHaveLength(1);

@@ -261,7 +261,13 @@ test('a terminal of 80 columns shows what was changed in the audit log, and pipe
   await registerVersion(await publisherForTest(service), '1.0.0');
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   for (const argv of [
-    ['node', 'ban', 'pack', '--reason', 'It reads keys and sends them to a server that its readme does not name'],
+    [
+      'node',
+      'ban',
+      'pack',
+      '--reason',
+      'It reads keys and sends them to a server that its readme does not name',
+    ],
     ['version', 'set-status', 'pack', '1.0.0', 'banned', '--reason', 'Hides its code'],
   ]) {
     const { exit, stderr } = await runAdmin(argv, { env });

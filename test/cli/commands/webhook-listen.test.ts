@@ -331,7 +331,9 @@ describe('webhook listen after a break', () => {
     await waitForDeliveries(service);
     const [older, newest] = await listDeliveries(service);
     await expect.poll(started.said).toContain(`Webhook ${newest.id} was handled before.`);
-    expect(started.said()).toMatch(`Webhook ${older.id} is older than the state of task ${id} that was handled.`);
+    expect(started.said()).toMatch(
+      `Webhook ${older.id} is older than the state of task ${id} that was handled.`,
+    );
     expect(events()).toHaveLength(1);
     expect(listStatuses(target.received)).toEqual(['COMPLETED']);
     const own = await readWebhookSecret(service);
