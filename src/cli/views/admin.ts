@@ -52,6 +52,7 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin node set <nodeId>',
     operation: 'admin.node.set',
+    choices: { status: ['NodeStatusActive', 'NodeStatusBanned'] },
     examples: ['regen admin node set light-tools --search-ranking 10 --tags-admin reviewed'],
   },
   {

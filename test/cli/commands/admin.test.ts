@@ -209,6 +209,8 @@ test('sets the status of a version, given as a word or as a flag', async () => {
   expect(wrong.stderr).toContain(
     "<status> must be one of active, deleted, banned, pending, flagged, not 'actve' (did you mean active?).",
   );
+  const nodeHelp = (await runAdmin(['node', 'set', '--help'])).stdout.replace(/\s+/g, ' ');
+  expect(nodeHelp).toContain('(one of active, banned)');
   const help = await runAdmin(['version', 'set-status', '--help']);
   expect(help.stdout).not.toContain('NodeVersionStatusDeleted');
 });
