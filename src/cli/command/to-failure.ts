@@ -41,7 +41,9 @@ export function toFailure(error: unknown, parsed?: ParsedCommand): Failure {
       hint:
         error.code === 'timeout'
           ? 'Try again, or allow more time with --request-timeout.'
-          : say`Check the address and the network. \`${regen('auth status')}\` shows the service in use.`,
+          : parsed?.command.words.join(' ') === 'auth status'
+            ? 'Check the address and the network.'
+            : say`Check the address and the network. \`${regen('auth status')}\` shows the service in use.`,
     });
   }
   if (error instanceof ClientError) {
