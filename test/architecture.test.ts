@@ -94,8 +94,9 @@ describe('the rooms of src', () => {
     // Commands for all of these, answers as cards, tools for agents, and scripts with a budget. Batches that show their
     // price first and notice lines that changed; trouble of engines in doctor; checks that say what a publish refuses; secrets in
     // private files. The registry of a lock file, with the credential of its address alone; steps to a new major version;
-    // flagged versions that admins download and verify.
-    cli: 20_540,
+    // flagged versions that admins download and verify; what was changed in the audit log of a narrow terminal, and what listening
+    // skipped.
+    cli: 20_620,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage.
     service: 25_900,

@@ -289,7 +289,7 @@ it('inviting a member again and publishing without a token show the command that
     env: createEnvironment('bob'),
   });
   expect(published.stderr).toContain(
-    'An owner creates one with: regen publisher token create acme <name> > token.txt',
+    'An owner creates one with: regen publisher token create acme <name> --output-file token.txt',
   );
 });
 
@@ -422,10 +422,31 @@ it('names that other programs use for commands lead to one of ours', async () =>
     [['view', 'x'], 'node get'],
     [['node', 'info', 'x'], 'node get'],
     [['version', 'yank', 'x'], 'version deprecate'],
+    [['webhook', 'list'], 'webhook deliveries'],
+    [['auth', 'whoami'], 'auth status'],
+    [['logs'], 'serve logs'],
+    [['serve', 'restart'], 'serve stop, then regen serve'],
+    [['admin', 'version', 'ban', 'x@1.0.0'], 'admin version set-status'],
   ] as const)
     expect((await regen(argv)).stderr).toMatch(
       new RegExp(`^error: Unknown command '\\w+'\\.\nhint: Did you mean: regen ${meant}\n$`),
     );
+});
+
+it('listing the nodes of a publisher without a credential leads to the search, which needs none', async () => {
+  const env = { REGEN_BASE_URL: registry().url };
+  const { exit, stderr } = await regen(['node', 'list', 'acme'], { env });
+  expect(exit).toBe(4);
+  expect(stderr).toMatch(/regen node search .*--publisher-id acme\n$/);
+  expect((await regen(['node', 'search', '--publisher-id', 'acme'], { env })).exit).toBe(0);
+});
+
+it('the flag for webhooks of videos leads to that of images, and the other way', async () => {
+  for (const [argv, flag] of [
+    [['image', 'upscale', 'a.png', '--callback-url', 'http://127.0.0.1:9'], 'webhook-url'],
+    [['video', 'text2video', 'x', '--webhook-url', 'http://127.0.0.1:9'], 'callback-url'],
+  ] as const)
+    expect((await regen(argv)).stderr).toContain(`(Did you mean --${flag}?)`);
 });
 
 it('completion offers topics, settings and the newest task', async () => {

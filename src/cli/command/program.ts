@@ -1,5 +1,5 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
-import { regen, say, type Text } from '../../contract/schema/message.js';
+import { joinTexts, regen, say, type Text } from '../../contract/schema/message.js';
 import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import { findNearest } from '../../wire/nearest.js';
 import { type Failure, usage } from '../terminal/failure.js';
@@ -67,7 +67,10 @@ export function parseCommandLine(
       throw toUnknownCommand(own, word, argv, tree);
     const familiar = suggestCommand(argv);
     const names = listNames(own, error.code, tree);
-    const sentence = toSentence(familiar ? error.message.replace(/\n.*/s, '') : error.message, names);
+    const sentence = toSentence(
+      familiar ? error.message.replace(/\n.*/s, '') : error.message,
+      familiar ? [] : names,
+    );
     const others = sentence.endsWith('.') ? names : [];
     const [, file = ''] = sentence.split("'");
     if (/^-[^-]/.test(file) && file.includes('.')) throw usage(sentence, `If it is a file, write ./${file}`);
@@ -195,11 +198,18 @@ function toSentence(message: string, known: readonly string[]): string {
   const names = [...suggested.replace(/^one of |\?\)$/g, '').split(', '), ...known].map((name) =>
     name.replace(/^--/, ''),
   );
-  const near = findNearest(word.replace(/^--/, ''), [...new Set(names)].filter(Boolean));
+  // Where images and videos name the same differently.
+  const twin = [TWINS, [...TWINS].reverse()].find(([name]) => word === `--${name}`)?.[1];
+  const near =
+    twin && names.includes(twin)
+      ? twin
+      : findNearest(word.replace(/^--/, ''), [...new Set(names)].filter(Boolean));
   const text = capitalize(own.replace(/^error: /, '').replace(/\s*\n\s*/g, ' '));
   if (near) return `${text} (Did you mean ${word.startsWith('--') ? '--' : ''}${near}?)`;
   return /[.?!)]$/.test(text) ? text : `${text}.`;
 }
+
+const TWINS: readonly string[] = ['webhook-url', 'callback-url'];
 
 /** Names that other programs use for commands of this one. */
 const FAMILIAR_NAMES: Readonly<Record<string, string>> = {
@@ -223,6 +233,16 @@ const FAMILIAR_NAMES: Readonly<Record<string, string>> = {
   uninstall: 'node remove',
   upgrade: 'node install',
   update: 'node install',
+  logs: 'serve logs',
+  'serve start': 'serve',
+  'serve restart': 'serve stop, serve',
+  'serve reload': 'serve stop, serve',
+  listen: 'webhook listen',
+  trigger: 'webhook trigger',
+  upscale: 'image upscale',
+  'webhook list': 'webhook deliveries',
+  'auth whoami': 'auth status',
+  'admin version ban': 'admin version set-status',
   'node publish': 'version publish',
   'node uninstall': 'node remove',
   'node upgrade': 'node install',
@@ -233,10 +253,11 @@ const FAMILIAR_NAMES: Readonly<Record<string, string>> = {
 };
 
 function suggestCommand(argv: readonly string[]): Text | undefined {
-  const meant = [argv.slice(0, 2), argv.slice(0, 1)].find((words) =>
-    Object.hasOwn(FAMILIAR_NAMES, words.join(' ')),
-  );
-  return meant && say`Did you mean: ${regen(FAMILIAR_NAMES[meant.join(' ')] as string)}`;
+  const meant = [3, 2, 1]
+    .map((count) => argv.slice(0, count))
+    .find((words) => Object.hasOwn(FAMILIAR_NAMES, words.join(' ')));
+  const commands = meant && FAMILIAR_NAMES[meant.join(' ')]?.split(', ').map((words) => regen(words));
+  return commands && say`Did you mean: ${joinTexts(commands, ', then ')}`;
 }
 
 /** Refuses help of a command or topic that does not exist, instead of showing that of its group. */

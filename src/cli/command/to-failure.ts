@@ -62,7 +62,7 @@ function toServiceFailure(error: ServiceError, parsed: ParsedCommand | undefined
   const hint = error.retryAfterMs
     ? `Try again in ${formatDuration(error.retryAfterMs)}.`
     : known
-      ? (suggestOrder(error, parsed) ?? HINTS[error.code as ErrorCode])
+      ? (suggestOrder(error, parsed) ?? suggestSearch(error, parsed) ?? HINTS[error.code as ErrorCode])
       : EXIT_HINTS[exit];
   const details = nameProblems(error.details, parsed);
   // Another service may say more than its details.
@@ -81,6 +81,13 @@ function suggestOrder({ code }: ServiceError, parsed: ParsedCommand | undefined)
   const node = parsed?.args.nodeId ?? parsed?.args.node_id;
   const isVersion = typeof node === 'string' && isSemanticVersion(node);
   return code === 'not_found' && isVersion ? `${node} is a version number; the node comes first.` : undefined;
+}
+
+/** The listing of a publisher needs a credential even where anyone may read, because it has banned nodes as well. */
+function suggestSearch({ code }: ServiceError, parsed: ParsedCommand | undefined): Text | undefined {
+  if (code !== 'unauthenticated' || parsed?.command.words.join(' ') !== 'node list') return undefined;
+  const search = regen('node search', `--publisher-id ${parsed.args.publisherId}`);
+  return say`Sign in with \`${regen('auth login')}\`, or search, which needs no credential where anyone may read: ${search}`;
 }
 
 const WHO_HINT = say`See who is signed in: ${regen('auth status')}`;

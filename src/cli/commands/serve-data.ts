@@ -143,6 +143,11 @@ async function runOnFolder(context: Context): Promise<void> {
     ...counts,
     problems,
   });
+  if (word === 'restore' && problems.length === 0) {
+    await output.note(
+      say`Next: name this folder as data in the configuration of the service. Without a configuration, run: ${regen('serve', `--data ${shellWord(data)}`)}`,
+    );
+  }
   if (problems.length === 0) return;
   throw new Failure(`${problems.length} objects are missing, damaged or unknown.`, {
     code: 'data_damaged',

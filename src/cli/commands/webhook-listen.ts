@@ -36,7 +36,8 @@ export const view = (): View => ({
       'Shell command to run for each webhook, with the body on standard input and REGEN_WEBHOOK_EVENT, _ID, _TASK_ID and _STATE in the environment; if it does not exit 0, the webhook is sent again',
     '--until <task_id>':
       'Exit when this task has ended, according to a webhook or its status; exits 6 if it failed',
-    '--again': 'Also handle webhooks that were handled before, such as those of `webhook resend`',
+    '--again':
+      'Also handle webhooks that were handled before, such as those of `webhook resend`, and those that are older than a state that was handled',
     '--timeout <duration>': 'With --until: maximum time to wait; then exits 8',
     ...secretFileFlag,
   },
@@ -69,9 +70,11 @@ export async function run(context: Context): Promise<void> {
   const inbox = new Inbox({
     handled: new Handled(context.folders.state),
     show: (event) => showEvent(context, event),
-    repeat: async ({ id }) => {
-      if (!context.flags.again)
-        await output.tell(`Webhook ${id} was handled before. To handle such webhooks again, pass --again.`);
+    repeat: async ({ id, taskId }, isReplaced) => {
+      const why = isReplaced
+        ? `is older than the state of task ${taskId} that was handled. To handle such webhooks too, pass --again.`
+        : 'was handled before. To handle such webhooks again, pass --again.';
+      if (!context.flags.again) await output.tell(`Webhook ${id} ${why}`);
       return context.flags.again === true;
     },
     act: async (event) => {

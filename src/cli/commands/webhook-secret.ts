@@ -1,9 +1,13 @@
 import { getOutline } from '../../client/outlines.js';
 import type { Destruction } from '../../contract/operation.js';
 import { webhook } from '../../contract/webhook.js';
+import { readText } from '../command/command.js';
 import { confirmDestruction, reportDestruction, requireShow } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
+import { saveSecret } from '../command/secret-file.js';
 import type { Needs } from '../connect/context.js';
+import { oneLine } from '../terminal/text.js';
+import { secretFileFlags } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
 type Context = Needs<'command' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
@@ -16,8 +20,9 @@ export const view = (): View => ({
   flags: {
     '--rotate': 'Create a new secret; for 24 hours, the old one signs too',
     '--show': 'Print the secret even if stdout is a terminal',
+    ...secretFileFlags,
   },
-  examples: ['regen webhook secret > webhook-secret.txt'],
+  examples: ['regen webhook secret --output-file webhook-secret.txt'],
 });
 
 export async function run(context: Context): Promise<void> {
@@ -26,12 +31,21 @@ export async function run(context: Context): Promise<void> {
   context.services.isChanging = rotates;
   if (flags['dry-run'])
     return printDryRun(context, getOutline(rotates ? 'webhook.rotateSecret' : 'webhook.secret'));
-  requireShow(context, 'secret');
+  const file = readText(flags, 'output-file');
+  if (file === undefined) requireShow(context, 'secret', 'Pipe it, write it to a file with --output-file');
   await confirmDestruction(context, {});
-  const { client } = await context.services.reach();
-  const { webhook } = client;
-  const answer = rotates ? await webhook.rotateSecret({}, { signal }) : await webhook.secret({}, { signal });
-  await output.answer(answer, { only: 'secret' });
+  const read = async () => {
+    const { webhook } = (await context.services.reach()).client;
+    return rotates ? webhook.rotateSecret({}, { signal }) : webhook.secret({}, { signal });
+  };
+  if (file === undefined) await output.answer(await read(), { only: 'secret' });
+  else {
+    const create = async () => oneLine((await read()).secret);
+    await output.answer(
+      { path: await saveSecret(context, { file, name: 'secret' }, create) },
+      { only: 'path' },
+    );
+  }
   if (!rotates) return;
   await output.note('Webhooks are also signed with the old secret for 24 hours.');
   await context.services.announce(reportDestruction(context.command, {}));

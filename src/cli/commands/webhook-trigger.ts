@@ -46,7 +46,8 @@ export async function run(context: Context): Promise<void> {
   const id = `msg_${randomUUID()}`;
   const sample = buildSampleEvent(event, state);
   const body = JSON.stringify(sample.body);
-  const headers = createWebhookHeaders(await readSecrets(context), { id, body, event, now: system.now() });
+  const secrets = await readSecrets(context);
+  const headers = createWebhookHeaders(secrets, { id, body, event, now: system.now() });
   const begun = system.now();
   const sent = { headers: { ...headers, 'user-agent': 'regen' }, body, signal, timeoutMs: TIMEOUT_MS };
   const reply = await postEvent(to, sent).catch((error) => {
@@ -56,7 +57,7 @@ export async function run(context: Context): Promise<void> {
   const { status } = reply;
   await output.answer({ id, event, task_id: sample.taskId, state, status, ms: system.now() - begun });
   if (!isDone(reply))
-    throw notAccepted(`${to.origin}${to.pathname} answered ${status}.`, describeRetry(status));
+    throw notAccepted(`${to.origin}${to.pathname} answered ${status}.`, describeRetry(status, secrets));
 }
 
 function readOptions({ flags }: Needs<'flags'>) {
@@ -90,9 +91,12 @@ function findState(states: readonly string[], text: string): string | undefined 
   );
 }
 
-function describeRetry(status: number): string {
+function describeRetry(status: number, secrets: readonly string[]): string {
   if (status === 410) return 'The service would send nothing more about this task.';
-  return 'The service would send it again, for up to 24 hours, until it is answered with 2xx. It does not follow redirects.';
+  const retry =
+    'The service would send it again, for up to 24 hours, until it is answered with 2xx. It does not follow redirects.';
+  if (secrets.length > 1 || ![400, 401, 403].includes(status)) return retry;
+  return `${retry} After a rotation it signs with the old secret too; this command does so with a --secret-file that contains both.`;
 }
 
 function notAccepted(message: string, hint: string): Failure {

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { hasValidSignature, verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
-import { type Message, regen, say } from '../../contract/schema/message.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
@@ -65,8 +64,9 @@ function toNotVerifiedFailure(
   });
 }
 
-const HINTS: Readonly<Record<WebhookProblem['kind'], Message | string>> = {
-  signature: say`The old secret is valid for 24 hours after a rotation. Show the new one with: ${regen('webhook secret')}`,
+const HINTS: Readonly<Record<WebhookProblem['kind'], string>> = {
+  signature:
+    'The service shows only the newest secret. For a webhook that was signed before a rotation, pass the old one with --secret-file <file>.',
   time: 'The signature itself is valid. A webhook that is sent again has a new timestamp.',
   missing: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',
   malformed: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',

@@ -71,7 +71,7 @@ export async function findPublishToken(
       ? 'Give the job the permission `id-token: write`, if the publisher trusts it, or set REGEN_PUBLISH_TOKEN.'
       : system.env.CI
         ? 'Set REGEN_PUBLISH_TOKEN, or REGEN_ID_TOKEN to an identity token of the job, if the publisher trusts it.'
-        : say`An owner creates one with: ${regen('publisher token create', `${publisherId} <name> > token.txt`)}. Set REGEN_PUBLISH_TOKEN, or save it with: ${regen('auth login', `--with-token --publisher ${publisherId} < token.txt`)}`,
+        : say`An owner creates one with: ${regen('publisher token create', `${publisherId} <name> --output-file token.txt`)}. Set REGEN_PUBLISH_TOKEN, or save it with: ${regen('auth login', `--with-token --publisher ${publisherId} < token.txt`)}`,
   });
 }
 

@@ -1,5 +1,6 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import type { Needs } from '../connect/context.js';
+import { formatDuration } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { findAddressProblem, type SignInConfiguration } from './discovery.js';
 import { openCallback } from './loopback.js';
@@ -34,7 +35,10 @@ export async function signInByBrowser(
     ...(scope.split(' ').includes('offline_access') && { prompt: 'consent' }),
   }).href;
   try {
-    await output.tell('Sign in with your browser:', `  ${address}`);
+    await output.tell(
+      `Sign in with your browser, within ${formatDuration(SIGN_IN_TIMEOUT_MS)}:`,
+      `  ${address}`,
+    );
     if (hasBrowser(system)) openBrowser(system, address);
     const redirect = await waitForUser(SIGN_IN_TIMEOUT_MS, signal, (either) =>
       callback.waitForRedirect(either),
@@ -72,7 +76,7 @@ export async function signInByDevice(
   );
   const { user_code, verification_uri, verification_uri_complete: completeUri } = authorization;
   await output.tell(
-    'Sign in with a browser on any device:',
+    `Sign in with a browser on any device, within ${formatDuration(authorization.expires_in * 1000)}:`,
     `  ${verification_uri}`,
     `and enter the code ${user_code}`,
   );

@@ -191,7 +191,9 @@ export function splitWords(name: string): string {
     .toLowerCase();
 }
 
-const UUID = /^(?:msg_)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** Of a delivery, and of a member of a publisher, with what is in front of it. */
+const UUID = /^(?:msg_|[\w-]+\/)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const UUID_LENGTH = 36;
 const MIN_ID_LENGTH = 8;
 
 /** Shortens UUIDs to prefixes that differ from each other. */
@@ -205,7 +207,7 @@ export function shortenIds(ids: readonly string[]): Map<string, string> {
   return new Map(
     all.map((id, index) => {
       const length = 1 + Math.max(shared(id, all[index - 1]), shared(id, all[index + 1]));
-      return [id, id.slice(0, Math.max(MIN_ID_LENGTH + id.indexOf('_') + 1, length))] as const;
+      return [id, id.slice(0, Math.max(MIN_ID_LENGTH + id.length - UUID_LENGTH, length))] as const;
     }),
   );
 }

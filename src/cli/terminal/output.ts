@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { Message, type Names, type Part, render, type Text } from '../../contract/schema/message.js';
 import { type Failure, formatDetail, usage } from './failure.js';
 import type { JsonFilter } from './json-filter.js';
-import { findItems, formatCell, listFields, listPaths, readField, type Shape } from './rows.js';
+import { findItems, formatCell, joinFields, listFields, listPaths, readField, type Shape } from './rows.js';
 import type { System } from './system.js';
 import type { Paint } from './table.js';
 import {
@@ -91,7 +91,7 @@ export class Output {
     if (!columns) return shape;
     const known = [...new Set([...(shape.columns ?? []), ...items.flatMap(listPaths)])];
     const wrong = columns.filter((name) => !known.includes(name));
-    if (wrong.length === 0 || items.length === 0) return { ...shape, columns, less: [] };
+    if (wrong.length === 0 || items.length === 0) return { ...shape, columns, less: [], joined: [] };
     throw usage(`There is no column ${wrong.join(', ')}.`, `Columns: ${known.join(', ')}.`);
   }
 
@@ -105,7 +105,7 @@ export class Output {
 
   async #table(
     items: readonly unknown[],
-    { columns, less = [], ids = [], none = 'Nothing to list.' }: Shape,
+    { columns, less = [], ids = [], joined = [], none = 'Nothing to list.' }: Shape,
   ): Promise<void> {
     const { terminal, paint } = await this.#out;
     const fields = columns ?? [...new Set(items.flatMap((item) => listFields(item).map(([name]) => name)))];
@@ -115,7 +115,10 @@ export class Output {
       return this.#lines(rows.map((row) => row.join('\t')));
     }
     const { layOutTable } = await import('./table.js');
-    const { lines, hidden } = layOutTable(items, { fields, less, ids }, { ...this.#screen(), paint });
+    const shown = joined.length > 0 ? items.map((item) => joinFields(item, joined)) : items;
+    const own = fields.filter((field) => !joined.slice(1).includes(field));
+    const screen = { ...this.#screen(), paint };
+    const { lines, hidden } = layOutTable(shown, { fields: own, less, ids }, screen);
     await this.#page(lines);
     if (hidden.length > 0) {
       await this.note(

@@ -40,6 +40,14 @@ export function findItems(value: unknown, shape: Shape): readonly unknown[] | un
   return Array.isArray(items) ? items : undefined;
 }
 
+/** Joins fields into the first of them: see `Shape.joined`. */
+export function joinFields(item: unknown, [first = '', ...others]: readonly string[]): unknown {
+  const parts = others.map((field) => formatCell(readField(item, field)));
+  return parts.some((part) => part !== '')
+    ? { ...(item as object), [first]: parts.filter(Boolean).join('@') }
+    : item;
+}
+
 /** Which parts of an answer a command shows. */
 export interface Shape {
   /** The response field with the list. Absent: the answer itself is the list, or one object. */
@@ -50,6 +58,8 @@ export interface Shape {
   readonly less?: readonly string[];
   /** The columns whose ids a terminal shortens, because commands accept the beginning of an id. */
   readonly ids?: readonly string[];
+  /** On a terminal, one column for all of these: the first, or the others joined with @ where an item has them. */
+  readonly joined?: readonly string[];
   /** The only field to show, such as a new token. */
   readonly only?: string;
   /** What a table without rows says. */

@@ -5,8 +5,9 @@ import type { View } from './view.js';
 export const AUDIT_SHAPE = {
   items: 'events',
   columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
-  less: ['by_email', 'id', 'version', 'status', 'node_id'],
+  less: ['by_email', 'reason', 'by'],
   ids: ['id', 'by'],
+  joined: ['id', 'node_id', 'version'],
 };
 
 export const USAGE_SHAPE = {
@@ -51,6 +52,7 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin node set <nodeId>',
     operation: 'admin.node.set',
+    choices: { status: ['NodeStatusActive', 'NodeStatusBanned'] },
     examples: ['regen admin node set light-tools --search-ranking 10 --tags-admin reviewed'],
   },
   {

@@ -21,8 +21,12 @@ interface InboxOptions {
   readonly show: (event: Event) => Promise<void>;
   /** Handles an event. Called again when an event that failed is repeated. */
   readonly act: (event: Event) => Promise<Reply>;
-  /** Called for an event that arrives after it was handled. @returns whether it is handled again */
-  readonly repeat: (event: Event) => Promise<boolean>;
+  /**
+   * Called for an event that arrives after it was handled.
+   * @param isReplaced a newer state of its task was handled in its place
+   * @returns whether it is handled nevertheless
+   */
+  readonly repeat: (event: Event, isReplaced: boolean) => Promise<boolean>;
 }
 
 // Decided: events are handled one after the other, in the order of arrival.
@@ -49,15 +53,21 @@ export class Inbox {
     const state = `${event.taskId} ${event.seen?.state}`;
     // An event that was caught up with is identified by the state of its task, which occurs once.
     const isHandled = handled.has(event.id) || handled.has(state);
-    if (isHandled && (event.caughtUp || !(await repeat(event)))) return DONE;
+    const isReplaced = !isHandled && handled.has(toReplacedName(event.id));
+    if ((isHandled || isReplaced) && (event.caughtUp || !(await repeat(event, isReplaced)))) return DONE;
     if (!this.#shown.has(event.id)) await show(event);
     this.#shown.add(event.id);
     const reply = await act(event);
     if (!isDone(reply)) return reply;
     this.#shown.delete(event.id);
-    handled.add(event.id, ...(event.replaces ?? []), ...(event.caughtUp ? [state] : []));
+    const replaced = (event.replaces ?? []).map(toReplacedName);
+    handled.add(event.id, ...replaced, ...(event.caughtUp ? [state] : []));
     return reply;
   }
+}
+
+function toReplacedName(id: string): string {
+  return `replaced ${id}`;
 }
 
 const MAX_KEPT = 10_000;

@@ -102,7 +102,7 @@ export const Configuration = z.strictObject({
         .enum(['anyone', 'authenticated'])
         .default('anyone')
         .describe(
-          'Who may read nodes, versions and archives; authenticated: only requests with a credential',
+          'Who may read nodes, versions and archives; authenticated: only requests with a credential. The list of one publisher (node list) needs one in either case',
         ),
       semver: z
         .enum(['off', 'warn', 'enforce'])

@@ -11,6 +11,14 @@ test.each(['status', 'token'])('auth %s says how to sign in to the service that 
   expect(stderr).toContain(`regen auth login --base-url ${nowhere}`);
 });
 
+test('auth status does not name itself as the help when nothing answers', async () => {
+  const { exit, stderr } = await regen(['auth', 'status', '--base-url', nowhere], {
+    env: { REGEN_TOKEN: 'x' },
+  });
+  expect(exit).toBe(7);
+  expect(stderr).toContain('hint: Check the address and the network.\n');
+});
+
 test.each([
   [['auth', 'status'], 'regen auth login --profile team --with-token'],
   [['auth', 'token'], '`regen auth login --profile team`'],

@@ -209,6 +209,8 @@ test('sets the status of a version, given as a word or as a flag', async () => {
   expect(wrong.stderr).toContain(
     "<status> must be one of active, deleted, banned, pending, flagged, not 'actve' (did you mean active?).",
   );
+  const nodeHelp = (await runAdmin(['node', 'set', '--help'])).stdout.replace(/\s+/g, ' ');
+  expect(nodeHelp).toContain('(one of active, banned)');
   const help = await runAdmin(['version', 'set-status', '--help']);
   expect(help.stdout).not.toContain('NodeVersionStatusDeleted');
 });
@@ -254,6 +256,45 @@ test('lists who did what, newest first, one page or all', async () => {
   const all = await runAdmin(['audit', '--all', '--ndjson']);
   const { total } = await registry().ok('admin', 'GET', '/admin/audit');
   expect(all.stdout.trimEnd().split('\n')).toHaveLength(total);
+});
+
+test('a terminal of 80 columns shows what was changed in the audit log, and pipes get every field', async () => {
+  const service = await serviceForTest();
+  await registerVersion(await publisherForTest(service), '1.0.0');
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  for (const argv of [
+    [
+      'node',
+      'ban',
+      'pack',
+      '--reason',
+      'It reads keys and sends them to a server that its readme does not name',
+    ],
+    ['version', 'set-status', 'pack', '1.0.0', 'banned', '--reason', 'Hides its code'],
+  ]) {
+    const { exit, stderr } = await runAdmin(argv, { env });
+    expect(exit, stderr).toBe(0);
+  }
+  const screen = { env, terminal: true, columns: 80 };
+  for (const argv of [
+    ['admin', 'audit', '--limit', '2'],
+    ['publisher', 'audit', 'acme', '--limit', '2'],
+  ]) {
+    const { stdout } = await regen(argv, screen);
+    expect(stdout).toMatch(/version\.status +pack@1\.0\.0 .*banned/);
+    expect(stdout).toMatch(/node\.status +pack .*banned/);
+  }
+  const { stdout } = await regen(['admin', 'audit', '--columns', 'node_id,version', '--limit', '1'], screen);
+  expect(stdout).toMatch(/^pack +1\.0\.0$/m);
+  const piped = (await runAdmin(['audit', '--limit', '1'], { env })).stdout.split('\t');
+  expect(piped.slice(3)).toEqual([
+    'version.status',
+    expect.stringMatching(/^[0-9a-f-]{36}$/),
+    'pack',
+    '1.0.0',
+    'NodeVersionStatusBanned',
+    'Hides its code\n',
+  ]);
 });
 
 test('a user who is not an admin gets a message and exit code 4', async () => {

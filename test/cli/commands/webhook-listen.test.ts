@@ -313,7 +313,7 @@ describe('webhook listen --until', () => {
 });
 
 describe('webhook listen after a break', () => {
-  it('delivers each missed webhook once with the current state, signed for the receiver', async () => {
+  it('delivers the current state of each task once, signed for the receiver, and says what is older', async () => {
     const service = await serviceForTest({}, { engines });
     const { url: base, ownerToken: token } = service;
     // Its answer keeps the service from trying again before the listener has caught up.
@@ -324,11 +324,16 @@ describe('webhook listen after a break', () => {
     await unable.close();
     const target = await receiverForTest();
     const flags = ['--port', String(unable.port), '--forward-to', target.url];
-    const { events } = await startListener({ service, flags });
+    const { events, started } = await startListener({ service, flags });
     await expect.poll(events).toMatchObject([{ task_id: id, state: 'COMPLETED', caught_up: true }]);
     for (const { id: delivery } of await listDeliveries(service))
       await ask(`${base}/users/webhook-deliveries/${delivery}/resend`, { method: 'POST', token });
     await waitForDeliveries(service);
+    const [older, newest] = await listDeliveries(service);
+    await expect.poll(started.said).toContain(`Webhook ${newest.id} was handled before.`);
+    expect(started.said()).toMatch(
+      `Webhook ${older.id} is older than the state of task ${id} that was handled.`,
+    );
     expect(events()).toHaveLength(1);
     expect(listStatuses(target.received)).toEqual(['COMPLETED']);
     const own = await readWebhookSecret(service);

@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { getWebhookEvent, webhookEvents, webhookStates } from '../../../src/contract/events.js';
 import { EngineFailure } from '../../../src/service/operation/engine.js';
@@ -12,7 +14,7 @@ import {
   readWebhookSecret,
   receiverForTest,
 } from '../../support/receiver.js';
-import { type Answered, serviceForTest } from '../../support/service.js';
+import { type Answered, folderForTest, serviceForTest } from '../../support/service.js';
 import { startVideo } from '../../support/videos.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -127,6 +129,18 @@ describe('webhook trigger', () => {
       expect(received).toHaveLength(1);
     },
   );
+
+  it('says how to sign with an old secret as well when a receiver refuses the newest one', async () => {
+    const old = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
+    const { url, received } = await receiverForTest((call) => (call === 1 ? 401 : 500));
+    const refused = await triggerWebhook(url);
+    expect(refused.stderr).toContain('this command does so with a --secret-file that contains both');
+    const file = join(folderForTest(), 'secrets.txt');
+    writeFileSync(file, `${secret}\n${old}\n`);
+    const both = await triggerWebhook(url, '--secret-file', file);
+    expect(both.stderr).not.toContain('--secret-file');
+    expect([secret, old].map((one) => isVerified(received[1] as ReceivedWebhook, one))).toEqual([true, true]);
+  });
 
   it('exits 6 when the receiver cannot be reached, or closes the connection', async () => {
     expect((await triggerWebhook('http://127.0.0.1:1/')).stderr).toContain(

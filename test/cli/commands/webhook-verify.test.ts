@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
@@ -106,6 +106,8 @@ describe('webhook verify', () => {
     const file = join(folderForTest(), 'secrets');
     writeFileSync(file, `${secret}\n${received.stdout}`);
     expect((await verifyWebhook(body, [...given, '--secret-file', file])).exit).toBe(0);
+    const other = await regen(['webhook', 'verify', ...toFlags(createHeaders())], { env, stdin: body });
+    expect(other.stderr).toContain('pass the old one with --secret-file <file>');
     const wrong = await verifyWebhook(body, given, { REGEN_WEBHOOK_SECRET: 'my own secret!' });
     expect(wrong.exit).toBe(2);
     expect(wrong.stderr).toContain('REGEN_WEBHOOK_SECRET contains an invalid signing secret');
@@ -130,6 +132,25 @@ describe('webhook secret', () => {
     expect(rotated.stdout).not.toBe(first.stdout);
     expect(rotated.stderr).toContain('Webhooks are also signed with the old secret for 24 hours.');
     expect((await run([])).stdout).toBe(rotated.stdout);
+  });
+
+  it('is written to a file that only its user can read', async () => {
+    const service = await serviceForTest();
+    const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+    const path = join(folderForTest(), 'secret.txt');
+    const run = (...argv: string[]) =>
+      regen(['webhook', 'secret', '--output-file', path, ...argv], { env, terminal: true });
+    const first = await run();
+    expect([first.exit, first.stdout]).toEqual([0, `${path}\n`]);
+    expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual([
+      (await regen(['webhook', 'secret'], { env })).stdout,
+      0o600,
+    ]);
+    // A secret that could not be saved is not replaced.
+    expect((await run('--rotate', '--yes')).exit).not.toBe(0);
+    expect((await regen(['webhook', 'secret'], { env })).stdout).toBe(readFileSync(path, 'utf8'));
+    expect((await run('--rotate', '--yes', '--force')).exit).toBe(0);
+    expect((await regen(['webhook', 'secret'], { env })).stdout).toBe(readFileSync(path, 'utf8'));
   });
 });
 

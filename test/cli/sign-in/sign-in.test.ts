@@ -142,6 +142,7 @@ test('signing in without a browser shows a code for another device', async () =>
   const login = await run(['auth', 'login'], { env: { SSH_CONNECTION: 'x', DISPLAY: ':0' }, onSaid });
   expect(login.exit, login.stderr).toBe(0);
   expect(login.stderr).toMatch(/enter the code [A-Z]{4}-[A-Z]{4}\n/);
+  expect(login.stderr).toMatch(/^Sign in with a browser on any device, within \d+ (?:min|h):\n/m);
   expect(JSON.parse((await run(['auth', 'status', '--json'])).stdout).email).toBe('dev@example.org');
 });
 

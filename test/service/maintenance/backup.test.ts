@@ -72,6 +72,9 @@ it.each(['copy', 'copy.zip'])(
     expect(parseCounts(stdout)).toMatchObject({ data: restored, objects: 2, problems: [] });
     expect(existsSync(join(restored, 'owner.token'))).toBe(false);
     expect(readdirSync(join(restored, '..'))).toEqual(['restored']);
+    const other = join(folderForTest(), 'other');
+    const said = (await regen(['serve', 'restore', target, '--data', other])).stderr;
+    expect(said).toContain(`Without a configuration, run: regen serve --data ${other}`);
 
     const again = await serviceForTest({ data: restored });
     const version = await readVersion({ ...publisher, url: again.url, ownerToken: again.ownerToken });
