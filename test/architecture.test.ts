@@ -75,8 +75,9 @@ describe('the rooms of src', () => {
     // Descriptions of operations: trusts, statements, tasks, sign-in to pages, public changes, limits of keys, tools; why a
     // task failed, and what is only previewed.
     contract: 5_760,
-    // Addresses of engines that an operator names, the port that is written once, and the protocol of agents.
-    wire: 730,
+    // Addresses of engines that an operator names, the port that is written once, and the protocol of agents;
+    // tokens that no message and no log shows.
+    wire: 745,
     // Files that are no images are known before they are sent.
     disk: 1_160,
     // How another service writes requests and answers is in one place here.
@@ -93,8 +94,8 @@ describe('the rooms of src', () => {
     preview: 1_790,
     // Commands for all of these, answers as cards, tools for agents, and scripts with a budget. Batches that show their
     // price first and notice lines that changed; trouble of engines in doctor; checks that say what a publish refuses; secrets in
-    // private files.
-    cli: 20_390,
+    // private files; tokens that were typed are in no message.
+    cli: 20_500,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage.
     service: 25_900,

@@ -65,13 +65,14 @@ export function parseCommandLine(
     const [word] = own.args;
     if (error.code === 'commander.excessArguments' && own.commands.length > 0 && word !== undefined)
       throw toUnknownCommand(own, word, argv, tree);
-    const familiar = suggestCommand(argv);
-    const names = listNames(own, error.code, tree);
+    const path = findPathIn(groups, argv);
+    const familiar = suggestCommand(argv) ?? suggestToken(error.message, path, tree);
+    const names = familiar ? [] : listNames(own, error.code, tree);
     const sentence = toSentence(familiar ? error.message.replace(/\n.*/s, '') : error.message, names);
     const others = sentence.endsWith('.') ? names : [];
     const [, file = ''] = sentence.split("'");
     if (/^-[^-]/.test(file) && file.includes('.')) throw usage(sentence, `If it is a file, write ./${file}`);
-    throw usage(sentence, familiar ?? suggestHelp(findPathIn(groups, argv), others));
+    throw usage(sentence, familiar ?? suggestHelp(path, others));
   }
   return found ?? { kind: 'text', text: formatPage(root), asked: false };
 }
@@ -190,7 +191,10 @@ function splitVersion(names: readonly string[], values: readonly unknown[]): rea
  * with half of the letters wrong (`--json` for `--reason`); the nearest is kept if it is near.
  */
 function toSentence(message: string, known: readonly string[]): string {
-  const [own = '', suggested = ''] = message.split('\n(Did you mean ');
+  // The value of an unknown option may be a password.
+  const [own = '', suggested = ''] = message
+    .replace(/^(error: unknown option '[^'=]*)=.*'/s, "$1'")
+    .split('\n(Did you mean ');
   const [, word = ''] = own.split("'");
   const names = [...suggested.replace(/^one of |\?\)$/g, '').split(', '), ...known].map((name) =>
     name.replace(/^--/, ''),
@@ -230,6 +234,17 @@ function suggestCommand(argv: readonly string[]): Text | undefined {
     Object.hasOwn(FAMILIAR_NAMES, words.join(' ')),
   );
   return meant && say`Did you mean: ${regen(FAMILIAR_NAMES[meant.join(' ')] as string)}`;
+}
+
+/** For an option of other programs that takes a token: here it would be in the list of processes and in logs. */
+function suggestToken(message: string, path: string, { commands }: CommandTree): Text | undefined {
+  const command = commands.find(({ words }) => words.join(' ') === path);
+  const isToken = /^error: unknown option '--(?:[\w-]+-)?(?:token|password|key|pat)[='\n]/.test(message);
+  if (!isToken || !command?.takes.includes('service')) return undefined;
+  if (path === 'auth login')
+    return say`No option takes a token. Pass it on standard input: ${regen(path, '--with-token < token.txt')}`;
+  if (path === 'version publish') return 'No option takes a token. Set REGEN_PUBLISH_TOKEN.';
+  return 'No option takes a token. Set REGEN_TOKEN, or name a file that contains it with --token-file.';
 }
 
 /** Refuses help of a command or topic that does not exist, instead of showing that of its group. */
