@@ -94,8 +94,9 @@ describe('the rooms of src', () => {
     preview: 1_790,
     // Commands for all of these, answers as cards, tools for agents, and scripts with a budget. Batches that show their
     // price first and notice lines that changed; trouble of engines in doctor; checks that say what a publish refuses; secrets in
-    // private files; tokens that were typed are in no message.
-    cli: 20_500,
+    // private files; tokens that were typed are in no message; checks that
+    // know what is published.
+    cli: 20_530,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage.
     service: 25_900,
