@@ -176,11 +176,11 @@ function readArguments(command: Command, values: readonly unknown[]): ArgumentVa
   return Object.fromEntries(all.map((name, index) => [name, given[index]] as const)) as ArgumentValues;
 }
 
-/** Reads `node@version` for a node and a version that are two arguments. */
+/** Reads `node@version` for a node and a version or a range that are two arguments. */
 function splitVersion(names: readonly string[], values: readonly unknown[]): readonly unknown[] {
   const at = names.findIndex((name) => /^node_?id$/i.test(name));
   const isPair =
-    at >= 0 && /version(Id)?$/.test(names[at + 1] ?? '') && values[names.length - 1] === undefined;
+    at >= 0 && /version(Id)?$|^range$/.test(names[at + 1] ?? '') && values[names.length - 1] === undefined;
   const [node, version] = isPair ? splitNodeVersion(String(values[at] ?? '')) : [];
   if (!node || !version) return values;
   return [...values.slice(0, at), node, version, ...values.slice(at + 1)];
@@ -222,6 +222,8 @@ const FAMILIAR_NAMES: Readonly<Record<string, string>> = {
   unpublish: 'version delete',
   uninstall: 'node remove',
   upgrade: 'node install',
+  'node ls': 'node outdated',
+  'node show': 'node get',
   'node publish': 'version publish',
   'node uninstall': 'node remove',
   'node upgrade': 'node install',

@@ -70,6 +70,14 @@ test.each([
   },
 );
 
+test('names and habits of npm lead to the command for installed packs', async () => {
+  expect((await regen(['node', 'list'])).stderr).toBe(
+    'error: <publisherId> is required.\nhint: To list the installed packs: regen node outdated --all\n',
+  );
+  expect((await regen(['node', 'ls'])).stderr).toContain('hint: Did you mean: regen node outdated\n');
+  expect((await regen(['node', 'show'])).stderr).toContain('hint: Did you mean: regen node get\n');
+});
+
 test('an unknown option or command names those that exist, where they are few', async () => {
   expect((await regen(['admin', 'version', 'list'])).stderr).toBe(
     "error: Unknown command 'list'.\nhint: Its commands: set-status. See: regen admin version --help\n",
