@@ -1,4 +1,3 @@
-import { maskTokens } from '../../wire/mask-tokens.js';
 import type { Prompts } from './prompts.js';
 import { oneLine } from './text.js';
 
@@ -13,23 +12,19 @@ export function createSafePrompts(load: () => Promise<Prompts>): Prompts {
     return opened;
   };
   return {
-    password: async (message) => (await open()).password(clean(message)),
-    confirm: async (message) => (await open()).confirm(clean(message)),
+    password: async (message) => (await open()).password(oneLine(message)),
+    confirm: async (message) => (await open()).confirm(oneLine(message)),
     async input(message, initial, findProblem) {
       const describe = (answer: string) => {
         const problem = findProblem?.(answer);
-        return problem && clean(problem);
+        return problem && oneLine(problem);
       };
-      return (await open()).input(clean(message), initial && oneLine(initial), describe);
+      return (await open()).input(oneLine(message), initial && oneLine(initial), describe);
     },
     async select(message, choices) {
       const shown = choices.map(oneLine);
-      const chosen = await (await open()).select(clean(message), shown);
+      const chosen = await (await open()).select(oneLine(message), shown);
       return choices[shown.indexOf(chosen)] as string;
     },
   };
-}
-
-function clean(message: string): string {
-  return maskTokens(oneLine(message));
 }
