@@ -75,8 +75,9 @@ describe('the rooms of src', () => {
     // Descriptions of operations: trusts, statements, tasks, sign-in to pages, public changes, limits of keys, tools; why a
     // task failed, and what is only previewed.
     contract: 5_760,
-    // Addresses of engines that an operator names, the port that is written once, and the protocol of agents.
-    wire: 730,
+    // Addresses of engines that an operator names, the port that is written once, and the protocol of agents;
+    // tokens that no message and no log shows.
+    wire: 745,
     // Files that are no images are known before they are sent.
     disk: 1_160,
     // How another service writes requests and answers is in one place here.
@@ -95,8 +96,8 @@ describe('the rooms of src', () => {
     // price first and notice lines that changed; trouble of engines in doctor; checks that say what a publish refuses; secrets in
     // private files. The registry of a lock file, with the credential of its address alone; steps to a new major version;
     // flagged versions that admins download and verify; what was changed in the audit log of a narrow terminal, and what listening
-    // skipped.
-    cli: 20_620,
+    // skipped; tokens that were typed are in no message; checks that know what is published.
+    cli: 20_780,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage.
     service: 25_900,

@@ -27,6 +27,7 @@ import { CommandInterruption } from './terminal/interrupted.js';
 import type { JsonFilter } from './terminal/json-filter.js';
 import { Output } from './terminal/output.js';
 import { PromptCancelled } from './terminal/prompts.js';
+import { SecretMask } from './terminal/secret-mask.js';
 import type { System } from './terminal/system.js';
 import { BuiltTree } from './views/tree.js';
 import type { CommandFile } from './views/view.js';
@@ -35,11 +36,9 @@ import type { CommandFile } from './views/view.js';
 export async function runCommand(argv: readonly string[], system: System): Promise<number> {
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const isGiven = (flag: string) => own.includes(flag);
-  let output = new Output(system, {
-    json: isGiven('--json'),
-    ndjson: isGiven('--ndjson'),
-    color: !isGiven('--no-color'),
-  });
+  const secrets = new SecretMask(argv, system.env);
+  const mode = { json: isGiven('--json'), ndjson: isGiven('--ndjson'), color: !isGiven('--no-color') };
+  let output = new Output(system, mode, secrets);
   const interruption = new CommandInterruption(system);
   interruption.isIgnored = () => output.isPaging;
   let asked: ParsedCommand | undefined;
@@ -56,18 +55,22 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     const { command, args, flags } = asked;
     const { ndjson, quiet } = flags as Record<string, boolean>;
     const { json, filter, columns } = await readFormat(flags, interruption);
-    output = new Output(system, {
-      ...{ json, ndjson, quiet, filter, columns },
-      ...{ color: flags.color !== false, pager: flags.pager !== false },
-      findNames: async (dir) => {
-        const { completeCommand } = await import('./complete-commands.js');
-        // The command itself reports what is wrong with a profile.
-        const format = await services?.findFormat().catch(() => undefined);
-        const command = (words: string, rest: string, own?: string) =>
-          completeCommand(words, rest, { ...flags, ...services?.lockFlags }, own ?? dir ?? args.dir);
-        return { ...format?.names, command };
+    output = new Output(
+      system,
+      {
+        ...{ json, ndjson, quiet, filter, columns },
+        ...{ color: flags.color !== false, pager: flags.pager !== false },
+        findNames: async (dir) => {
+          const { completeCommand } = await import('./complete-commands.js');
+          // The command itself reports what is wrong with a profile.
+          const format = await services?.findFormat().catch(() => undefined);
+          const command = (words: string, rest: string, own?: string) =>
+            completeCommand(words, rest, { ...flags, ...services?.lockFlags }, own ?? dir ?? args.dir);
+          return { ...format?.names, command };
+        },
       },
-    });
+      secrets,
+    );
     const composed = composeContext(asked, project, { system, output, interruption });
     close = composed.close;
     services = composed.context.services;

@@ -54,7 +54,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   },
   stage_unsupported: { code: 'usage', hint: 'Publish without --stage.' },
   still_checking: {
-    code: 'still_running',
+    code: 'version_pending',
     hint: (version) => say`See the verdict later with: ${regen('version get', version)}`,
   },
   version_pending: { hint: 'Try again later.' },

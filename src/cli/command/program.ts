@@ -65,16 +65,14 @@ export function parseCommandLine(
     const [word] = own.args;
     if (error.code === 'commander.excessArguments' && own.commands.length > 0 && word !== undefined)
       throw toUnknownCommand(own, word, argv, tree);
-    const familiar = suggestCommand(argv);
-    const names = listNames(own, error.code, tree);
-    const sentence = toSentence(
-      familiar ? error.message.replace(/\n.*/s, '') : error.message,
-      familiar ? [] : names,
-    );
+    const path = findPathIn(groups, argv);
+    const familiar = suggestCommand(argv) ?? suggestToken(error.message, path, tree);
+    const names = familiar ? [] : listNames(own, error.code, tree);
+    const sentence = toSentence(familiar ? error.message.replace(/\n.*/s, '') : error.message, names);
     const others = sentence.endsWith('.') ? names : [];
     const [, file = ''] = sentence.split("'");
     if (/^-[^-]/.test(file) && file.includes('.')) throw usage(sentence, `If it is a file, write ./${file}`);
-    throw usage(sentence, familiar ?? suggestHelp(findPathIn(groups, argv), others));
+    throw usage(sentence, familiar ?? suggestHelp(path, others));
   }
   return found ?? { kind: 'text', text: formatPage(root), asked: false };
 }
@@ -178,11 +176,11 @@ function readArguments(command: Command, values: readonly unknown[]): ArgumentVa
   return Object.fromEntries(all.map((name, index) => [name, given[index]] as const)) as ArgumentValues;
 }
 
-/** Reads `node@version` for a node and a version that are two arguments. */
+/** Reads `node@version` for a node and a version or a range that are two arguments. */
 function splitVersion(names: readonly string[], values: readonly unknown[]): readonly unknown[] {
   const at = names.findIndex((name) => /^node_?id$/i.test(name));
   const isPair =
-    at >= 0 && /version(Id)?$/.test(names[at + 1] ?? '') && values[names.length - 1] === undefined;
+    at >= 0 && /version(Id)?$|^range$/.test(names[at + 1] ?? '') && values[names.length - 1] === undefined;
   const [node, version] = isPair ? splitNodeVersion(String(values[at] ?? '')) : [];
   if (!node || !version) return values;
   return [...values.slice(0, at), node, version, ...values.slice(at + 1)];
@@ -193,7 +191,10 @@ function splitVersion(names: readonly string[], values: readonly unknown[]): rea
  * with half of the letters wrong (`--json` for `--reason`); the nearest is kept if it is near.
  */
 function toSentence(message: string, known: readonly string[]): string {
-  const [own = '', suggested = ''] = message.split('\n(Did you mean ');
+  // The value of an unknown option may be a password.
+  const [own = '', suggested = ''] = message
+    .replace(/^(error: unknown option '[^'=]*)=.*'/s, "$1'")
+    .split('\n(Did you mean ');
   const [, word = ''] = own.split("'");
   const names = [...suggested.replace(/^one of |\?\)$/g, '').split(', '), ...known].map((name) =>
     name.replace(/^--/, ''),
@@ -243,6 +244,8 @@ const FAMILIAR_NAMES: Readonly<Record<string, string>> = {
   'webhook list': 'webhook deliveries',
   'auth whoami': 'auth status',
   'admin version ban': 'admin version set-status',
+  'node ls': 'node outdated',
+  'node show': 'node get',
   'node publish': 'version publish',
   'node uninstall': 'node remove',
   'node upgrade': 'node install',
@@ -258,6 +261,17 @@ function suggestCommand(argv: readonly string[]): Text | undefined {
     .find((words) => Object.hasOwn(FAMILIAR_NAMES, words.join(' ')));
   const commands = meant && FAMILIAR_NAMES[meant.join(' ')]?.split(', ').map((words) => regen(words));
   return commands && say`Did you mean: ${joinTexts(commands, ', then ')}`;
+}
+
+/** For an option of other programs that takes a token: here it would be in the list of processes and in logs. */
+function suggestToken(message: string, path: string, { commands }: CommandTree): Text | undefined {
+  const command = commands.find(({ words }) => words.join(' ') === path);
+  const isToken = /^error: unknown option '--(?:[\w-]+-)?(?:token|password|key|pat)[='\n]/.test(message);
+  if (!isToken || !command?.takes.includes('service')) return undefined;
+  if (path === 'auth login')
+    return say`No option takes a token. Pass it on standard input: ${regen(path, '--with-token < token.txt')}`;
+  if (path === 'version publish') return 'No option takes a token. Set REGEN_PUBLISH_TOKEN.';
+  return 'No option takes a token. Set REGEN_TOKEN, or name a file that contains it with --token-file.';
 }
 
 /** Refuses help of a command or topic that does not exist, instead of showing that of its group. */

@@ -41,7 +41,7 @@ export function toFailure(error: unknown, parsed?: ParsedCommand): Failure {
       hint:
         error.code === 'timeout'
           ? 'Try again, or allow more time with --request-timeout.'
-          : 'Check the address and the network, and whether the service runs.',
+          : 'Check the address and the network.',
     });
   }
   if (error instanceof ClientError) {

@@ -49,7 +49,10 @@ async function showStatus(context: Context): Promise<void> {
   const { output, signal, system } = context;
   const { name, url, client, credential, store } = await context.services.reach();
   if (!credential) {
-    throw new Failure(`Not signed in to ${name === url ? url : `${name} (${url})`}.`, {
+    const publishers = Object.keys((await store.read()).publish_tokens ?? {});
+    const stored =
+      publishers.length > 0 ? ` A token for publishing is stored for ${publishers.join(', ')}.` : '';
+    throw new Failure(`Not signed in to ${name === url ? url : `${name} (${url})`}.${stored}`, {
       code: 'unauthenticated',
       hint: SIGN_IN_HINT,
     });

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { ClientError, ServiceError } from '../../client/errors.js';
 import { HostNode } from '../../contract/host-nodes.js';
-import { refuseBrokenPromise } from '../../flows/publish/latest-release.js';
 import { buildArchive, findRefusal, type Pack, warnAboutCode } from '../../flows/publish/pack.js';
-import { toSubject } from '../../flows/publish/publish-pack.js';
+import { toSubject, tryArchive } from '../../flows/publish/publish-pack.js';
+import type { BuiltArchive } from '../../pack/archive.js';
 import { scanAsComfy } from '../../pack/other-scanner.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { toListedDefinition } from '../../python/definitions/definitions.js';
@@ -90,7 +90,7 @@ export async function run(context: Context): Promise<number> {
   const format = readFormat(context);
   const pack = await readFolder(context, context.args.dir as string | undefined);
   await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
-  const [report] = await withScratch(system.now(), (scratch) =>
+  const [report, archive] = await withScratch(system.now(), (scratch) =>
     Promise.all([
       readCodeApart(pack.files),
       buildArchive(context, pack, join(scratch, 'node.zip'), progress),
@@ -105,7 +105,10 @@ export async function run(context: Context): Promise<number> {
     ? undefined
     : findRefusal(report, { findings: false, empty: context.flags['allow-empty'] === true });
   if (!refusal) await warnAboutCode(output, report);
-  const rows = [...toRows(report, findings, answer.verdict), ...toOtherRows(other)];
+  const rows = [
+    ...toRows(report, findings, answer.verdict, output.isTable ? ', ' : ' '),
+    ...toOtherRows(other),
+  ];
   if (!format) {
     await output.answer(output.mode.json ? answer : rows, command.shape);
     const fixes = listFixes(findings);
@@ -123,14 +126,15 @@ export async function run(context: Context): Promise<number> {
     );
   if (isFlagged) return exitCodes.endedBadly;
   if (refusal) throw refusal;
-  if (context.flags['allow-breaking'] !== true) await compareWithLatest(context, pack, report);
+  await compareWithPublished(context, pack, archive, report);
   return exitCodes.done;
 }
 
 /** Decided: only a service that was named on the command line is asked, or the embedded one if it runs. */
-async function compareWithLatest(
-  { services, signal, output }: Context,
+async function compareWithPublished(
+  { services, signal, output, flags, system }: Context,
   pack: Pack,
+  archive: BuiltArchive,
   report: CodeReport,
 ): Promise<void> {
   const { baseUrl, profile } = services.target;
@@ -138,8 +142,19 @@ async function compareWithLatest(
     const flag = profile === undefined ? `--base-url ${baseUrl}` : `--profile ${profile}`;
     return output.note(`Not compared with published versions; name the registry with ${flag}.`);
   }
-  const service = await services.reachRunning();
-  if (service) await refuseBrokenPromise(toSubject(service.client, pack, signal), report, output);
+  const code = flags['allow-breaking'] === true ? undefined : report;
+  try {
+    const service = await services.reachRunning();
+    if (!service) return;
+    const subject = toSubject(service.client, pack, signal);
+    // The same files have passed before: there is nothing to fix.
+    await withScratch(system.now(), (scratch) =>
+      tryArchive({ scratch, code, report: output, skipExisting: true }, subject, archive),
+    );
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    await output.warn(`Not compared with published versions: ${error.message}`);
+  }
 }
 
 function readFormat({ flags, output }: Needs<'flags' | 'output'>) {
@@ -244,12 +259,18 @@ function toRows(
   { nodes, unresolved, unreadable }: CodeReport,
   findings: readonly ReportedFinding[],
   verdict: string,
+  separator: string,
 ): CheckRow[] {
   const computed = nodes.filter(({ unknown }) => unknown.length > 0);
   return [
     ...nodes.map((node) => {
       const { category, function: called, return_types } = node.definition;
-      return toRow('definition', node.name, node, [category, called, return_types].filter(Boolean).join(' '));
+      return toRow(
+        'definition',
+        node.name,
+        node,
+        [category, called, return_types].filter(Boolean).join(separator),
+      );
     }),
     ...computed.map((node) =>
       toRow('unknown', node.name, node, `computed at run time: ${node.unknown.join(', ')}`),

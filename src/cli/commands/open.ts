@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
 import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import { writePrivateFile } from '../../disk/private-file.js';
@@ -7,6 +8,7 @@ import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { hasBrowser, openBrowser } from '../sign-in/opener.js';
 import { usage } from '../terminal/failure.js';
+import { Text } from '../views/answers.js';
 import type { View } from '../views/view.js';
 
 type Context = Needs<'args' | 'flags' | 'output' | 'signal' | 'services' | 'folders' | 'system'>;
@@ -20,6 +22,7 @@ export const view = (): View => ({
     '--tasks': 'Open the page of your tasks',
     '--print': 'Only print the address, which signs in once and within a minute',
   },
+  answer: z.object({ url: Text }),
   examples: ['regen open hello-nodes', 'regen open hello-nodes@1.0.0', 'regen open --tasks'],
 });
 
@@ -40,7 +43,12 @@ export async function run(context: Context): Promise<void> {
   const address = others
     ? others + page
     : await createLink(context, service, page === '/' ? page : `/web${page}`);
-  if (flags.print || !hasBrowser(system)) return output.line(address);
+  const isPrinted = flags.print === true || output.mode.json === true || output.mode.ndjson === true;
+  if (isPrinted || !hasBrowser(system)) {
+    if (!isPrinted && address.includes('/web/sign-in?'))
+      await output.note('No browser was found. This link signs you in once, within a minute:');
+    return output.answer({ url: address }, { only: 'url' });
+  }
   await output.note(`Opening ${service.url} in the browser.`);
   // Other users of the machine can read the arguments of a browser, so the link that signs in is in a private file.
   const file = join(folders.state, 'open.html');

@@ -27,12 +27,17 @@ export async function run(context: Context): Promise<void> {
   const { implied } = command;
   const isImplied = implied !== undefined && request.params[implied] === undefined;
   const checked = isImplied ? { ...request, params: { ...request.params, [implied]: STAND_IN } } : request;
-  await requireValid(name, { ...context, args, flags }, checked, body !== undefined);
+  const [what, other] = command.otherwise ?? [];
+  const otherwise = other && say`${what}: ${regen(other)}`;
+  await requireValid(name, { ...context, args, flags }, checked, body !== undefined).catch((error) => {
+    const isBare =
+      otherwise && error instanceof Failure && Object.values(args).every((one) => one === undefined);
+    throw isBare ? new Failure(error.text, { ...error.facts, hint: otherwise }) : error;
+  });
   if (body !== undefined) await warnOfIgnored(context, name, request.body);
   if (method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {
-    const [what, words] = command.otherwise ?? [];
     const flags = say`See the flags: ${regen(command.words.join(' '), '--help')}`;
-    throw usage('No changes given.', words ? say`${what}: ${regen(words)}. ${flags}` : flags);
+    throw usage('No changes given.', otherwise ? say`${otherwise}. ${flags}` : flags);
   }
   requireYes(context, request.params);
   const file = command.secret ? readText(context.flags, 'output-file') : undefined;

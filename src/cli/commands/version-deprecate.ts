@@ -4,11 +4,13 @@ import { z } from 'zod';
 import { getOutline } from '../../client/outlines.js';
 import { NodeVersion } from '../../contract/node-version.js';
 import { regen, say } from '../../contract/schema/message.js';
+import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import { readText } from '../command/command.js';
 import { confirm } from '../command/confirm.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 import type { View } from '../views/view.js';
 
 type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services' | 'mayAsk'>;
@@ -31,8 +33,15 @@ export const view = (): View => ({
 export async function run(context: Context): Promise<void> {
   const { args, flags, output, services, signal, command } = context;
   const { nodeId = '', range = '' } = args as Readonly<Record<string, string | undefined>>;
-  if (!range || validRange(range) === null)
+  if (!range || validRange(range) === null) {
+    const [node, version] = splitNodeVersion(nodeId);
+    if (version)
+      throw usage(
+        `'${range}' is not a range of versions.`,
+        say`Run: ${regen('version deprecate', `${shellWord(node)} ${shellWord(version)} --message ${shellWord(range || 'the reason')}`)}`,
+      );
     throw usage(`'${range}' is not a range of versions.`, "Write it as npm does, such as '<1.2.0' or '1.x'.");
+  }
   const deprecated = flags.undo !== true;
   const given = readText(flags, 'message');
   if (given !== undefined && !deprecated) throw usage('--message and --undo cannot be used together.');

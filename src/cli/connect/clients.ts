@@ -32,7 +32,7 @@ interface ReachedService extends ProfileOrAddress {
 
 export interface ClientsContext {
   readonly system: Pick<System, 'cwd' | 'env'>;
-  readonly output: Pick<Output, 'note'>;
+  readonly output: Pick<Output, 'note'> & Partial<Pick<Output, 'secrets'>>;
   readonly settings: Settings;
   /** Whether requests are traced on stderr. */
   readonly isVerbose: boolean;
@@ -63,7 +63,7 @@ export class Clients {
     const client = createClient({
       baseUrl,
       socketPath,
-      token: given?.token,
+      token: given && (() => learnToken(given, output)),
       renewToken: given?.renew,
       userAgent: `regen-cli/${version}`,
       env: system.env,
@@ -125,6 +125,12 @@ export class Clients {
     for (const { silence } of this.#open) silence.close();
     await Promise.all(this.#open.map(({ client }) => client.close()));
   }
+}
+
+async function learnToken(credential: Credential, { secrets }: ClientsContext['output']): Promise<string> {
+  const token = await credential.token();
+  secrets?.add(token);
+  return token;
 }
 
 function formatTrace(event: Trace): string[] {

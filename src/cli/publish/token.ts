@@ -1,12 +1,14 @@
 import { hostname } from 'node:os';
 import { ServiceError } from '../../client/errors.js';
-import { regen, say } from '../../contract/schema/message.js';
+import { regen, say, type Text } from '../../contract/schema/message.js';
 import type { PublishReport } from '../../flows/publish/pack.js';
+import { readText } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/settings.js';
 import { Failure, usage } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
+import { shellWord } from '../terminal/text.js';
 import { exchangeIdentity, findJobIdentity } from './job-identity.js';
 
 export type PublishContext = Needs<'flags' | 'system' | 'signal' | 'connect' | 'services' | 'mayAsk'> & {
@@ -67,12 +69,27 @@ export async function findPublishToken(
   }
   throw new Failure(`Publishing to ${service.name} requires a personal access token of ${publisherId}.`, {
     code: 'publish_token_missing',
-    hint: system.env.GITHUB_ACTIONS
-      ? 'Give the job the permission `id-token: write`, if the publisher trusts it, or set REGEN_PUBLISH_TOKEN.'
-      : system.env.CI
-        ? 'Set REGEN_PUBLISH_TOKEN, or REGEN_ID_TOKEN to an identity token of the job, if the publisher trusts it.'
-        : say`An owner creates one with: ${regen('publisher token create', `${publisherId} <name> --output-file token.txt`)}. Set REGEN_PUBLISH_TOKEN, or save it with: ${regen('auth login', `--with-token --publisher ${publisherId} < token.txt`)}`,
+    hint: suggestToken(context, publisherId),
   });
+}
+
+/** What to do without a token for publishing. */
+function suggestToken(
+  { flags, system: { env } }: Pick<PublishContext, 'flags' | 'system'>,
+  publisherId: string,
+): Text {
+  const save = (file: string) =>
+    regen('auth login', `--with-token --publisher ${publisherId} < ${shellWord(file)}`);
+  const tokenFile = readText(flags, 'token-file');
+  if (tokenFile !== undefined && tokenFile !== '-')
+    return say`--token-file is for signing in. If the file contains a token for publishing, set REGEN_PUBLISH_TOKEN, or save the token with: ${save(tokenFile)}`;
+  if (env.REGEN_PUBLISH_TOKEN?.trim() === '')
+    return 'REGEN_PUBLISH_TOKEN is empty. In a CI job, check that the job can read the secret.';
+  if (env.GITHUB_ACTIONS)
+    return 'Give the job the permission `id-token: write`, if the publisher trusts it, or set REGEN_PUBLISH_TOKEN.';
+  if (env.CI)
+    return 'Set REGEN_PUBLISH_TOKEN, or REGEN_ID_TOKEN to an identity token of the job, if the publisher trusts it.';
+  return say`An owner creates one with: ${regen('publisher token create', `${publisherId} <name> --output-file token.txt`)}. Set REGEN_PUBLISH_TOKEN, or save it with: ${save('token.txt')}`;
 }
 
 const TOKEN_CHOICES = ['Create one and save it', 'Paste one'];

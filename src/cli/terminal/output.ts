@@ -3,6 +3,7 @@ import { Message, type Names, type Part, render, type Text } from '../../contrac
 import { type Failure, formatDetail, usage } from './failure.js';
 import type { JsonFilter } from './json-filter.js';
 import { findItems, formatCell, joinFields, listFields, listPaths, readField, type Shape } from './rows.js';
+import type { SecretMask } from './secret-mask.js';
 import type { System } from './system.js';
 import type { Paint } from './table.js';
 import {
@@ -49,6 +50,8 @@ export class Output {
   constructor(
     readonly system: System,
     readonly mode: OutputMode,
+    /** What neither stream shows. */
+    readonly secrets?: SecretMask,
   ) {
     this.#out = openStream(system, system.stdout, mode);
     this.#err = openStream(system, system.stderr, mode);
@@ -140,7 +143,7 @@ export class Output {
     if (!rows || lines.length < rows || this.mode.pager === false) return this.#lines(lines);
     const { showInPager } = await import('./pager.js');
     this.isPaging = true;
-    const isShown = await showInPager(this.system, `${lines.join('\n')}\n`);
+    const isShown = await showInPager(this.system, this.#hideTyped(`${lines.join('\n')}\n`));
     this.isPaging = false;
     if (!isShown) await this.#lines(lines);
   }
@@ -154,7 +157,8 @@ export class Output {
   }
 
   /** Writes bytes of the answer unchanged. Waits while the reader is slow. */
-  async write(chunk: string | Uint8Array): Promise<void> {
+  async write(given: string | Uint8Array): Promise<void> {
+    const chunk = typeof given === 'string' ? this.#hideTyped(given) : given;
     this.#written = this.#written.then(() => this.#above(this.system.stdout, chunk));
     await this.#written;
   }
@@ -237,8 +241,18 @@ export class Output {
     if (facts.hint) await this.#say(await this.#write(facts.hint, oneLine, paint.dim('hint:')));
   }
 
+  #hideTyped(text: string): string {
+    return this.secrets?.maskTyped(text) ?? text;
+  }
+
+  /** Masks the secrets in a text for people. */
+  mask(text: string): string {
+    return this.secrets?.mask(text) ?? text;
+  }
+
   async #say(given: string | Line): Promise<void> {
-    const line = typeof given === 'string' ? { prose: given } : given;
+    const { prose, command } = typeof given === 'string' ? { prose: given, command: undefined } : given;
+    const line = { prose: this.mask(prose), ...(command && { command: this.mask(command) }) };
     const text = formatLine(line);
     const { isTTY, columns } = this.system.stderr;
     // A character may take two columns.

@@ -43,7 +43,7 @@ export class Progress implements Stages {
   #show(text: string): void {
     this.#shown = text;
     const { columns = 80 } = this.output.system.stderr;
-    const line = this.#cut(oneLine(text), Math.max(1, columns - SPINNER_WIDTH));
+    const line = this.#cut(this.output.mask(oneLine(text)), Math.max(1, columns - SPINNER_WIDTH));
     if (this.#spinner) this.#spinner.text = toLocale(this.output.system.env, line);
   }
 

@@ -12,7 +12,10 @@ export const EXIT_CODES = [
   ['3', 'Not found'],
   ['4', 'Not signed in, or not allowed'],
   ['5', 'Conflict: it already exists'],
-  ['6', 'The job itself failed: a task failed, a version was flagged or banned, the service cannot do it'],
+  [
+    '6',
+    'The job itself failed: a task failed, a version was flagged or banned, the service cannot do it, or a check found something',
+  ],
   ['7', 'The service could not be reached, or stayed busy, after retries'],
   ['8', 'Stopped waiting, or cannot wait; the work continues'],
   ['9', 'Only some of several items failed, or they failed for different reasons'],

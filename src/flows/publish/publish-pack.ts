@@ -3,6 +3,7 @@ import type { Client } from '../../client/client.js';
 import { ClientError, StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
 import { regen, say } from '../../contract/schema/message.js';
+import type { BuiltArchive } from '../../pack/archive.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
@@ -68,7 +69,15 @@ export async function tryPack(
   client: Client,
 ): Promise<void> {
   const { archive } = await buildRegistration(context, pack);
-  const subject = toSubject(client, pack, context.signal);
+  await tryArchive(context, toSubject(client, pack, context.signal), archive);
+}
+
+/** As `tryPack`, for an archive that is built. */
+export async function tryArchive(
+  context: Pick<PublishContext, 'scratch' | 'code' | 'report' | 'skipExisting' | 'onExisting'>,
+  subject: VersionContext,
+  archive: BuiltArchive,
+): Promise<void> {
   const next = await findNextStep(subject, archive, context.scratch);
   if (next.step === 'done') await acceptExisting(context, subject, next.version);
   if (next.step === 'register' && context.code)

@@ -1,3 +1,5 @@
+import { maskTokens } from '../../wire/mask-tokens.js';
+
 export const LOG_LEVELS = ['info', 'warn', 'error'] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -9,7 +11,9 @@ export type Log = (level: LogLevel, message: string, fields?: Record<string, unk
 /** @param now milliseconds since the epoch */
 export function createLineLog(now: () => number, write: (line: string) => void): Log {
   return (level, message, fields) =>
-    write(`${JSON.stringify({ at: new Date(now()).toISOString(), level, message, ...fields })}\n`);
+    write(
+      `${maskTokens(JSON.stringify({ at: new Date(now()).toISOString(), level, message, ...fields }))}\n`,
+    );
 }
 
 /** Leaves out what is below a level. */

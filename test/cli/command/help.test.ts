@@ -50,6 +50,34 @@ test.each([
   expect((await regen(argv)).stderr).toContain(error);
 });
 
+test.each([
+  [
+    ['auth', 'login', '--token=secret'],
+    'Pass it on standard input: regen auth login --with-token < token.txt',
+  ],
+  [['version', 'publish', 'film-grain', "--token=it's"], 'Set REGEN_PUBLISH_TOKEN.'],
+  [
+    ['node', 'list', 'ann', '--api-key', 'secret'],
+    'Set REGEN_TOKEN, or name a file that contains it with --token-file.',
+  ],
+])(
+  'an option that would take a token is refused without its value and with the place for it: %j',
+  async (argv, hint) => {
+    const name = argv.find((word) => word.startsWith('--'))?.split('=')[0];
+    expect((await regen(argv)).stderr).toBe(
+      `error: Unknown option '${name}'.\nhint: No option takes a token. ${hint}\n`,
+    );
+  },
+);
+
+test('names and habits of npm lead to the command for installed packs', async () => {
+  expect((await regen(['node', 'list'])).stderr).toBe(
+    'error: <publisherId> is required.\nhint: To list the installed packs: regen node outdated --all\n',
+  );
+  expect((await regen(['node', 'ls'])).stderr).toContain('hint: Did you mean: regen node outdated\n');
+  expect((await regen(['node', 'show'])).stderr).toContain('hint: Did you mean: regen node get\n');
+});
+
 test('an unknown option or command names those that exist, where they are few', async () => {
   expect((await regen(['admin', 'version', 'list'])).stderr).toBe(
     "error: Unknown command 'list'.\nhint: Its commands: set-status. See: regen admin version --help\n",

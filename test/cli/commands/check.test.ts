@@ -231,6 +231,34 @@ describe('findings for other programs', () => {
   });
 });
 
+test('check refuses a version number that is used by other files, as a publish does', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, REGEN_PUBLISH_TOKEN: personalAccessToken };
+  const pack = packForTest();
+  expect((await regen(['version', 'publish', pack], { env })).exit).toBe(0);
+  const check = (dir: string, ...flags: string[]) =>
+    regen(['version', 'check', dir, '--base-url', service.url, ...flags], { env });
+  const same = await check(pack);
+  expect([same.exit, same.stderr]).toEqual([
+    0,
+    expect.stringContaining('pack 1.0.0 is already published, with the same files.\n'),
+  ]);
+  const changed = packForTest({ files: { 'more.py': 'MORE = 1\n' } });
+  for (const flags of [[], ['--allow-breaking']]) {
+    const { exit, stderr } = await check(changed, ...flags);
+    expect([exit, stderr]).toEqual([
+      5,
+      expect.stringContaining('error: pack 1.0.0 is already published with other files.\n'),
+    ]);
+  }
+});
+
+test('on a terminal, check separates the category, the function and the outputs of a definition', async () => {
+  const shown = await regen(['version', 'check', packForTest()], { terminal: true });
+  expect(shown.stdout).toContain('pack, greet, ["STRING"]');
+});
+
 test('check names definitions that other nodes of the named registry have, too, as a low finding', async () => {
   const service = await serviceForTest();
   const { personalAccessToken } = await publisherForTest(service);

@@ -29,6 +29,19 @@ describe('regen open', () => {
     expect(await opened('--tasks')).toBe('0; url=/web/tasks');
   });
 
+  test('prints JSON with --json, and says what a link does where there is no browser', async () => {
+    const surroundings = await createSurroundings();
+    const json = await regen(['open', 'hello-nodes', '--json'], surroundings);
+    expect(JSON.parse(json.stdout)).toEqual({ url: expect.stringContaining('/web/sign-in?code=') });
+    const filtered = await regen(['open', '--print', '--jq', 'keys[0]'], surroundings);
+    expect(filtered.stdout).toBe('url\n');
+    const bare = await regen(['open', 'hello-nodes'], surroundings);
+    expect([bare.stdout, bare.stderr]).toEqual([
+      expect.stringMatching(/^http.*code=.*\n$/),
+      'No browser was found. This link signs you in once, within a minute:\n',
+    ]);
+  });
+
   test('gives the browser a private file, so that the link is not among its arguments', async () => {
     const surroundings = await createSurroundings();
     const browser = join(surroundings.home, 'browser');

@@ -209,3 +209,38 @@ NODE_CLASS_MAPPINGS = {"Greet": Greet}
     expect(other.stderr).toContain('no published version');
   });
 });
+
+test.each([
+  [
+    { REGEN_PUBLISH_TOKEN: ' ' },
+    [],
+    'REGEN_PUBLISH_TOKEN is empty. In a CI job, check that the job can read the secret.',
+  ],
+  [
+    {},
+    ['--token-file', 'pat.txt'],
+    'hint: --token-file is for signing in. If the file contains a token for publishing, set REGEN_PUBLISH_TOKEN, or save the token with: regen auth login --base-url URL --with-token --publisher acme < pat.txt',
+  ],
+  [
+    {},
+    [],
+    'hint: An owner creates one with: regen publisher token create --base-url URL acme <name> --output-file token.txt. Set',
+  ],
+])('without a token for publishing, the hint fits what was given: %j %j', async (variables, flags, hint) => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'pat.txt'), personalAccessToken);
+  const argv = [
+    'version',
+    'publish',
+    packForTest(),
+    '--publisher',
+    'acme',
+    '--base-url',
+    service.url,
+    ...flags,
+  ];
+  const { exit, stderr } = await regen(argv, { cwd, env: variables });
+  expect([exit, stderr]).toEqual([4, expect.stringContaining(hint.replaceAll('URL', service.url))]);
+});

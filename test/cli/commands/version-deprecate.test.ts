@@ -50,6 +50,18 @@ test('version deprecate marks all versions in a range, and --undo removes the ma
   expect((await run(deprecate, { answers: ['', false] })).exit).toBe(2);
 });
 
+test('version deprecate accepts node@version, and corrects a reason in the place of the range', async () => {
+  const { publisher, run } = await createRegistry();
+  await registerVersion(publisher, '1.0.0');
+  const wrong = await run(['version', 'deprecate', 'pack@1.0.0', 'use 2.0.0']);
+  expect([wrong.exit, wrong.stderr]).toEqual([
+    2,
+    "error: 'use 2.0.0' is not a range of versions.\nhint: Run: regen version deprecate pack 1.0.0 --message 'use 2.0.0'\n",
+  ]);
+  expect((await run(['version', 'deprecate', 'pack@1.0.0', '--yes'])).exit).toBe(0);
+  expect((await readVersion(publisher, '1.0.0')).deprecated).toBe(true);
+});
+
 test('on a terminal, the reason is asked for, and listed if there is room for it', async () => {
   const { publisher, run } = await createRegistry();
   await registerVersion(publisher, '1.0.0');

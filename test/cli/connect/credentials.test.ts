@@ -7,7 +7,7 @@ import { Store } from '../../../src/cli/connect/store.js';
 import { findOtherWriter } from '../../../src/disk/other-users.js';
 import { homeForTest, regen } from '../../support/cli.js';
 import { png } from '../../support/generation-double.js';
-import { folderForTest, serviceForTest } from '../../support/service.js';
+import { folderForTest, publisherForTest, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const run = promisify(execFile);
@@ -310,4 +310,14 @@ test('a missing token file and an empty one have different messages', async () =
   const argv = ['node', 'get', 'x', '--base-url', nowhere, '--token-file', 'nofile'];
   const { exit, stderr } = await regen(argv, { cwd });
   expect([exit, stderr]).toEqual([2, 'error: File not found: nofile (from --token-file).\n']);
+});
+
+test('auth status names the publishers whose tokens are stored where no one is signed in', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const surroundings = { home: homeForTest(), env: { REGEN_BASE_URL: service.url } };
+  const login = ['auth', 'login', '--with-token', '--publisher', 'acme'];
+  expect((await regen(login, { ...surroundings, stdin: personalAccessToken })).exit).toBe(0);
+  const { exit, stderr } = await regen(['auth', 'status'], surroundings);
+  expect([exit, stderr]).toEqual([4, expect.stringContaining('A token for publishing is stored for acme.')]);
 });
