@@ -176,7 +176,7 @@ test('a command that failed in part pays only for the rest when it is run again'
     env: { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken },
   };
   const run = () =>
-    startRegen(['image', 'upscaler', 'a.png', 'b.png', 'late.png', '-o', 'out/'], surroundings).ended;
+    startRegen(['image', 'upscaler', 'late.png', 'a.png', 'b.png', '-o', 'out/'], surroundings).ended;
   const countCredits = async () =>
     JSON.parse((await startRegen(['usage', '--json'], surroundings).ended).stdout).credits;
   const first = await run();
@@ -185,6 +185,7 @@ test('a command that failed in part pays only for the rest when it is run again'
     expect.stringContaining('Run the same command again to retry what failed'),
   ]);
   expect(await countCredits()).toBe(6);
+  // The bytes of other images do not make their results those of this one.
   writeFileSync(join(cwd, 'late.png'), png);
   expect((await run()).exit).toBe(0);
   expect(await countCredits()).toBe(9);

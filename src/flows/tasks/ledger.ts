@@ -275,8 +275,8 @@ function readDigest(id: string): string {
 }
 
 /**
- * Computes a digest that is equal for equal requests. Images count by content, not by path. The URL of a video with an
- * id does not count, because every lookup signs a new one.
+ * Computes a digest that is equal for equal requests. Images count by content and path, because results are named after
+ * their files. The URL of a video with an id does not count, because every lookup signs a new one.
  */
 function computeDigest({ service, profile, operation, request }: NewEntry): string {
   const body = Object.entries(request)
@@ -288,5 +288,5 @@ function computeDigest({ service, profile, operation, request }: NewEntry): stri
 }
 
 function summarizeValue(value: unknown): unknown {
-  return isImageReference(value) ? value.sha256 : value;
+  return isImageReference(value) ? [value.sha256, value.file] : value;
 }

@@ -80,7 +80,7 @@ describe('an agent', () => {
     expect(existsSync(join(folder, 'results/photo.png'))).toBe(true);
   });
 
-  it('is told why a large picture is not shown', async () => {
+  it('learns why a large picture is not shown', async () => {
     const { callTool, folder } = await agentForTest();
     const noise = { width: 800, height: 800, mean: 128, sigma: 50, type: 'gaussian' } as const;
     const picture = sharp({ create: { width: 800, height: 800, channels: 3, background: '#000', noise } });
@@ -93,7 +93,7 @@ describe('an agent', () => {
     });
   });
 
-  it('whose input ends while it waits is told that the task continues', async () => {
+  it('learns that its task continues if its input ends while it waits', async () => {
     const { service, callTool, folder } = await agentForTest({ before: () => new Promise(() => {}) });
     const { answer } = await callTool('image_relight', { image: 'photo.png' });
     const call = { name: 'task_wait', arguments: { task_id: answer.data.task_id } };
