@@ -29,6 +29,11 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Refused && error.code === 'not_found';
 }
 
+/** Whether a request was refused because another service that it needs does not answer. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof Refused && error.code === 'unavailable';
+}
+
 /**
  * @param message continues its name
  * @param name how the sentence names it

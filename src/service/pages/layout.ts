@@ -1,6 +1,7 @@
 import { shortenStatus } from '../../contract/status-names.js';
 import type { OperationAnswer } from '../operation/call.js';
 import { type Html, html, untrusted } from './html.js';
+import { toPublisherPath } from './page.js';
 
 interface PageText {
   readonly title: string;
@@ -74,6 +75,16 @@ export function drawVersionStatus({
   deprecation_message: message,
 }: OperationAnswer<'version.get'>): Html {
   return html`${drawStatus(status)}${deprecated && html` <span class="status flagged">deprecated</span>${message && html` ${untrusted(message, 1000)}`}`}`;
+}
+
+/** The publisher of a node; a link, unless only the registry behind this one has its page. */
+export function drawPublisher({
+  publisher,
+  latest_version: latest,
+}: OperationAnswer<'node.get'>): Html | undefined {
+  if (publisher?.id === undefined) return undefined;
+  const name = untrusted(publisher.name ?? publisher.id, 100);
+  return latest?.from_uplink ? html`${name}` : html`<a href="${toPublisherPath(publisher.id)}">${name}</a>`;
 }
 
 export function drawTime(time: string | undefined): Html | undefined {

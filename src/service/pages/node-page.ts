@@ -2,8 +2,17 @@ import { isRecord, parseJson } from '../../contract/json.js';
 import type { OperationAnswer } from '../operation/call.js';
 import { drawInstall } from './draw-install.js';
 import { externalLink, type Html, html, untrusted } from './html.js';
-import { drawStatus, drawTable, drawTime, drawVersionStatus, layOut, listFacts, listTags } from './layout.js';
-import { type Draw, toNodePath, toPublisherPath, toVersionPath } from './page.js';
+import {
+  drawPublisher,
+  drawStatus,
+  drawTable,
+  drawTime,
+  drawVersionStatus,
+  layOut,
+  listFacts,
+  listTags,
+} from './layout.js';
+import { type Draw, toNodePath, toVersionPath } from './page.js';
 
 const MAX_VERSIONS = 200;
 
@@ -11,7 +20,7 @@ export const drawNodePage: Draw<'node.get'> = async (
   node: OperationAnswer<'node.get'>,
   { read, hasOtherNames, serviceFlag },
 ) => {
-  const { id = '', name, description, publisher, latest_version: latest, repository, tags, downloads } = node;
+  const { id = '', name, description, latest_version: latest, repository, tags, downloads } = node;
   const versions = await read('version.list', { params: { nodeId: id } });
   const shown = versions.slice(0, MAX_VERSIONS);
   return layOut({
@@ -27,9 +36,7 @@ ${latest ? drawInstall({ id, isDeprecated: latest.deprecated, hasOtherNames, ser
 <h2>About</h2>
 ${listFacts({
   Node: html`<code>${id}</code>`,
-  Publisher:
-    publisher?.id &&
-    html`<a href="${toPublisherPath(publisher.id)}">${untrusted(publisher.name ?? publisher.id, 100)}</a>`,
+  Publisher: drawPublisher(node),
   Author: untrusted(node.author, 100),
   'Latest version':
     latest?.version && html`<a href="${toVersionPath(id, latest.version)}">${latest.version}</a>`,

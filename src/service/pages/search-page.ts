@@ -1,7 +1,7 @@
 import type { OperationAnswer } from '../operation/call.js';
 import { html, untrusted } from './html.js';
-import { drawTime, layOut, linkPages, listTags } from './layout.js';
-import { type Draw, type PageRequest, toNodePath, toPublisherPath } from './page.js';
+import { drawPublisher, drawTime, layOut, linkPages, listTags } from './layout.js';
+import { type Draw, type PageRequest, toNodePath } from './page.js';
 
 type Found = OperationAnswer<'node.search'>;
 
@@ -24,21 +24,14 @@ ${linkPages(page, totalPages, (other) => `/?${new URLSearchParams({ ...(search &
   });
 };
 
-function drawCard({
-  id = '',
-  name,
-  description,
-  publisher,
-  latest_version,
-  tags,
-  downloads,
-}: Found['nodes'][number]) {
-  const by = publisher?.id;
+function drawCard(node: Found['nodes'][number]) {
+  const { id = '', name, description, latest_version, tags, downloads } = node;
+  const by = drawPublisher(node);
   return html`<li>
 <h2><a href="${toNodePath(id)}">${untrusted(name ?? id, 100)}</a></h2>
 <p>${untrusted(description, 240)}</p>
 <p class="facts"><code>${id}</code> ${latest_version?.version} ${drawTime(latest_version?.createdAt)} ${
-    by !== undefined && html`by <a href="${toPublisherPath(by)}">${untrusted(publisher?.name ?? by, 60)}</a>`
+    by && html`by ${by}`
   } ${downloads === 1 ? '1 download' : `${downloads ?? 0} downloads`}</p>
 ${listTags(tags)}</li>
 `;

@@ -1,6 +1,6 @@
 import { formatDetail, parseReason } from '../../contract/parse-reason.js';
 import type { OperationAnswer } from '../operation/call.js';
-import { isMissing } from '../operation/refused.js';
+import { isMissing, isUnavailable } from '../operation/refused.js';
 import { drawDefinition, listInputs } from './draw-definition.js';
 import { drawInstall } from './draw-install.js';
 import { externalLink, type Html, html, toWebAddress, untrusted } from './html.js';
@@ -21,7 +21,12 @@ export const drawVersionPage: Draw<'version.get'> = async (
   const { node_id: nodeId = '', version: number = '', status, status_reason: reason, downloadUrl } = version;
   const params = { nodeId, version: number };
   const page = Number(query.page);
-  const list = await read('hostNodes.list', { params, query: { page, limit: DEFINITIONS_PER_PAGE } });
+  const list = await read('hostNodes.list', { params, query: { page, limit: DEFINITIONS_PER_PAGE } }).catch(
+    (error) => {
+      if (!version.from_uplink || !isUnavailable(error)) throw error;
+      return undefined;
+    },
+  );
   const readme = await readReadme(read, params);
   const path = toVersionPath(nodeId, number);
   const facts = {
@@ -49,8 +54,8 @@ ${drawProvenance(version.provenance)}
 ${version.changelog && html`<h2>Changelog</h2>\n<p class="text">${untrusted(version.changelog, 4000)}</p>`}
 ${listRequirements(version.dependencies)}
 <h2 id="definitions">Node definitions</h2>
-${list.host_nodes.length === 0 ? html`<p>${describeNone(version.host_node_extract_status)}</p>` : html`<div class="definitions">${list.host_nodes.map(drawSection)}</div>`}
-${linkPages(page, list.totalNumberOfPages, (other) => `${path}?page=${other}#definitions`)}
+${list?.host_nodes.length ? html`<div class="definitions">${list.host_nodes.map(drawSection)}</div>` : html`<p>${list ? describeNone(version.host_node_extract_status) : 'The registry behind this one, which has them, does not answer.'}</p>`}
+${linkPages(page, list?.totalNumberOfPages ?? 0, (other) => `${path}?page=${other}#definitions`)}
 ${readme && html`<h2 id="readme">README</h2>\n<div class="readme" tabindex="0" role="region" aria-labelledby="readme" dir="auto">${drawMarkdown(readme)}</div>`}`,
   });
 };

@@ -166,7 +166,11 @@ export async function requestRemote(
     throw new FetchFailed('it cannot have that', 404);
   const operation = getOperation(name);
   const { uplink: names } = context.compatibility;
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== false);
+  // A page has parameters of its own, which a registry refuses.
+  const known = operation.query?.shape ?? {};
+  const given = Object.entries(query).filter(
+    ([key, value]) => key in known && value !== undefined && value !== false,
+  );
   const named = { name, method: operation.method, path: operation.path };
   const sent = { path: operation.path, query: Object.fromEntries(given), body };
   const request = names?.writeRequest(named, sent) ?? sent;

@@ -52,6 +52,10 @@ describe.each(['regen', 'comfy'])('two registries in a row, the other one with t
     expect(node.body.latest_version.downloadUrl).toBe(`${url}/uplink/remote/1.0.0/node.zip`);
     const definitions = await readAnswer(`${url}/nodes/remote/versions/1.0.0/host-nodes`);
     expect(definitions.body.host_nodes).toMatchObject([{ host_node_name: 'Greet' }]);
+    const readPage = async (path: string) => (await fetch(`${url}/web/nodes/remote${path}`)).text();
+    expect(await readPage('/versions/1.0.0')).toContain('aria-label="Node Greet in the graph editor"');
+    // Only the other registry has a page of the publisher.
+    expect(await readPage('')).not.toContain('/web/publishers/');
     const original = await digestAt(`${far.service.url}/archives/acme/remote/1.0.0/node.zip`);
     const cwd = folderForTest();
     const download = () => regen(['version', 'download', 'remote', '--force'], { env: near.env, cwd });
@@ -65,6 +69,9 @@ describe.each(['regen', 'comfy'])('two registries in a row, the other one with t
     await far.service.stop();
     const second = await download();
     expect(second.exit, second.stderr).toBe(0);
+    const page = await readPage('/versions/1.0.0');
+    expect(page).toContain('<h1>remote 1.0.0</h1>');
+    expect(page).toContain('The registry behind this one, which has them, does not answer.');
     const installed = await readAnswer(`${url}/nodes/remote/install`);
     expect(installed.body).toMatchObject({ version: '1.0.0', archive_sha256: original });
     // Not another version in its place.
