@@ -37,7 +37,7 @@ export function createVerifier(settings: IssuerSettings, parts: Pick<Context, 'n
         const message = `The identity provider ${issuer} does not answer; try again soon.`;
         throw new Refused('unavailable', message, undefined, RETRY_AFTER_SECONDS);
       }
-      throw error instanceof Refused ? error : invalidToken(error);
+      throw error instanceof Refused ? error : invalidToken(error, audience ?? context.baseUrl());
     }
   };
 }

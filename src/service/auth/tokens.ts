@@ -124,14 +124,14 @@ export async function verifyJwt(
 }
 
 /** Why a token is refused. Claims are checked after the signature, so this does not help to forge one. */
-export function invalidToken(error?: unknown): Refused {
-  return new Refused('unauthenticated', `The token ${describeProblem(error)}; sign in again.`);
+export function invalidToken(error?: unknown, audience?: string): Refused {
+  return new Refused('unauthenticated', `The token ${describeProblem(error, audience)}; sign in again.`);
 }
 
-function describeProblem(error: unknown): string {
+function describeProblem(error: unknown, audience: string | undefined): string {
   if (error instanceof errors.JWTExpired) return 'has expired';
   if (!(error instanceof errors.JWTClaimValidationFailed)) return 'is not valid';
-  if (error.claim === 'aud') return 'is for another service';
+  if (error.claim === 'aud') return `is for another service${audience ? ` than ${audience}` : ''}`;
   return error.claim === 'nbf' ? 'is not valid yet' : 'is not valid';
 }
 

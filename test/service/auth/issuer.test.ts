@@ -125,7 +125,8 @@ describe('a token of a configured issuer', () => {
     const { issuer, service, me } = await createStage();
     const other = await issuer.signIn(createPerson('ann'), 'https://other.example.org');
     const { status, body } = await me(other);
-    expect([status, body.message]).toEqual([401, expect.stringContaining('another service')]);
+    const reason = `The token is for another service than ${service.url}; sign in again.`;
+    expect([status, body.message]).toEqual([401, reason]);
     expect((await me(await issuer.signIn(createPerson('ann'), service.url))).status).toBe(200);
   });
 
