@@ -10,7 +10,8 @@ export function formatErrorsPage(): string {
 
 What went wrong, for programs. Codes are stable: a published code never changes its meaning.
 
-With \`--json\`, a failed command prints one object on stderr, and nothing else unless stderr is a terminal. It is described by \`regen schema error\`:
+With \`--json\`, a failed command prints one object on stderr, and nothing else unless stderr is a terminal. stdout has the response, if there was one: a task that failed is there. The object is described by
+\`regen schema error\`:
 \`{ "error": { "code", "message", "hint", "status", "request_id", "details" } }\`.
 
 ## Of a service

@@ -289,7 +289,7 @@ it('inviting a member again and publishing without a token show the command that
     env: createEnvironment('bob'),
   });
   expect(published.stderr).toContain(
-    'An owner creates one with: regen publisher token create acme <name> --output-file token.txt',
+    'Owners create one, also for members, with: regen publisher token create acme <name> --output-file token.txt',
   );
 });
 

@@ -66,7 +66,7 @@ function toNotVerifiedFailure(
 
 const HINTS: Readonly<Record<WebhookProblem['kind'], string>> = {
   signature:
-    'The service shows only the newest secret. For a webhook that was signed before a rotation, pass the old one with --secret-file <file>.',
+    'The secret is read from --secret-file, REGEN_WEBHOOK_SECRET or the service, in this order. For a webhook that was signed before a rotation, pass the old one with --secret-file <file>.',
   time: 'The signature itself is valid. A webhook that is sent again has a new timestamp.',
   missing: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',
   malformed: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',

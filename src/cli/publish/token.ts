@@ -89,7 +89,7 @@ function suggestToken(
     return 'Give the job the permission `id-token: write`, if the publisher trusts it, or set REGEN_PUBLISH_TOKEN.';
   if (env.CI)
     return 'Set REGEN_PUBLISH_TOKEN, or REGEN_ID_TOKEN to an identity token of the job, if the publisher trusts it.';
-  return say`An owner creates one with: ${regen('publisher token create', `${publisherId} <name> --output-file token.txt`)}. Set REGEN_PUBLISH_TOKEN, or save it with: ${save('token.txt')}`;
+  return say`Owners create one, also for members, with: ${regen('publisher token create', `${publisherId} <name> --output-file token.txt`)}. Set REGEN_PUBLISH_TOKEN, or save it with: ${save('token.txt')}`;
 }
 
 const TOKEN_CHOICES = ['Create one and save it', 'Paste one'];

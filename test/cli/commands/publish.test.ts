@@ -224,7 +224,7 @@ test.each([
   [
     {},
     [],
-    'hint: An owner creates one with: regen publisher token create --base-url URL acme <name> --output-file token.txt. Set',
+    'hint: Owners create one, also for members, with: regen publisher token create --base-url URL acme <name> --output-file token.txt. Set',
   ],
 ])('without a token for publishing, the hint fits what was given: %j %j', async (variables, flags, hint) => {
   const service = await serviceForTest();
