@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { NetworkError } from '../../client/errors.js';
 import type { OperationName } from '../../contract/index.js';
 import { isRead, type Operation } from '../../contract/operation.js';
-import { findImageFields } from '../../contract/schema/image-rules.js';
+import { findImageFields, IMAGE_FORM } from '../../contract/schema/image-rules.js';
 import { render } from '../../contract/schema/message.js';
 import { chooseTools, describeTool, readToolInput, type Tool, toolOperations } from '../../contract/tools.js';
 import { detectFileType } from '../../disk/file-type.js';
@@ -86,10 +86,8 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
   }
 
   #describeOperation(name: string, operation: Operation): Tool {
-    const tool = describeTool(name, operation);
-    return operation.task
-      ? { ...tool, description: `${tool.description} An image is a path in the folder, or a URL.` }
-      : tool;
+    const tool = JSON.stringify(describeTool(name, operation));
+    return JSON.parse(IMAGES_HERE.reduce((text, [there, here]) => text.replaceAll(there, here), tool));
   }
 
   async #request(
@@ -187,6 +185,12 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
     return { services: reached, ledger, signal };
   }
 }
+
+/** What operations say of images, and what is true of them in a folder. */
+const IMAGES_HERE = [
+  [IMAGE_FORM.value, 'Path in the folder, or URL'],
+  ['raw Base64,', 'a path in the folder,'],
+] as const;
 
 const MAX_PICTURES = 4;
 /** Larger ones are too much for the context of a model; they have a URL. */

@@ -66,6 +66,9 @@ describe('an agent', () => {
       ...['node_get', 'node_search', 'task_cancel', 'task_list', 'task_wait', 'user_usage', 'version_check'],
       ...['version_diff', 'video_prices', 'video_text2video'],
     ]);
+    const relighting = JSON.stringify(tools.find(({ name }) => name === 'image_relight'));
+    expect(relighting).toContain('Path in the folder, or URL of the image');
+    expect(relighting).not.toContain('Base64 or');
     const { answer } = await callTool('image_relight', { image: 'photo.png', prompt: 'warm' });
     const progress: string[] = [];
     const onprogress = ({ message }: { message?: string }) => void progress.push(message as string);
