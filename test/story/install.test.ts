@@ -68,14 +68,14 @@ test('publint has nothing to say about the tarball', async () => {
 
 test('the tarball contains the program, its types and its documents, and is small', async () => {
   const shapes = [
-    /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|bin\/(regen\.js|package\.json))$/,
+    /^(package\.json|LICENSE|Containerfile|(README|CHANGELOG|SECURITY)\.md|bin\/(regen\.js|package\.json))$/,
     /^dist\/([\w-]+|chunks\/[\w@.-]+)\.c?js$/,
     /^dist\/commands\/[\w-]+\.json$/,
     /^dist\/man\/regen(-[\w-]+)?\.1$/,
     /^dist\/((tree-sitter-python|llhttp(_simd)?)\.wasm|THIRD-PARTY-LICENSES)$/,
     /^dist\/types\/[\w/.-]+\.d\.ts$/,
     /^completions\/(_regen|regen\.(bash|fish|ps1))$/,
-    /^docs\/((api|configuration|errors|operating|reference|running|scaling-out|upgrading)\.md|openapi\.json)$/,
+    /^docs\/(([\w-]+\/)?[\w-]+\.(md|svg)|openapi\.json)$/,
     /^skills\/regen\/SKILL\.md$/,
     /^examples\/(hello-nodes\/\w+(\.\w+)?|comfyui\/[\w.]+\.json|service\/(regen\.service|nginx\.conf))$/,
   ];
@@ -83,9 +83,24 @@ test('the tarball contains the program, its types and its documents, and is smal
   expect(paths.filter((path) => !shapes.some((shape) => shape.test(path)))).toEqual([]);
   for (const shape of shapes) expect(paths.some((path) => shape.test(path))).toBe(true);
   // 9 kB of it are line breaks, for the traces of errors; 55 kB are the pages with the parser of Markdown.
-  expect(packed.size).toBeLessThan(1_390_000);
+  expect(packed.size).toBeLessThan(1_480_000);
   const files = packed.files.map(({ path, size }) => ({ path, size, absolute: join(packed.folder, path) }));
   expect(await findSecrets(files.map((file) => ({ ...file, mode: '100644' as const })))).toEqual([]);
+});
+
+test('the pages in the tarball link only to files in it, apart from photos and what is about a clone', () => {
+  const paths = packed.files.map(({ path }) => path);
+  const links = paths
+    .filter((path) => /^(README|SECURITY)\.md$|^docs\/.*\.md$/.test(path))
+    .flatMap((path) =>
+      [...readPackedText(path).matchAll(/\]\(([^)#\s:]+)(?:#[^)]*)?\)/g)].map(([, to = '']) =>
+        join(dirname(path), to),
+      ),
+    );
+  expect(links).toContain('docs/quickstart.md');
+  const isElsewhere = (path: string) => /\.(jpg|webp)$|^(CONTRIBUTING\.md|bench\/|src\/)/.test(path);
+  const isPacked = (path: string) => paths.some((one) => one === path || one.startsWith(`${path}/`));
+  expect(links.filter((path) => !isPacked(path) && !isElsewhere(path))).toEqual([]);
 });
 
 /** Paths of the files in `dist` whose names end so. */
