@@ -41,12 +41,15 @@ test.skipIf(!hasTools)(
       await publish(
         packForTest({ version: '1.0.1', files: { '__init__.py': 'NODE_CLASS_MAPPINGS = load()' } }),
       ),
+      // Never to a service on the runner.
+      await publish(packForTest(), { REGEN_BASE_URL: '', REGEN_PUBLISH_TOKEN: '' }),
     ];
     expect(results.map(({ exit, text }) => [exit, text.split(':')[0]])).toEqual([
       [5, 'version_exists'],
       [2, 'invalid_pack'],
       [4, 'unauthenticated'],
       [0, 'pack 1.0.1 is published'],
+      [2, 'usage'],
     ]);
   },
 );

@@ -3,7 +3,7 @@ import { EOL } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ciStageForTest } from '../support/ci-stage.js';
-import { homeForTest, regen, startRegen } from '../support/cli.js';
+import { homeForTest, homeWithService, regen, startRegen } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
 import { folderForTest } from '../support/service.js';
 import type { ProxyStep } from '../support/stepping-proxy.js';
@@ -85,6 +85,13 @@ describe('version publish in a CI job', () => {
     const refused = await regen([...publish, packForTest()], { env });
     expect(refused.exit).toBe(4);
     expect(refused.stderr).toContain('GitHub Actions gave no identity token (status 401).');
+  });
+
+  it('never publishes to the service of the runner because no registry is named', async () => {
+    const { runner } = await ciStageForTest();
+    const options = { env: runner.env, home: homeWithService() };
+    const { exit, stderr } = await startRegen([...publish, packForTest()], options).ended;
+    expect([exit, stderr]).toEqual([2, expect.stringContaining('and no service is named')]);
   });
 
   it('never sends an identity token that another service would accept', async () => {

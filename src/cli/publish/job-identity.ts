@@ -42,12 +42,18 @@ export function findJobIdentity(context: Context): JobIdentity | undefined {
       getToken: async () => (await read()).toString().trim(),
     };
   }
-  if (!isNamed(services.target)) return undefined;
   const {
     REGEN_ID_TOKEN,
     ACTIONS_ID_TOKEN_REQUEST_URL: url,
     ACTIONS_ID_TOKEN_REQUEST_TOKEN: token,
   } = system.env;
+  if (!isNamed(services.target)) {
+    if (!url || !token) return undefined;
+    throw usage(
+      'The job may ask for an identity to publish with, and no service is named.',
+      'Set REGEN_BASE_URL to its service, or pass --profile local to use the embedded service.',
+    );
+  }
   const given = REGEN_ID_TOKEN?.trim();
   if (given)
     return { source: 'the identity in REGEN_ID_TOKEN', isRenewable: false, getToken: async () => given };
