@@ -3,7 +3,7 @@ import type { Environment } from './keychain.js';
 
 const SECRET_VARIABLE = /^REGEN_\w*(?:TOKEN|SECRET)$|^ACTIONS_ID_TOKEN_REQUEST_TOKEN$/;
 
-/** A shorter one is no secret, and may be a word of a message. */
+/** A shorter one is not a secret, and may be a word of a message. */
 const MIN_LENGTH = 8;
 
 /** What no message of a run may show: everything that looks like a token, and the secrets that the run has read. */
