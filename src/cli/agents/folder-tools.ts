@@ -195,7 +195,7 @@ const IMAGES_HERE = [
 const MAX_PICTURES = 4;
 /** Larger ones are too much for the context of a model; they have a URL. */
 const MAX_PICTURE_BYTES = 1024 ** 2;
-const TOO_LARGE = 'A picture of more than 1 MB is not shown. Save it with output, or open its URL.';
+const TOO_LARGE = 'Only pictures of up to 1 MB are shown. Save this one with output, or open its URL.';
 const INTERRUPTED = new Failure('The client has gone; the task, if there is one, continues.', {
   code: 'interrupted',
 });

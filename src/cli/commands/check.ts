@@ -105,10 +105,8 @@ export async function run(context: Context): Promise<number> {
     ? undefined
     : findRefusal(report, { findings: false, empty: context.flags['allow-empty'] === true });
   if (!refusal) await warnAboutCode(output, report);
-  const rows = [
-    ...toRows(report, findings, answer.verdict, output.isTable ? ', ' : ' '),
-    ...toOtherRows(other),
-  ];
+  const separator = output.isTable ? ', ' : ' ';
+  const rows = [...toRows(report, findings, answer.verdict, separator), ...toOtherRows(other)];
   if (!format) {
     await output.answer(output.mode.json ? answer : rows, command.shape);
     const fixes = listFixes(findings);

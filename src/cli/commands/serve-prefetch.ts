@@ -49,10 +49,11 @@ export async function run(context: Context): Promise<number> {
   const service = await services.reach();
   const progress = new Progress(output);
   const rows = new Map<Wanted, Awaited<ReturnType<typeof fetchOne>>>();
+  const codes = new Set<string>();
   try {
     await progress.stage(`Fetching ${formatCount(wanted.length, 'archive')}`);
     await runInParallel(wanted, 2, async (one) => {
-      rows.set(one, await fetchOne(context, service, one));
+      rows.set(one, await fetchOne(context, service, one, codes));
       progress.update(`(${rows.size} done)`);
     });
   } finally {
@@ -64,14 +65,20 @@ export async function run(context: Context): Promise<number> {
   );
   const failed = [...rows.values()].filter(({ status }) => status === 'failed').length;
   if (failed > 0) await output.note(`${failed} of ${wanted.length} could not be fetched.`);
-  if (failed > 0 && ![...rows.values()].some(({ status }) => status === 'kept'))
+  // One that does not answer is there all the same.
+  if (failed > 0 && !codes.has('unavailable') && ![...rows.values()].some(({ status }) => status === 'kept'))
     await output.note(
       `${service.name} may have no registry behind it (the setting uplink). To ask another service, pass --profile or --base-url.`,
     );
   return failed > 0 ? exitCodes.someFailed : exitCodes.done;
 }
 
-async function fetchOne({ signal }: Context, { client }: Service, { node_id, version }: Wanted) {
+async function fetchOne(
+  { signal }: Context,
+  { client }: Service,
+  { node_id, version }: Wanted,
+  codes: Set<string>,
+) {
   try {
     const found = await findDownloadable({ client, nodeId: node_id, version, counts: false, signal });
     const row = { node_id, version: found.version ?? version ?? '', detail: found.status_reason ?? '' };
@@ -83,6 +90,7 @@ async function fetchOne({ signal }: Context, { client }: Service, { node_id, ver
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ClientError || error instanceof FlowError)) throw error;
+    codes.add(error.code);
     return { node_id, version: version ?? '', status: 'failed', detail: error.message };
   }
 }

@@ -41,10 +41,8 @@ export async function run(context: Context): Promise<void> {
   if (file === undefined) await output.answer(await read(), { only: 'secret' });
   else {
     const create = async () => oneLine((await read()).secret);
-    await output.answer(
-      { path: await saveSecret(context, { file, name: 'secret' }, create) },
-      { only: 'path' },
-    );
+    const path = await saveSecret(context, { file, name: 'secret' }, create);
+    await output.answer({ path }, { only: 'path' });
   }
   if (!rotates) return;
   await output.note('Webhooks are also signed with the old secret for 24 hours.');

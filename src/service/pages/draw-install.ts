@@ -1,7 +1,5 @@
 import { type Html, html } from './html.js';
-
-const OTHER_CLIENTS =
-  'https://github.com/regen-cli/regen/blob/main/docs/private-registry.md#publish-and-install';
+import { DOCS } from './page.js';
 
 /** The command that installs a node: the latest version, unless one is given. */
 export function drawInstall({
@@ -23,6 +21,6 @@ export function drawInstall({
   // No command of comfy-cli to copy: it would install what the public registry has under this name.
   return html`<pre><code>regen node install ${named}${allow} --into ComfyUI/custom_nodes${serviceFlag}</code></pre>\n${
     hasOtherNames &&
-    html`<p>comfy-cli and ComfyUI-Manager ask the public registry until they are <a href="${OTHER_CLIENTS}" rel="noopener noreferrer">set up for this one</a>.</p>`
+    html`<p>comfy-cli and ComfyUI-Manager ask the public registry until they are <a href="${DOCS}/private-registry.md#publish-and-install" rel="noopener noreferrer">set up for this one</a>.</p>`
   }`;
 }

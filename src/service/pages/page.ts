@@ -26,6 +26,9 @@ export type Draw<Name extends OperationName> = (
   request: PageRequest,
 ) => Html | Promise<Html>;
 
+/** Where the pages of the documentation are. */
+export const DOCS = 'https://github.com/regen-cli/regen/blob/main/docs';
+
 const segment = encodeURIComponent;
 
 export const toNodePath = (id: string) => `/web/nodes/${segment(id)}`;

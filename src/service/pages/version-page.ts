@@ -6,9 +6,7 @@ import { drawInstall } from './draw-install.js';
 import { externalLink, type Html, html, toWebAddress, untrusted } from './html.js';
 import { drawTable, drawTime, drawVersionStatus, layOut, linkPages, listFacts } from './layout.js';
 import { drawMarkdown } from './markdown.js';
-import { type Draw, type PageRequest, toNodePath, toVersionPath } from './page.js';
-
-const CHECKS = 'https://github.com/regen-cli/regen/blob/main/docs/how-packs-are-checked.md';
+import { DOCS, type Draw, type PageRequest, toNodePath, toVersionPath } from './page.js';
 
 /** As many drawings as a page of 30 kB holds. */
 const DEFINITIONS_PER_PAGE = 8;
@@ -48,7 +46,7 @@ export const drawVersionPage: Draw<'version.get'> = async (
     body: html`<p><a href="${toNodePath(nodeId)}">${nodeId}</a></p>
 <h1>${nodeId} ${number}</h1>
 ${listFacts(facts)}
-${status === 'NodeVersionStatusFlagged' && html`<p>Only the publisher and admins see a flagged version, until an admin of the registry approves it: <a href="${CHECKS}" rel="noopener noreferrer">how packs are checked</a>.</p>\n`}${reason && html`<h2 id="verdict">Verdict</h2>\n${drawVerdict(reason)}`}
+${status === 'NodeVersionStatusFlagged' && html`<p>Only the publisher and admins see a flagged version, until an admin of the registry approves it: <a href="${DOCS}/how-packs-are-checked.md" rel="noopener noreferrer">how packs are checked</a>.</p>\n`}${reason && html`<h2 id="verdict">Verdict</h2>\n${drawVerdict(reason)}`}
 ${status === 'NodeVersionStatusActive' && html`<h2>Install</h2>\n${drawInstall({ id: nodeId, version: number, isDeprecated: version.deprecated, hasOtherNames, serviceFlag })}`}
 ${drawProvenance(version.provenance)}
 ${version.changelog && html`<h2>Changelog</h2>\n<p class="text">${untrusted(version.changelog, 4000)}</p>`}

@@ -92,7 +92,7 @@ describe('an agent', () => {
     const { content } = await callTool('task_wait', { task_id: answer.data.task_id });
     expect(content[1]).toMatchObject({
       type: 'text',
-      text: expect.stringContaining('A picture of more than 1 MB is not shown.'),
+      text: expect.stringContaining('Only pictures of up to 1 MB are shown.'),
     });
   });
 

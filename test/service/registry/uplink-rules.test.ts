@@ -227,3 +227,14 @@ test('prefetch from a service that has no uplink names the setting, and the flag
   expect(stderr).toContain('may have no registry behind it (the setting uplink)');
   expect(stderr).toContain('pass --profile or --base-url');
 });
+
+test('prefetch while the registry behind the service is down says that, and nothing of the setting', async () => {
+  const { url, ownerToken } = await serviceForTest({ uplink: { url: 'http://127.0.0.1:9' } });
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'packs.txt'), 'remote\n');
+  const env = { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken };
+  const { exit, stdout, stderr } = await regen(['serve', 'prefetch', 'packs.txt'], { env, cwd });
+  expect(exit).toBe(9);
+  expect(stdout).toContain('The registry behind this one does not answer');
+  expect(stderr).not.toContain('uplink');
+});
