@@ -196,9 +196,7 @@ const MAX_PICTURES = 4;
 /** Larger ones are too much for the context of a model; they have a URL. */
 const MAX_PICTURE_BYTES = 1024 ** 2;
 const TOO_LARGE = 'Only pictures of up to 1 MB are shown. Save this one with output, or open its URL.';
-const INTERRUPTED = new Failure('The client has gone; the task, if there is one, continues.', {
-  code: 'interrupted',
-});
+const INTERRUPTED = new Failure('The client has gone; its tasks continue.', { code: 'interrupted' });
 
 const WAIT_TOOL: Tool = {
   name: 'task_wait',

@@ -53,10 +53,10 @@ export function suggestCommand(argv: readonly string[]): Text | undefined {
 }
 
 /** For an option of other programs that takes a token: here it would be in the list of processes and in logs. */
-export function suggestToken(message: string, path: string, { commands }: CommandTree): Text | undefined {
+export function suggestToken(option: string, path: string, { commands }: CommandTree): Text | undefined {
   const command = commands.find(({ words }) => words.join(' ') === path);
-  const isToken = /^error: unknown option '--(?:[\w-]+-)?(?:token|password|key|pat)[='\n]/.test(message);
-  if (!isToken || !command?.takes.includes('service')) return undefined;
+  if (!command?.takes.includes('service') || !/^--([\w-]+-)?(token|password|key|pat)$/.test(option))
+    return undefined;
   if (path === 'auth login')
     return say`No option takes a token. Pass it on standard input: ${regen(path, '--with-token < token.txt')}`;
   if (path === 'version publish') return 'No option takes a token. Set REGEN_PUBLISH_TOKEN.';

@@ -67,7 +67,8 @@ export function parseCommandLine(
     if (error.code === 'commander.excessArguments' && own.commands.length > 0 && word !== undefined)
       throw toUnknownCommand(own, word, argv, tree);
     const path = findPathIn(groups, argv);
-    const familiar = suggestCommand(argv) ?? suggestToken(error.message, path, tree);
+    const [, option = ''] = /^error: unknown option '([^'=\n]*)/.exec(error.message) ?? [];
+    const familiar = suggestCommand(argv) ?? suggestToken(option, path, tree);
     const names = familiar ? [] : listNames(own, error.code, tree);
     const sentence = toSentence(familiar ? error.message.replace(/\n.*/s, '') : error.message, names);
     const others = sentence.endsWith('.') ? names : [];

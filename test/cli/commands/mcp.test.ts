@@ -111,7 +111,7 @@ describe('an agent', () => {
     expect([exit, result.isError]).toEqual([0, true]);
     expect(JSON.parse(result.content[0].text).error).toMatchObject({
       code: 'interrupted',
-      message: expect.stringContaining('the task, if there is one, continues'),
+      message: 'The client has gone; its tasks continue.',
     });
   });
 
