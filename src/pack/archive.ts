@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -85,7 +84,9 @@ async function writeZip(
       yield chunk;
     }
   }
-  await pipeline(measureZip, createWriteStream(path, { flags: 'wx', highWaterMark: WRITE_BYTES }));
+  // The file exists before anything can fail, so that it is there when it is removed.
+  const file = await open(path, 'wx');
+  await pipeline(measureZip, file.createWriteStream({ highWaterMark: WRITE_BYTES }));
   onRead(0);
   return {
     size,
