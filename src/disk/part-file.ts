@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, type WriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { hasEnded, readStart } from './process-identity.js';
@@ -17,6 +18,17 @@ export function createPartPath(folder: string): string {
   const start = toShortHash(readStart(process.pid) ?? '');
   const name = `.regen-${toShortHash(hostname())}-${process.pid}-${start}-${randomBytes(4).toString('hex')}.part`;
   return join(folder, name);
+}
+
+/**
+ * Creates a file that did not exist, and opens it for writing. It exists when this returns: whoever removes it after a
+ * failure finds it, while `createWriteStream` may create it later.
+ */
+export async function createFile(
+  path: string,
+  { mode, ...options }: { readonly mode?: number; readonly highWaterMark?: number } = {},
+): Promise<WriteStream> {
+  return (await open(path, 'wx', mode)).createWriteStream(options);
 }
 
 export function isPartFile(name: string): boolean {

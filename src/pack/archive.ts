@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, type ZlibOptions } from 'node:zlib';
-import { createPartPath } from '../disk/part-file.js';
+import { createFile, createPartPath } from '../disk/part-file.js';
 import type { PackFile } from './files.js';
 import { PackError } from './problem.js';
 import { type FilePart, readParts } from './read-parts.js';
@@ -84,9 +84,7 @@ async function writeZip(
       yield chunk;
     }
   }
-  // The file exists before anything can fail, so that it is there when it is removed.
-  const file = await open(path, 'wx');
-  await pipeline(measureZip, file.createWriteStream({ highWaterMark: WRITE_BYTES }));
+  await pipeline(measureZip, await createFile(path, { highWaterMark: WRITE_BYTES }));
   onRead(0);
   return {
     size,

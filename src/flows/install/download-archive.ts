@@ -1,6 +1,6 @@
-import { createWriteStream } from 'node:fs';
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
+import { createFile } from '../../disk/part-file.js';
 import { checkDigest, checkSha256, computeSha256 } from '../digest.js';
 import { FlowError } from '../flow-error.js';
 import { isStaged, toVerdictError } from '../publish/next-step.js';
@@ -129,7 +129,7 @@ export async function downloadArchive(
   early?.catch(() => undefined);
   const digest = await findArchiveDigest(client, version, signal);
   const { bytes, headers } = await client.download(downloadUrl, {
-    to: createWriteStream(path, { flags: 'wx' }),
+    to: await createFile(path),
     credential: true,
     signal,
     onProgress,

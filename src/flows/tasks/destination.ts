@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { copyFile, link, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { Client } from '../../client/client.js';
 import { hasCode } from '../../contract/has-code.js';
 import { RESULT_TYPES, readFileType } from '../../disk/file-type.js';
-import { createPartPath } from '../../disk/part-file.js';
+import { createFile, createPartPath } from '../../disk/part-file.js';
 import { checkDigest, computeSha256 } from '../digest.js';
 import { FlowError } from '../flow-error.js';
 import { isFile, isFolder, type Saved, sanitizeName, saveFile, toExistsError } from '../save-file.js';
@@ -112,7 +112,7 @@ export class Destination {
     const fetched = createPartPath(folder);
     try {
       const { headers, bytes } = await client.download(url, {
-        to: createWriteStream(fetched, { flags: 'wx' }),
+        to: await createFile(fetched),
         signal,
       });
       const sha256 = await computeSha256(fetched);

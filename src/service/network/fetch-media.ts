@@ -1,10 +1,10 @@
-import { createWriteStream } from 'node:fs';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Agent } from 'undici';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { isMachineTrouble } from '../../disk/machine-trouble.js';
+import { createFile } from '../../disk/part-file.js';
 import { readBody } from '../../wire/read-body.js';
 import { AddressRefused, createGuardedAgent, type OwnOrigin } from './guarded-agent.js';
 import { repeatEvery, runWithin, TimedOut } from './run-within.js';
@@ -242,5 +242,5 @@ async function writeBody(
       else admitUpTo(Math.min(bytes, size + ADMITTED_BYTES)).then(() => done(null, chunk), done);
     },
   });
-  await pipeline(body, measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
+  await pipeline(body, measure, await createFile(path, { mode: 0o600 }), { signal });
 }

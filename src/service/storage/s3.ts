@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -8,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { AwsClient } from 'aws4fetch';
 import type { Agent, Dispatcher } from 'undici';
 import { hasCode } from '../../contract/has-code.js';
+import { createFile } from '../../disk/part-file.js';
 import type * as Http from '../../wire/undici.js';
 import { ObjectMissing, type Range, type Storage, StorageAway, TooLarge } from './storage.js';
 
@@ -53,7 +53,10 @@ export async function createS3Storage(options: S3Options): Promise<Storage> {
       const path = join(options.scratch, randomUUID());
       const release = () => rm(path, { force: true });
       try {
-        await pipeline(await read(key), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+        const content = async function* () {
+          yield* await read(key);
+        };
+        await pipeline(content, await createFile(path, { mode: 0o600 }));
       } catch (error) {
         await release();
         throw error;
