@@ -185,8 +185,12 @@ function composeContext(
   const { signal } = interruption;
   const folders = findFolders(system);
   const settings = new Settings(system, (sentence) => void output.warn(sentence), project);
-  const timeoutMs = readRequestTimeout(system.env, flags);
-  const clients = new Clients({ system, output, settings, timeoutMs, isVerbose: flags.verbose === true });
+  const timeout = readText(flags, 'timeout');
+  const limits = {
+    timeoutMs: readRequestTimeout(system.env, flags),
+    maxPauseMs: timeout === undefined ? undefined : durationMs(timeout, '--timeout'),
+  };
+  const clients = new Clients({ system, output, settings, ...limits, isVerbose: flags.verbose === true });
   const { connect } = clients;
   const renewals = new Set<Promise<unknown>>();
   const services = new ServiceConnector({

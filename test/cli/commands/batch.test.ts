@@ -693,6 +693,18 @@ describe('a service that takes no jobs', () => {
   });
 });
 
+test('a service that asks for a longer pause than a batch may take ends it at once', async () => {
+  const { double, run, write } = await createDesk({
+    refuse: (count) => (count > 1 ? { status: 429, error: 'rate_limited', retryAfter: 300 } : undefined),
+  });
+  write(Array.from({ length: 9 }, () => relight));
+  const { exit, stderr } = await run(['batch', 'jobs.jsonl', '--concurrency', '1']);
+  expect(exit, stderr).toBe(9);
+  expect(stderr).toContain('Run the same command again to continue with the rest.');
+  // The first one, and three in a row that the service does not take.
+  expect(double.asked).toHaveLength(4);
+});
+
 test('the first Ctrl-C stops sending, leaves running tasks alone, and shows how to continue', async () => {
   const { double, cwd, home, env, write } = await createDesk({ states: ['IN_PROGRESS'] });
   write(Array.from({ length: 20 }, () => relight));
