@@ -85,10 +85,11 @@ export async function runCommand(argv: readonly string[], system: System): Promi
         await output.failure(
           new Failure('Interrupted.', { code: 'interrupted', exit, ...(hint && { hint }) }),
         );
-      else await output.note(hint ? say`Interrupted. ${hint}` : 'Interrupted.');
+      else await output.tell(hint ? say`Interrupted. ${hint}` : 'Interrupted.');
       return exit;
     }
-    const failure = await describeFailure(await locateError(error, asked, system), asked, services);
+    const located = await locateError(error, asked, system);
+    const failure = await describeFailure(located, asked, services, interruption);
     await output.failure(failure);
     return failure.facts.exit;
   } finally {
@@ -260,9 +261,10 @@ async function describeFailure(
   error: unknown,
   asked: ParsedCommand | undefined,
   services: ServiceConnector | undefined,
+  { hint: resume, hasBegun }: CommandInterruption,
 ): Promise<Failure> {
   const { EMBEDDED_HINT, toFailure } = await import('./command/to-failure.js');
-  const failure = toFailure(error, asked);
+  const failure = toFailure(error, asked, { hint: resume, hasBegun, isChanging: services?.isChanging });
   const { code, hint: given } = failure.facts;
   if (code === 'not_found' && !given && services?.isEmbeddedByDefault)
     return new Failure(failure.text, { ...failure.facts, hint: EMBEDDED_HINT });

@@ -1,5 +1,5 @@
 import { getTaskFacts } from '../../contract/index.js';
-import { regen, say } from '../../contract/schema/message.js';
+import { regen, say, type Text } from '../../contract/schema/message.js';
 import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
 import { type Job, startTask } from '../../flows/tasks/start-task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
@@ -85,7 +85,7 @@ export async function runJobs(
     say: createSayOnce(watch),
     warn: (text: string) => output.warn(text),
   };
-  const resume = new Resume(context, jobs.length);
+  const resume = new Resume(context, jobs.length, () => describeRepeat(choice, context.flags, entries));
   // Connects before the first job, so that a problem of all jobs is reported once.
   await checkPrice(context, jobs);
 
@@ -94,7 +94,10 @@ export async function runJobs(
     const { task, seen } = await startTask(starting, job, {
       choice,
       output: place?.firstPath(job.name),
-      onEntry: (id) => entries.add(id),
+      onEntry: (id) => {
+        entries.add(id);
+        resume.tell();
+      },
     }).catch((error) => {
       watch.state(job.name, 'FAILED');
       throw error;
@@ -178,35 +181,51 @@ function refuseUnused(flags: FlagValues): void {
   );
 }
 
+/**
+ * How to continue while a request may have had no response. A command that always starts new tasks would pay again.
+ * @param entries the local ids of what was sent
+ */
+function describeRepeat(choice: EntryChoice, { again }: FlagValues, [entry]: Iterable<string>) {
+  if (choice === 'new' && !again)
+    return entry && say`Repeat it with the same idempotency key: ${regen('task rerun', entry)}`;
+  return `Run the same command ${again ? 'without --again' : 'again'} to continue; started tasks are not started twice.`;
+}
+
 /** Keeps the hint of an interruption up to date: the command that resumes the unfinished tasks. */
 export class Resume {
   readonly #ids = new Set<string>();
   #unsent: number;
 
-  /** @param unsent how many tasks this command starts */
+  /**
+   * @param unsent how many tasks this command starts
+   * @param describeRepeat how to continue while some are not started
+   */
   constructor(
     readonly context: Needs<'interruption' | 'flags'>,
     unsent = 0,
+    readonly describeRepeat: () => Text | undefined = () => undefined,
   ) {
     this.#unsent = unsent;
-    this.#tell();
+    this.tell();
   }
 
   add(id: string): void {
     this.#ids.add(id);
     this.#unsent -= 1;
-    this.#tell();
+    this.tell();
   }
 
   remove(id: string): void {
     this.#ids.delete(id);
-    this.#tell();
+    this.tell();
   }
 
-  #tell(): void {
-    this.context.interruption.hint =
+  tell(): void {
+    const { interruption, flags } = this.context;
+    interruption.hasBegun = this.#ids.size > 0;
+    interruption.hint =
       this.#unsent > 0 || this.#ids.size === 0
-        ? 'Run the same command again to continue; started tasks are not started twice.'
-        : say`The work continues. Resume with: ${createResume([...this.#ids], this.context.flags)}`;
+        ? this.describeRepeat()
+        : say`The work continues. Resume with: ${createResume([...this.#ids], flags)}`;
   }
 }

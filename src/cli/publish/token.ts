@@ -12,7 +12,7 @@ import { shellWord } from '../terminal/text.js';
 import { exchangeIdentity, findJobIdentity } from './job-identity.js';
 
 export type PublishContext = Needs<'flags' | 'system' | 'signal' | 'connect' | 'services' | 'mayAsk'> & {
-  readonly interruption: Pick<Interruption, 'hint'>;
+  readonly interruption: Pick<Interruption, 'hint' | 'hasBegun'>;
   readonly output: PublishReport;
 };
 
