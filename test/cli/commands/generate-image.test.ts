@@ -278,3 +278,24 @@ test('results of images with the longest names are saved, each under its own nam
     expect(readdirSync(join(cwd, output.split('/')[0] as string))).toHaveLength(4);
   }
 });
+
+test.each([
+  ['image', 'relight', 'photo.png'],
+  ['image', 'style-transfer', 'photo.png', 'other.png'],
+  ['image', 'skin-enhancer', 'photo.png'],
+  ['image', 'upscaler', 'photo.png'],
+  ['video', 'text2video', 'a boat'],
+  ['video', 'start-end2video', 'photo.png', 'other.png'],
+])(
+  'the expression in the guide prints the id of %s %s, waiting or not, and of a failed one',
+  async (...argv) => {
+    const [, expression = ''] =
+      /--jq '(\.id \/\/ [^']+)'/.exec(readFileSync('docs/generation.md', 'utf8')) ?? [];
+    const { double, run } = await generationDeskForTest({ fails: () => double.tasks.size === 2 });
+    const ids = [];
+    for (const flags of [['--no-wait'], [], []]) {
+      ids.push((await run([...argv, '--again', ...flags, '--jq', expression])).stdout.trim());
+    }
+    expect(ids).toEqual([...double.tasks.keys()]);
+  },
+);
