@@ -88,16 +88,17 @@ describe('the rooms of src', () => {
     // Names that are set on a class; Python that certainly is not valid, with its line.
     python: 7_060,
     // Installing, locking and auditing packs, with what happened to a pinned version since; checking workflows, with
-    // placeholders and links to nothing; verifying what a service signed.
-    flows: 5_600,
+    // placeholders and links to nothing; verifying what a service signed. What a resumed command still costs.
+    flows: 5_660,
     library: 230,
     preview: 1_790,
     // Commands for all of these, answers as cards, tools for agents, and scripts with a budget. Batches that show their
     // price first and notice lines that changed; trouble of engines in doctor; checks that say what a publish refuses; secrets in
     // private files. The registry of a lock file, with the credential of its address alone; steps to a new major version;
     // flagged versions that admins download and verify; what was changed in the audit log of a narrow terminal, and what listening
-    // skipped; tokens that were typed are in no message; checks that know what is published.
-    cli: 20_780,
+    // skipped; tokens that were typed are in no message; checks that know what is published. What is left to pay of a command,
+    // prices in dry runs, and images that were replaced under their names.
+    cli: 20_880,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage.
     service: 25_900,

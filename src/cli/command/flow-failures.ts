@@ -10,12 +10,18 @@ interface FlowFailure {
   readonly hint?: Text | ((subject: string, words: string) => Text);
 }
 
+/** What a command takes before the folder of a pack, or in its place. */
+function findArguments(words: string, pack: string): string {
+  if (words === 'version diff') return shellWord(`./${pack}`);
+  return words === 'version bump' ? 'auto' : '';
+}
+
 const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   manifest_missing: {
     code: 'invalid_pack',
     hint: (pack, words) =>
       pack
-        ? say`Name the folder of a pack: ${regen(words, words === 'version bump' ? 'auto' : '', pack)}`
+        ? say`Name the folder of a pack: ${regen(words, findArguments(words, pack), pack)}`
         : say`Create one with: ${regen('node init')}`,
   },
   secrets_found: {

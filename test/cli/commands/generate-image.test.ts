@@ -121,6 +121,25 @@ describe('a generation command', () => {
     expect(double.asked).toEqual([]);
     expect(readEntries()).toEqual([]);
   });
+
+  test('shows with --dry-run what the images cost, and refuses what would be refused', async () => {
+    const prices = { video_per_second: {}, image: { relight: 10 }, is_rec: 10, off_peak: 0.5 };
+    const { double, run } = await generationDeskForTest({ prices });
+    const both = [...relight, 'other.png', '--dry-run'];
+    const dry = await run([...both, '-o', 'out/', '--max-credits', '20']);
+    expect([dry.exit, dry.stderr]).toEqual([0, expect.stringContaining('2 jobs: 20 credits in total.')]);
+    const refused = async (...flags: string[]) => {
+      const { exit, stderr } = await run([...both, ...flags]);
+      expect(exit, stderr).toBe(2);
+      return stderr;
+    };
+    expect(await refused('--max-credits', '19')).toContain(
+      '20 credits in total, more than --max-credits 19.',
+    );
+    expect(await refused('-o', 'taken')).toContain('would save several results under the same name');
+    expect(await refused('--no-wait', '--open')).toContain('--no-wait and --open cannot be used together.');
+    expect(double.asked).toEqual([]);
+  });
 });
 
 describe('invalid input', () => {
