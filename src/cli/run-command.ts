@@ -14,6 +14,7 @@ import {
 } from './command/command.js';
 import { type ParsedCommandLine, parseCommandLine } from './command/program.js';
 import { version } from './command/version.js';
+import { TOKEN_VARIABLES } from './connect/choose-credential.js';
 import { Clients } from './connect/clients.js';
 import type { CommandContext, Needs, RunCommand } from './connect/context.js';
 import { findFolders } from './connect/folders.js';
@@ -233,10 +234,7 @@ function readRequestTimeout(env: System['env'], flags: ParsedCommand['flags']): 
 }
 
 /** Where a token comes from that signing in does not replace. */
-const TOKEN_SOURCES = [
-  ...['--token-file', 'REGEN_TOKEN', 'REGEN_ADMIN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE', 'REGEN_PUBLISH_TOKEN'],
-  'REGEN_KEY_FILE',
-];
+const TOKEN_SOURCES = ['--token-file', 'REGEN_KEY_FILE', ...TOKEN_VARIABLES];
 
 /** Adds lines to the problems of a configuration file. */
 async function locateError(

@@ -16,6 +16,15 @@ export interface Credential {
   renew?(refused: string): Promise<boolean>;
 }
 
+/** The variables with tokens, which are for the service that the user named. */
+export const TOKEN_VARIABLES: readonly string[] = [
+  ...['REGEN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE', 'REGEN_ADMIN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN'],
+];
+
+/** What to do if there is a token, but no service that it is for. */
+export const NAME_SERVICE =
+  'Set REGEN_BASE_URL to its service, or pass --profile local to use the embedded service.';
+
 interface CredentialSources {
   readonly target: Target;
   readonly store: CredentialStore;

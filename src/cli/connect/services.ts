@@ -11,7 +11,7 @@ import { version } from '../command/version.js';
 import { Failure, usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
-import { type Credential, chooseCredential } from './choose-credential.js';
+import { type Credential, chooseCredential, NAME_SERVICE, TOKEN_VARIABLES } from './choose-credential.js';
 import type { Connect } from './clients.js';
 import { CredentialStore, type SignIn } from './credentials.js';
 import type { Folders } from './folders.js';
@@ -174,7 +174,7 @@ export class ServiceConnector {
 
   async #reach(target: Target): Promise<Service> {
     this.#refuseUnnamed(target);
-    const { system, flags, connect, toCredential } = this.#context;
+    const { system, flags, output, connect, toCredential } = this.#context;
     const local = target.baseUrl === undefined ? await this.#reachEmbedded() : undefined;
     const url = local?.url ?? (target.baseUrl as string);
     const store = this.openCredentialStore(target);
@@ -185,6 +185,9 @@ export class ServiceConnector {
     });
     this.credentialSource = credential?.source;
     const isOwner = local !== undefined && credential === local.owner;
+    const unused = TOKEN_VARIABLES.find((name) => system.env[name]);
+    if (isOwner && unused && target.source === 'default')
+      await output.warn(`${unused} is not used, because no service is named. ${NAME_SERVICE}`);
     const client = isOwner
       ? local.client
       : await connect(url, credential, { ...target, socketPath: local?.socket });
@@ -202,25 +205,19 @@ export class ServiceConnector {
     // The service of a task that was started from here, which gets no token of the environment.
     if (target.source === 'ledger') return;
     // CI sets a secret that the job may not read to an empty value.
-    const names = [
-      ...['REGEN_KEY_FILE', 'REGEN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE', 'REGEN_ADMIN_TOKEN'],
-      ...['REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_BASE_URL'],
-    ];
+    const names = ['REGEN_KEY_FILE', ...TOKEN_VARIABLES, 'REGEN_BASE_URL'];
     const given = names.find((name) => env[name] !== undefined);
     if (!given || isNamed(target) || !this.isChanging) return;
     throw usage(
       `${given} is set${env[given] === '' ? ' but empty' : ''}, and no service is named.`,
-      'Set REGEN_BASE_URL to its service, or pass --profile local to use the embedded service.',
+      NAME_SERVICE,
     );
   }
 
   // A folder may be another person's work, and the token is for the service that its user has in mind.
   #refuseFolder({ name, source, profile, baseUrl }: Target): void {
     const { flags, system } = this.#context;
-    const names = [
-      ...['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_ADMIN_TOKEN'],
-      ...['REGEN_ADMIN_TOKEN_FILE', 'REGEN_KEY_FILE'],
-    ];
+    const names = [...TOKEN_VARIABLES, 'REGEN_KEY_FILE'];
     const given = readText(flags, 'token-file') ? '--token-file' : names.find((one) => system.env[one]);
     if (!given) return;
     const isAddress = profile === undefined && baseUrl !== undefined;
