@@ -14,13 +14,12 @@ import {
 } from './command/command.js';
 import { type ParsedCommandLine, parseCommandLine } from './command/program.js';
 import { version } from './command/version.js';
-import { TOKEN_VARIABLES } from './connect/choose-credential.js';
 import { Clients } from './connect/clients.js';
 import type { CommandContext, Needs, RunCommand } from './connect/context.js';
 import { findFolders } from './connect/folders.js';
 import type { Project } from './connect/project.js';
 import { ServiceConnector } from './connect/services.js';
-import { Settings } from './connect/settings.js';
+import { Settings, TOKEN_VARIABLES } from './connect/settings.js';
 import { createSignInCredential } from './sign-in/sign-in-credential.js';
 import { durationMs } from './terminal/duration.js';
 import { exitCodes, Failure, usage } from './terminal/failure.js';
