@@ -19,7 +19,7 @@ import type { CommandContext, Needs, RunCommand } from './connect/context.js';
 import { findFolders } from './connect/folders.js';
 import type { Project } from './connect/project.js';
 import { ServiceConnector } from './connect/services.js';
-import { Settings } from './connect/settings.js';
+import { Settings, TOKEN_VARIABLES } from './connect/settings.js';
 import { createSignInCredential } from './sign-in/sign-in-credential.js';
 import { durationMs } from './terminal/duration.js';
 import { exitCodes, Failure, usage } from './terminal/failure.js';
@@ -238,10 +238,7 @@ function readRequestTimeout(env: System['env'], flags: ParsedCommand['flags']): 
 }
 
 /** Where a token comes from that signing in does not replace. */
-const TOKEN_SOURCES = [
-  ...['--token-file', 'REGEN_TOKEN', 'REGEN_ADMIN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE', 'REGEN_PUBLISH_TOKEN'],
-  'REGEN_KEY_FILE',
-];
+const TOKEN_SOURCES = ['--token-file', 'REGEN_KEY_FILE', ...TOKEN_VARIABLES];
 
 /** Adds lines to the problems of a configuration file. */
 async function locateError(

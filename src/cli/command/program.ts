@@ -74,7 +74,7 @@ export function parseCommandLine(
     const others = sentence.endsWith('.') ? names : [];
     const [, file = ''] = sentence.split("'");
     if (/^-[^-]/.test(file) && file.includes('.')) throw usage(sentence, `If it is a file, write ./${file}`);
-    throw usage(sentence, familiar ?? suggestHelp(path, others));
+    throw usage(sentence, familiar ?? suggestSeparator(own, path, tree) ?? suggestHelp(path, others));
   }
   return found ?? { kind: 'text', text: formatPage(root), asked: false };
 }
@@ -245,6 +245,14 @@ function listNames(own: Commander, code: string, { commands }: CommandTree): str
   if (code !== 'commander.unknownOption') return [];
   const flags = commands.find(({ words }) => words.join(' ') === findPath(own))?.flags ?? [];
   return flags.filter(({ hidden }) => !hidden).map(({ name }) => `--${name}`);
+}
+
+/** For an option of a program that is to be run. */
+function suggestSeparator({ args: [program = '-'] }: Commander, path: string, { commands }: CommandTree) {
+  const { examples = [] } = commands.find(({ words }) => words.join(' ') === path) ?? {};
+  const example = examples.find((one) => one.includes(' -- '));
+  if (!example || program.startsWith('-')) return undefined;
+  return `Write the command to run after --, such as: ${example}`;
 }
 
 const MAX_NAMES = 8;

@@ -1,7 +1,7 @@
 import type { Operation } from '../../contract/operation.js';
-import { checkValue } from '../../contract/schema/check.js';
+import { checkValue, describeChoices } from '../../contract/schema/check.js';
 import { describeFields } from '../../contract/schema/fields.js';
-import { say, type Text, translate } from '../../contract/schema/message.js';
+import { Message, say, type Text, translate } from '../../contract/schema/message.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { shortenStatus } from '../../contract/status-names.js';
 import { findNearest } from '../../wire/nearest.js';
@@ -28,12 +28,17 @@ export function findRequestProblems(
 ): FailureDetail[] {
   const values = { ...request, body: operation.body ? (request.body ?? {}) : undefined };
   const formatPath = (path: readonly string[]) => formatFieldName(path, parsed, bodyGiven);
-  const toDetail = ({ path: [part = '', ...path], message, isOfValue }: Problem) => ({
-    path: formatPath([String(part), ...path.map(String)]),
-    message: say`${translateNames(String(part), message)}${
-      isOfValue && !(bodyGiven && part === 'body') ? describeGiven([part, ...path], parsed, values) : ''
-    }`,
-  });
+  const toDetail = ({ path: [part = '', ...path], message, isOfValue }: Problem) => {
+    const isTyped = isOfValue && !(bodyGiven && part === 'body');
+    const { choices } = (isTyped && findInput([part, ...path], parsed)) || {};
+    // A command may accept fewer values than its request.
+    const broken = choices && message instanceof Message ? describeChoices({ values: choices }) : message;
+    const given = isTyped ? describeGiven(readField(values, [part, ...path].join('.')), choices) : '';
+    return {
+      path: formatPath([String(part), ...path.map(String)]),
+      message: say`${translateNames(String(part), broken)}${given}`,
+    };
+  };
   const translateNames = (part: string, message: Text) =>
     translate(message, {
       field: (field) => formatPath([part, ...field.split('.')]),
@@ -52,17 +57,19 @@ export function findRequestProblems(
 /** A longer value is not repeated. */
 const MAX_SHOWN_LENGTH = 60;
 
+function findInput(path: readonly (string | number)[], { command }: ParsedCommand) {
+  const names = path.filter((key) => typeof key === 'string').join('.');
+  return [...command.arguments, ...command.flags].find(({ target }) => target?.join('.') === names);
+}
+
 /** Repeats a wrong value, with the choice that it may mean. */
-function describeGiven(path: readonly (string | number)[], { command }: ParsedCommand, values: object): Text {
-  const given = readField(values, path.join('.'));
+function describeGiven(given: unknown, choices: readonly string[] = []): Text {
   if (!['string', 'number'].includes(typeof given) || given === '') return '';
   const text = oneLine(String(given));
   if (text.length > MAX_SHOWN_LENGTH) return '';
-  const names = path.filter((key) => typeof key === 'string').join('.');
-  const input = [...command.arguments, ...command.flags].find(({ target }) => target?.join('.') === names);
   const near = findNearest(
     text,
-    (input?.choices ?? []).map((choice) => shortenStatus(choice) ?? choice),
+    choices.map((choice) => shortenStatus(choice) ?? choice),
   );
   return say`, not '${text}'${near ? say` (did you mean ${{ value: near }}?)` : ''}`;
 }

@@ -2,6 +2,7 @@ import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { readText } from '../command/command.js';
+import { parseToken, readTokenFile } from '../connect/choose-credential.js';
 import type { Needs } from '../connect/context.js';
 import { chooseTarget } from '../connect/settings.js';
 import { signInByBrowser, signInByDevice, supportsDevices } from '../sign-in/browser.js';
@@ -11,7 +12,6 @@ import { hasBrowser } from '../sign-in/opener.js';
 import { openProvider } from '../sign-in/provider.js';
 import { toSignIn } from '../sign-in/tokens.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import { readAll } from '../terminal/stdin.js';
 import type { View } from '../views/view.js';
 
 type Context = Needs<
@@ -163,11 +163,8 @@ async function readToken({ flags, system, mayAsk, output }: Context): Promise<st
     );
   }
   // On a terminal, standard input would show the token.
-  const text = mayAsk ? await system.prompts.password('Token:') : await readAll(system.stdin);
-  const token = text.trim();
-  if (!token) throw usage('Standard input is empty; it must contain the token.');
-  if (/\s/.test(token)) throw usage('A token is one word, but standard input contains more.');
-  return token;
+  if (!mayAsk) return readTokenFile(system, '-', '--with-token');
+  return parseToken(await system.prompts.password('Token:'), 'The answer');
 }
 
 /** @returns a name, or undefined if the service lacks the extension that reports it */

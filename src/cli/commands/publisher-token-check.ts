@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
 import { regen, say } from '../../contract/schema/message.js';
-import { fixedCredential } from '../connect/choose-credential.js';
+import { fixedCredential, readTokenVariable } from '../connect/choose-credential.js';
 import type { Needs } from '../connect/context.js';
 import { isNamed } from '../connect/settings.js';
 import { Failure, usage } from '../terminal/failure.js';
@@ -29,7 +29,7 @@ export async function run(context: Context): Promise<void> {
   const nodeId = flags.node as string | undefined;
   if (publisherId === '') throw usage('<publisherId> must not be empty.');
   const { url, name, store } = await services.reach();
-  const given = isNamed(services.target) && system.env.REGEN_PUBLISH_TOKEN?.trim();
+  const given = isNamed(services.target) && (await readTokenVariable(system.env, 'REGEN_PUBLISH_TOKEN'));
   const kept = await store.read();
   const token = given || kept.publish_tokens?.[publisherId];
   const source = given ? 'REGEN_PUBLISH_TOKEN' : store.describeStorage(kept);

@@ -43,17 +43,17 @@ export async function chooseCredential(
   const { REGEN_KEY_FILE } = system.env;
   if (REGEN_KEY_FILE) return follow(REGEN_KEY_FILE, 'REGEN_KEY_FILE');
   const env: System['env'] = isNamed(target) ? system.env : {};
-  const token = env.REGEN_TOKEN?.trim();
+  const token = await readTokenVariable(env, 'REGEN_TOKEN');
   if (token) return fixedCredential(token, 'REGEN_TOKEN');
   if (env.REGEN_ADMIN_TOKEN_FILE) return follow(env.REGEN_ADMIN_TOKEN_FILE, 'REGEN_ADMIN_TOKEN_FILE');
-  const adminToken = env.REGEN_ADMIN_TOKEN?.trim();
+  const adminToken = await readTokenVariable(env, 'REGEN_ADMIN_TOKEN');
   if (adminToken) return fixedCredential(adminToken, 'REGEN_ADMIN_TOKEN');
   const kept = await store.read();
   const place = store.describeStorage(kept);
   if (kept.token) return fixedCredential(kept.token, place);
   if (kept.sign_in) return toCredential(kept.sign_in, place);
   if (owner) return owner;
-  const publishToken = env.REGEN_PUBLISH_TOKEN?.trim();
+  const publishToken = await readTokenVariable(env, 'REGEN_PUBLISH_TOKEN');
   return publishToken ? fixedCredential(publishToken, 'REGEN_PUBLISH_TOKEN') : undefined;
 }
 
@@ -63,12 +63,30 @@ export function fixedCredential(token: string, source: string): Credential {
 }
 
 /** Reads a file of the user, which may be read-only and may have any mode; `-` is standard input. */
-async function readTokenFile(system: System, path: string, source: string): Promise<string> {
+export async function readTokenFile(
+  system: Pick<System, 'cwd' | 'stdin'>,
+  path: string,
+  source: string,
+): Promise<string> {
   const read = path === '-' ? readAll(system.stdin) : readGivenFile(resolve(system.cwd, path));
   const text = await read.catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? usage(`File not found: ${path} (from ${source}).`) : error;
   });
-  const token = text.toString().trim();
-  if (!token) throw usage(`${path === '-' ? 'Standard input' : path} has no token.`);
+  return parseToken(text.toString(), path === '-' ? 'Standard input' : path);
+}
+
+/** @returns undefined if it is not set, or empty */
+export async function readTokenVariable(env: System['env'], name: string): Promise<string | undefined> {
+  const value = env[name]?.trim();
+  return value ? parseToken(value, name) : undefined;
+}
+
+/** @throws Failure if there is no token, or something else with it */
+export async function parseToken(text: string, place: string): Promise<string> {
+  const token = text.trim();
+  // Defined by RFC 6750; some services have other tokens.
+  if (/^[\w.~+/-]+=*$/.test(token)) return token;
+  const { refuseOthers } = await import('./explain-token.js');
+  refuseOthers(token, place);
   return token;
 }

@@ -18,7 +18,7 @@ import type { Folders } from './folders.js';
 import { KnownKeysFile } from './known-keys.js';
 import { findLocal, type LocalService, readRecordedUrl } from './local.js';
 import type { ProfileOrAddress, Settings } from './settings.js';
-import { chooseTarget, isNamed, isNamedByFolder } from './settings.js';
+import { chooseTarget, isNamed } from './settings.js';
 import { ensureLocal } from './start-local.js';
 import { warnOfOtherWriter } from './store.js';
 
@@ -173,8 +173,11 @@ export class ServiceConnector {
   }
 
   async #reach(target: Target): Promise<Service> {
-    this.#refuseUnnamed(target);
-    const { system, flags, connect, toCredential } = this.#context;
+    const { system, flags, output, connect, toCredential } = this.#context;
+    const { env } = system;
+    const hasTokens = flags['token-file'] ?? /REGEN_(\w*TOKEN|KEY|BASE_URL)/.test(Object.keys(env).join());
+    const unnamed = hasTokens && !isNamed(target) ? await import('./explain-token.js') : undefined;
+    unnamed?.refuseUnnamed(target, { env, flags, isChanging: this.isChanging });
     const local = target.baseUrl === undefined ? await this.#reachEmbedded() : undefined;
     const url = local?.url ?? (target.baseUrl as string);
     const store = this.openCredentialStore(target);
@@ -185,6 +188,7 @@ export class ServiceConnector {
     });
     this.credentialSource = credential?.source;
     const isOwner = local !== undefined && credential === local.owner;
+    if (isOwner) await unnamed?.warnOfUnused(target, env, output);
     const client = isOwner
       ? local.client
       : await connect(url, credential, { ...target, socketPath: local?.socket });
@@ -193,41 +197,6 @@ export class ServiceConnector {
       ...{ knownKeys: this.openKnownKeys(), signal: this.#context.signal },
     };
     return { name: target.name, url, client, credential, store, signer, ...(local && { local }) };
-  }
-
-  // A CI job that has tokens but no address expects an existing service, not a new embedded one.
-  #refuseUnnamed(target: Target): void {
-    const { env } = this.#context.system;
-    if (isNamedByFolder(target)) this.#refuseFolder(target);
-    // The service of a task that was started from here, which gets no token of the environment.
-    if (target.source === 'ledger') return;
-    // CI sets a secret that the job may not read to an empty value.
-    const names = [
-      ...['REGEN_KEY_FILE', 'REGEN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE', 'REGEN_ADMIN_TOKEN'],
-      ...['REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_BASE_URL'],
-    ];
-    const given = names.find((name) => env[name] !== undefined);
-    if (!given || isNamed(target) || !this.isChanging) return;
-    throw usage(
-      `${given} is set${env[given] === '' ? ' but empty' : ''}, and no service is named.`,
-      'Set REGEN_BASE_URL to its service, or pass --profile local to use the embedded service.',
-    );
-  }
-
-  // A folder may be another person's work, and the token is for the service that its user has in mind.
-  #refuseFolder({ name, source, profile, baseUrl }: Target): void {
-    const { flags, system } = this.#context;
-    const names = [
-      ...['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN', 'REGEN_ADMIN_TOKEN'],
-      ...['REGEN_ADMIN_TOKEN_FILE', 'REGEN_KEY_FILE'],
-    ];
-    const given = readText(flags, 'token-file') ? '--token-file' : names.find((one) => system.env[one]);
-    if (!given) return;
-    const isAddress = profile === undefined && baseUrl !== undefined;
-    throw usage(
-      `${given} is set, but only ${source} names a service, ${isAddress ? name : `the profile ${name}`}.`,
-      `To send the token to it, pass ${isAddress ? '--base-url' : '--profile'} ${name}, or set REGEN_BASE_URL to its address.`,
-    );
   }
 
   async #reachEmbedded(): Promise<LocalService> {

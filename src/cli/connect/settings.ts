@@ -251,6 +251,15 @@ function findProfile(name: string, source: string, settings: Settings, address =
   );
 }
 
+/** The variables with tokens, which are for the service that the user named. */
+export const TOKEN_VARIABLES: readonly string[] = [
+  ...['REGEN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE', 'REGEN_ADMIN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_ID_TOKEN'],
+];
+
+/** What to do if there is a token, but no service that it is for. */
+export const NAME_SERVICE =
+  'Set REGEN_BASE_URL to its service, or pass --profile local to use the embedded service.';
+
 /**
  * Whether the user chose the service. Only then are the tokens in the environment sent to it, and a CI job that
  * changes something never falls back to a temporary embedded service.

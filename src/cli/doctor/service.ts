@@ -6,7 +6,7 @@ import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { findLocal, listTroubles, OWNER_PATH } from '../connect/local.js';
 import type { Service } from '../connect/services.js';
-import { isNamed } from '../connect/settings.js';
+import { NAME_SERVICE, TOKEN_VARIABLES } from '../connect/settings.js';
 import { describeExpiry } from '../connect/token-expiry.js';
 import { exitCodes, SIGN_IN_HINT } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
@@ -25,8 +25,10 @@ export async function checkService(
   const { services, system } = context;
   const { target } = services;
   const service = target.baseUrl === undefined ? await findEmbedded(context) : await services.reach();
+  const unused = findUnusedToken(system.env, target);
   if (!service) {
-    return { findings: [explainNotRunning(services.mayStart), explainNoCredential(system.env, target)] };
+    const credential = unused ?? ok('credential', 'created by the embedded service');
+    return { findings: [explainNotRunning(services.mayStart), credential] };
   }
   const asked = system.now();
   try {
@@ -35,7 +37,7 @@ export async function checkService(
     const engines = finding.status === 'ok' ? await checkEngines(service) : [];
     return {
       url: service.url,
-      findings: [finding, ...engines, clock, await checkCredential(context, service)],
+      findings: [finding, ...engines, clock, unused ?? (await checkCredential(context, service))],
     };
   } catch (error) {
     const { message } = toFailure(error);
@@ -64,10 +66,10 @@ function explainNotRunning(mayStart: boolean): Finding {
   );
 }
 
-function explainNoCredential(env: System['env'], target: Target): Finding {
-  const given = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN'].find((name) => env[name]);
-  if (!given || isNamed(target)) return ok('credential', 'created by the embedded service');
-  return warn('credential', `${given} is set, but no service is named`, 'Set REGEN_BASE_URL to its service.');
+function findUnusedToken(env: System['env'], { source }: Target): Finding | undefined {
+  const given = TOKEN_VARIABLES.find((name) => env[name]);
+  if (!given || source !== 'default') return undefined;
+  return warn('credential', `${given} is set, but no service is named`, NAME_SERVICE);
 }
 
 async function checkAnswers(

@@ -1,17 +1,15 @@
-import { resolve } from 'node:path';
 import { NetworkError } from '../../client/errors.js';
 import { isRecord, parseJson } from '../../contract/json.js';
-import { readGivenFile } from '../../disk/folder-file.js';
 import { readBody } from '../../wire/read-body.js';
 import { type FlagValues, readText } from '../command/command.js';
 import type { Flags } from '../command/flags.js';
+import { parseToken, readTokenFile } from '../connect/choose-credential.js';
 import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
-import { isNamed, trimSlash } from '../connect/settings.js';
+import { isNamed, NAME_SERVICE, trimSlash } from '../connect/settings.js';
 import { isSameAddress } from '../sign-in/discovery.js';
 import { readAudience } from '../sign-in/tokens.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { readAll } from '../terminal/stdin.js';
 
 type Context = Needs<'flags' | 'system' | 'services' | 'connect' | 'signal'>;
 
@@ -34,29 +32,22 @@ export function findJobIdentity(context: Context): JobIdentity | undefined {
   const { flags, system, services } = context;
   const file = readText(flags, 'id-token-file');
   if (file !== undefined) {
-    const read = async () =>
-      file === '-' ? readAll(system.stdin) : readGivenFile(resolve(system.cwd, file));
     return {
       source: `the identity in ${file === '-' ? 'standard input' : file}`,
       isRenewable: false,
-      getToken: async () => (await read()).toString().trim(),
+      getToken: () => readTokenFile(system, file, '--id-token-file'),
     };
   }
-  const {
-    REGEN_ID_TOKEN,
-    ACTIONS_ID_TOKEN_REQUEST_URL: url,
-    ACTIONS_ID_TOKEN_REQUEST_TOKEN: token,
-  } = system.env;
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: token } = system.env;
   if (!isNamed(services.target)) {
     if (!url || !token) return undefined;
-    throw usage(
-      'The job may ask for an identity to publish with, and no service is named.',
-      'Set REGEN_BASE_URL to its service, or pass --profile local to use the embedded service.',
-    );
+    throw usage('The job may ask for an identity to publish with, and no service is named.', NAME_SERVICE);
   }
-  const given = REGEN_ID_TOKEN?.trim();
-  if (given)
-    return { source: 'the identity in REGEN_ID_TOKEN', isRenewable: false, getToken: async () => given };
+  const given = system.env.REGEN_ID_TOKEN?.trim();
+  if (given) {
+    const getToken = () => parseToken(given, 'REGEN_ID_TOKEN');
+    return { source: 'the identity in REGEN_ID_TOKEN', isRenewable: false, getToken };
+  }
   if (!url || !token) return undefined;
   return {
     source: 'the identity of GitHub Actions',

@@ -3,6 +3,7 @@ import { ServiceError } from '../../client/errors.js';
 import { regen, say, type Text } from '../../contract/schema/message.js';
 import type { PublishReport } from '../../flows/publish/pack.js';
 import { readText } from '../command/command.js';
+import { readTokenVariable } from '../connect/choose-credential.js';
 import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/settings.js';
@@ -40,7 +41,8 @@ export async function findPublishToken(
   const { system, services, mayAsk, output, flags } = context;
   const { publisherId } = subject;
   const identity = findJobIdentity(context);
-  const fromEnvironment = isNamed(services.target) && system.env.REGEN_PUBLISH_TOKEN?.trim();
+  const fromEnvironment =
+    isNamed(services.target) && (await readTokenVariable(system.env, 'REGEN_PUBLISH_TOKEN'));
   const isIdentityGiven = flags['id-token-file'] !== undefined;
   if (fromEnvironment && isIdentityGiven)
     throw usage('REGEN_PUBLISH_TOKEN and --id-token-file cannot be used together.');

@@ -46,8 +46,11 @@ const ENVIRONMENT = [
   ['XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME', 'Folders of settings, data and state'],
 ] as const;
 
+const TOKENS =
+  'Tokens are sent only to a service that is named: with --base-url, a profile or REGEN_BASE_URL; --profile local names the embedded service. Where none is named, a command that changes something refuses to run with a token, and any other command warns that it does not use it.';
+
 const EMPTY_VARIABLES =
-  'An empty variable counts as unset, except REGEN_PAGER, PAGER and REGEN_SERVE_*. Without --base-url or a profile, a command that changes something refuses an empty REGEN_BASE_URL, REGEN_TOKEN or REGEN_PUBLISH_TOKEN: in a CI job, a secret is probably missing.';
+  'An empty variable counts as unset, except REGEN_PAGER, PAGER and REGEN_SERVE_*. Where no service is named, a command that changes something refuses an empty REGEN_BASE_URL, REGEN_TOKEN or REGEN_PUBLISH_TOKEN: in a CI job, a secret is probably missing.';
 
 /** Adds what only the whole tree knows: its first words. */
 export function completeTopics(tree: CommandTree): Readonly<Record<string, Topic>> {
@@ -171,7 +174,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   },
   environment: {
     summary: 'Environment variables',
-    blocks: [{ items: ENVIRONMENT }, { text: EMPTY_VARIABLES }],
+    blocks: [{ items: ENVIRONMENT }, { text: TOKENS }, { text: EMPTY_VARIABLES }],
   },
   'exit-codes': { summary: 'What the exit code of a command means', blocks: [{ items: EXIT_CODES }] },
   errors: {

@@ -80,7 +80,7 @@ function describeBound(origin: string, limit: number | bigint, side: 'least' | '
   return `must have at ${side} ${limit} ${limit === 1 ? unit[0] : unit[1]}`;
 }
 
-function describeChoices({ values }: Pick<z.core.$ZodIssueInvalidValue, 'values'>): Message {
+export function describeChoices({ values }: { readonly values: readonly unknown[] }): Message {
   const choices = values.map((value) => ({ value: String(value) }));
   return say`must be ${choices.length === 1 ? '' : 'one of '}${joinTexts(choices, ', ')}`;
 }

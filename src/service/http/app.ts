@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { getLogLevel } from '../configuration/configuration.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
@@ -9,6 +9,7 @@ import { getRequestFacts, logRequests } from './access-log.js';
 import { AnswerBudget } from './answer-budget.js';
 import { acceptJsonBodies, watchBody } from './bodies.js';
 import { serveInTurn, watchReaders } from './connections.js';
+import { createHttpServer } from './create-server.js';
 import { applyCors, createHostCheck, findRepeatedHeader } from './cross-origin.js';
 import { routeDownloads } from './downloads.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
@@ -29,14 +30,12 @@ const SERVER_OPTIONS = { requestTimeout: 0, keepAliveTimeout: 72_000 };
  */
 export function createApp(context: Context, isReady: () => boolean, scenario?: Scenario): FastifyInstance {
   const takeRequest = createRateLimit(context);
-  const app: FastifyInstance = fastify({
+  const app = createHttpServer({
     logger: false,
     bodyLimit: context.configuration.limits.anonymousBody,
     requestIdHeader: false,
     genReqId: (request) => getRequestFacts(request).id,
     exposeHeadRoutes: true,
-    // The contract checks requests. Without this, fastify would load a compiler for that, whose type this has to be.
-    schemaController: { compilersFactory: { buildValidator: (() => () => () => true) as never } },
     trustProxy: toTrustProxy(context.configuration.trustedProxies),
     // Fastify's own 503 does not have the body of our errors.
     return503OnClosing: false,

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import type { Server, ServerResponse } from 'node:http';
-import fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { errorCodes } from '../../contract/error-codes.js';
@@ -10,6 +10,7 @@ import type { Database, QueryObserver } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { getRequestFacts } from './access-log.js';
+import { createHttpServer } from './create-server.js';
 import { createHostCheck } from './cross-origin.js';
 import { listenOn } from './listen.js';
 
@@ -182,7 +183,7 @@ async function listJobStates(database: Database, instance: string, now: number):
 
 /** Creates a server for scrapes alone, which answers refusals without a body. */
 function createServer(configuration: Context['configuration']): FastifyInstance {
-  const server = fastify({ forceCloseConnections: true });
+  const server = createHttpServer({ forceCloseConnections: true });
   const isHostAllowed = createHostCheck({ configuration });
   server.addHook('onRequest', async ({ headers }) => {
     if (!isHostAllowed(headers.host))

@@ -196,3 +196,19 @@ test.each([40, 60, 80])('help is wrapped between words at %i columns', async (co
     expect(tooLong, words.join(' ')).toEqual([]);
   }
 });
+
+test('an option of a program that is typed without -- is answered with where it comes', async () => {
+  const running = commandTree().commands.filter(({ words }) => words.at(-1) === 'exec');
+  expect(running.length).toBeGreaterThan(1);
+  for (const { words } of running) {
+    const path = words.join(' ');
+    const { exit, stderr } = await regen([...words, './moderate.sh', '--kind', 'version']);
+    expect({ exit, stderr }).toEqual({
+      exit: 2,
+      stderr: expect.stringMatching(
+        `^error: Unknown option '--kind'\\.\nhint: Write the command to run after --, such as: regen ${path} .*-- \\./`,
+      ),
+    });
+    expect((await regen([...words, '--kind', '--', './moderate.sh'])).stderr).toContain('Its options: ');
+  }
+});

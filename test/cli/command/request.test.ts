@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Command } from '../../../src/cli/command/command.js';
+import type { Argument, Command } from '../../../src/cli/command/command.js';
+import { formatChoices } from '../../../src/cli/command/flags.js';
 import { findRequestProblems, formatFieldName, toInvalidFailure } from '../../../src/cli/command/request.js';
+import { commandTree } from '../../../src/cli/command-tree.js';
 import type { Failure } from '../../../src/cli/terminal/failure.js';
 import { contract } from '../../../src/contract/index.js';
 import { regen } from '../../support/cli.js';
@@ -90,4 +92,23 @@ it.each(['-o', '--base-url', '--profile'])('an empty value of %s is refused', as
   const { exit, stderr } = await regen(['version', 'download', 'node', flag, '']);
   expect(exit).toBe(2);
   expect(stderr).toMatch(/--(output|base-url|profile) must not be empty/);
+});
+
+it('a value that is none of the choices is answered with those that help lists', async () => {
+  const { commands } = commandTree();
+  const wrong: string[] = [];
+  for (const { words, arguments: positionals, flags } of commands) {
+    for (const input of [...positionals, ...flags].filter(({ choices, target }) => choices && target)) {
+      const fill = (one: Argument) => (one === input ? 'none' : 'x1');
+      const given = positionals.filter((one) => one.required || one === input).map(fill);
+      const flag = positionals.includes(input as Argument) ? [] : [`--${input.name}`, 'none'];
+      const { stderr } = await regen([...words, ...given, ...flag], {
+        env: { REGEN_BASE_URL: 'http://127.0.0.1:9' },
+      });
+      const offered = /must be one of (.*), not 'none'/.exec(stderr)?.[1];
+      // What a model offers is less.
+      if (input.name !== 'resolution' && offered !== formatChoices(input.choices)) wrong.push(stderr);
+    }
+  }
+  expect(wrong).toEqual([]);
 });

@@ -7,6 +7,8 @@ import { Store } from '../../../src/cli/connect/store.js';
 import { findOtherWriter } from '../../../src/disk/other-users.js';
 import { homeForTest, regen } from '../../support/cli.js';
 import { png } from '../../support/generation-double.js';
+import { listenOn } from '../../support/listen.js';
+import { packForTest } from '../../support/packs.js';
 import { folderForTest, publisherForTest, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -310,6 +312,60 @@ test('a missing token file and an empty one have different messages', async () =
   const argv = ['node', 'get', 'x', '--base-url', nowhere, '--token-file', 'nofile'];
   const { exit, stderr } = await regen(argv, { cwd });
   expect([exit, stderr]).toEqual([2, 'error: File not found: nofile (from --token-file).\n']);
+});
+
+test('what has more than a token is refused before anything is sent, wherever it is read from', async () => {
+  const requests: unknown[] = [];
+  const { url, close } = await listenOn((request, response) => {
+    requests.push(request.url);
+    response.writeHead(404).end();
+  });
+  onTestFinished(close);
+  const service = await serviceForTest();
+  const cwd = folderForTest();
+  const create = async (...argv: string[]) => {
+    const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+    return (await regen(['admin', 'generate-token', ...argv], { env })).stdout;
+  };
+  const plain = (await create()).trim();
+  const wrong = [
+    await create('--format', 'env'),
+    `export REGEN_ADMIN_TOKEN="${plain}"`,
+    await create('--format', 'header'),
+  ];
+  wrong.push(await create('--format', 'json'), `${plain} ${plain}`);
+  const publish = ['version', 'publish', packForTest()];
+  for (const content of wrong) {
+    writeFileSync(join(cwd, 'token.txt'), content);
+    const asks: readonly (readonly [string[], object])[] = [
+      [['admin', 'audit', '--token-file', 'token.txt'], {}],
+      [['admin', 'audit', '--token-file', '-'], { stdin: content }],
+      [['auth', 'login', '--with-token'], { stdin: content }],
+      [['admin', 'audit'], { env: { REGEN_KEY_FILE: 'token.txt' } }],
+      [['admin', 'audit'], { env: { REGEN_ADMIN_TOKEN_FILE: 'token.txt' } }],
+      [['admin', 'audit'], { env: { REGEN_TOKEN: content } }],
+      [['admin', 'audit'], { env: { REGEN_ADMIN_TOKEN: content } }],
+      [publish, { env: { REGEN_PUBLISH_TOKEN: content } }],
+      [publish, { env: { REGEN_ID_TOKEN: content } }],
+      [[...publish, '--id-token-file', 'token.txt'], {}],
+    ];
+    for (const [argv, given] of asks) {
+      const { exit, stderr } = await regen([...argv, '--base-url', url], { cwd, ...given });
+      expect({ argv, given, exit, stderr }).toMatchObject({
+        exit: 2,
+        stderr: expect.stringMatching(
+          /must contain only the token, but contains (a variable|a header|JSON|several words).*\nhint: /,
+        ),
+      });
+      expect(stderr).not.toContain(plain.slice(0, 20));
+    }
+  }
+  expect(requests).toEqual([]);
+  writeFileSync(join(cwd, 'token.txt'), `${plain}\n`);
+  const asked = await regen(['admin', 'audit', '--token-file', 'token.txt', '--base-url', service.url], {
+    cwd,
+  });
+  expect(asked.exit).toBe(0);
 });
 
 test('auth status names the publishers whose tokens are stored where no one is signed in', async () => {

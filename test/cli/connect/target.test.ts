@@ -38,6 +38,37 @@ test.each([
   expect(stderr).toContain(`${name} is set but empty, and no service is named.`);
 });
 
+test.each([
+  ['REGEN_TOKEN', 'secret', 4],
+  ['REGEN_ADMIN_TOKEN', 'secret', 4],
+  ['REGEN_ADMIN_TOKEN_FILE', 'nowhere.txt', 2],
+  ['REGEN_PUBLISH_TOKEN', 'secret', 0],
+])(
+  '%s is used on the embedded service only if that is named, and otherwise said not to be',
+  async (name, value, exit) => {
+    const home = homeForTest();
+    await serviceForTest({ data: join(home, '.local', 'share', 'regen') });
+    const run = (...argv: string[]) => regen(argv, { home, env: { [name]: value } });
+    for (const argv of [
+      ['admin', 'audit'],
+      ['auth', 'status'],
+      ['node', 'search'],
+    ]) {
+      const { exit, stderr } = await run(...argv);
+      const said = `warning: ${name} is not used, because no service is named. Set REGEN_BASE_URL`;
+      expect([argv, exit, stderr]).toEqual([argv, 0, expect.stringContaining(said)]);
+    }
+    expect((await run('doctor')).stdout).toContain(
+      `credential\twarn\t${name} is set, but no service is named`,
+    );
+    expect((await run('publisher', 'create', 'acme', '--name', 'Acme')).stderr).toContain(
+      `${name} is set, and no service is named.`,
+    );
+    const named = await run('admin', 'audit', '--profile', 'local');
+    expect(named).toMatchObject({ exit, stderr: expect.not.stringContaining('not used') });
+  },
+);
+
 test('an empty variable counts as unset', async () => {
   const service = await serviceForTest();
   const named = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
