@@ -89,7 +89,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
       return exit;
     }
     const located = await locateError(error, asked, system);
-    const failure = await describeFailure(located, asked, services, interruption);
+    const failure = await describeFailure(located, asked, services, { system, interruption });
     await output.failure(failure);
     return failure.facts.exit;
   } finally {
@@ -258,7 +258,7 @@ async function describeFailure(
   error: unknown,
   asked: ParsedCommand | undefined,
   services: ServiceConnector | undefined,
-  { hint: resume, hasBegun }: CommandInterruption,
+  { system, interruption: { hint: resume, hasBegun } }: Needs<'system' | 'interruption'>,
 ): Promise<Failure> {
   const { EMBEDDED_HINT, toFailure } = await import('./command/to-failure.js');
   const failure = toFailure(error, asked, { hint: resume, hasBegun, isChanging: services?.isChanging });
@@ -266,11 +266,14 @@ async function describeFailure(
   if (code === 'not_found' && !given && services?.isEmbeddedByDefault)
     return new Failure(failure.text, { ...failure.facts, hint: EMBEDDED_HINT });
   if (!asked || code !== 'unauthenticated') return failure;
-  const { credentialSource: source = '' } = services ?? {};
+  const { credentialSource: source } = services ?? {};
+  const { explainEmpty } = await import('./connect/explain-token.js');
   const hint = services?.isEmbeddedAddress
     ? 'This is the embedded service. To use it as its owner, pass --profile local, without an address.'
-    : TOKEN_SOURCES.includes(source) &&
-      `The token of ${source} is unknown, expired or revoked. Replace it${services?.target.profile ? ', or remove it to use the sign-in of the profile' : ''}.`;
+    : source === undefined
+      ? explainEmpty(system.env)
+      : TOKEN_SOURCES.includes(source) &&
+        `The token of ${source} is unknown, expired or revoked. Replace it${services?.target.profile ? ', or remove it to use the sign-in of the profile' : ''}.`;
   return hint ? new Failure(failure.text, { ...failure.facts, hint }) : failure;
 }
 
