@@ -97,8 +97,9 @@ describe('the rooms of src', () => {
     // private files. The registry of a lock file, with the credential of its address alone; steps to a new major version;
     // flagged versions that admins download and verify; what was changed in the audit log of a narrow terminal, and what listening
     // skipped; tokens that were typed are in no message; checks that know what is published. What is left to pay of a command,
-    // prices in dry runs, and images that were replaced under their names.
-    cli: 20_880,
+    // prices in dry runs, and images that were replaced under their names. What continues after a lost response, how long a
+    // busy service is waited for, and what is around a token.
+    cli: 21_055,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage.
     service: 25_900,
