@@ -173,7 +173,7 @@ export function requireEntry(context: Needs<'ledger' | 'services'>, id: string):
   if (entry) return entry;
   throw new Failure(`Task ${id} was not started from here.`, {
     code: 'not_found',
-    hint: say`List tasks with \`${regen('task list')}\`. For one that was started elsewhere, use \`${regen('image status', '<task_id>')}\` or \`${regen('video status', '<task_id>')}\`.`,
+    hint: say`List tasks with \`${regen('task list')}\`. If it was started elsewhere, use \`${regen('image status', '<task_id>')}\`, or for a video: ${regen('video status', '<task_id>')}`,
   });
 }
 
