@@ -5,7 +5,6 @@ import type { PublishReport } from '../../flows/publish/pack.js';
 import { readText } from '../command/command.js';
 import { parseToken, readTokenVariable } from '../connect/choose-credential.js';
 import type { Needs } from '../connect/context.js';
-import { explainEmpty } from '../connect/explain-token.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/settings.js';
 import { Failure, usage } from '../terminal/failure.js';
@@ -72,20 +71,21 @@ export async function findPublishToken(
   }
   throw new Failure(`Publishing to ${service.name} requires a personal access token of ${publisherId}.`, {
     code: 'publish_token_missing',
-    hint: suggestToken(context, publisherId),
+    hint: await suggestToken(context, publisherId),
   });
 }
 
 /** What to do without a token for publishing. */
-function suggestToken(
+async function suggestToken(
   { flags, system: { env } }: Pick<PublishContext, 'flags' | 'system'>,
   publisherId: string,
-): Text {
+): Promise<Text> {
   const save = (file: string) =>
     regen('auth login', `--with-token --publisher ${publisherId} < ${shellWord(file)}`);
   const tokenFile = readText(flags, 'token-file');
   if (tokenFile !== undefined && tokenFile !== '-')
     return say`--token-file is for signing in. If the file contains a token for publishing, set REGEN_PUBLISH_TOKEN, or save the token with: ${save(tokenFile)}`;
+  const { explainEmpty } = await import('../connect/explain-token.js');
   const empty = explainEmpty(env, ['REGEN_PUBLISH_TOKEN']);
   if (empty) return empty;
   if (env.GITHUB_ACTIONS)
