@@ -6,6 +6,9 @@ import { BuiltTree } from './views/tree.js';
 /** Flags of which a command in a message repeats all or none, because it may name its service itself. */
 const ADDRESS_FLAGS = ['profile', 'base-url'];
 
+/** Commands for which the token that was given was refused, or is a key, which can create none. */
+const TAKE_OTHER_TOKENS = ['auth login', 'key create', 'publisher token create'];
+
 /**
  * Writes a command of a message with what was given on the command line and what it needs to do the same: the service,
  * the data folder, and the folder of a pack unless there are several.
@@ -28,10 +31,6 @@ export function completeCommand(typed: string, rest: string, flags: FlagValues, 
 
 function takesFlag({ takes, words, flags }: Command, flag: string): boolean {
   if (flags.some(({ name }) => name === flag)) return true;
-  // A sign-in takes another token than the one that was refused.
-  return (
-    takes.includes('service') &&
-    SERVICE_FLAGS.includes(flag) &&
-    !(flag === 'token-file' && words.includes('login'))
-  );
+  const isForAnother = flag === 'token-file' && TAKE_OTHER_TOKENS.includes(words.join(' '));
+  return takes.includes('service') && SERVICE_FLAGS.includes(flag) && !isForAnother;
 }

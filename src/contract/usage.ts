@@ -90,7 +90,8 @@ export const ListedUser = defineObject('ListedUser', {
 export const NewUserBudget = defineRequest('NewUserBudget', {
   credits_per_month: z
     .union([z.int().min(0).max(1_000_000_000), z.literal('default')], {
-      error: "must be a whole number from 0 to 1000000000, or 'default'",
+      error: ({ input }) =>
+        input === undefined ? 'is required' : "must be a whole number from 0 to 1000000000, or 'default'",
     })
     .describe('Credits per month in UTC, or default for the limit of the configuration'),
 });

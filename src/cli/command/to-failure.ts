@@ -125,7 +125,7 @@ const HINTS: Readonly<Partial<Record<ErrorCode, Text>>> = {
   not_offered: 'The operator of the registry sets its uplink rules; ask them.',
   admin_required: 'Ask an admin of the service, or sign in as one.',
   member_exists: say`Change the role with: ${regen('publisher member set', '<publisher> <email> <role>')}`,
-  quota_exceeded: say`The operator of the service sets the quotas; an admin can raise the budget of a user. For a key, create another one: ${regen('key create')}. For a script, pass more credits: ${regen('exec', '--credits')}`,
+  quota_exceeded: 'The operator of the service sets the quotas; an admin can raise the budget of a user.',
   invalid_signature: 'Run the command again to get a new link.',
   node_deleted: 'Choose another id.',
   upload_incomplete: 'Run the same command again to continue.',

@@ -121,7 +121,10 @@ async function sync(context: Context): Promise<void> {
   const place = readPlace(context);
   const { lock } = place;
   if (!lock)
-    throw usage(`There is no lock file ${place.path}.`, say`Write one with: ${regen('node install')}`);
+    throw usage(
+      `There is no lock file ${place.path}.`,
+      say`Write one with: ${regen('node install', '<node> --into <folder>')}`,
+    );
   const wanted = lock.nodes.map((pinned) => ({ nodeId: pinned.id, range: pinned.version, pinned }));
   const open = wanted.find(({ pinned: { sha256, tree } }) => sha256 === undefined || tree === undefined);
   if (open && flags.locked)

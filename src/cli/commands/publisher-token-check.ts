@@ -36,7 +36,7 @@ export async function run(context: Context): Promise<void> {
   if (!token) {
     throw new Failure(`There is no token of ${publisherId} for ${name}.`, {
       code: 'publish_token_missing',
-      hint: say`Create one with: ${regen('publisher token create', publisherId)}`,
+      hint: say`Create one with: ${regen('publisher token create', `${publisherId} <name>`)}`,
     });
   }
   const client = await connect(url, fixedCredential(token, source), services.target);
@@ -56,7 +56,7 @@ export async function run(context: Context): Promise<void> {
       `The token from ${source} cannot publish ${nodeId ?? `for ${publisherId}`}: it ${reason}.`,
       {
         code: 'invalid_personal_access_token',
-        hint: say`Create one with: ${regen('publisher token create', publisherId)}`,
+        hint: say`Create one with: ${regen('publisher token create', `${publisherId} <name>`)}`,
       },
     );
   }

@@ -6,8 +6,11 @@ const DAY_MS = 24 * 60 * 60_000;
 const WARNED_MS = 14 * DAY_MS;
 
 const NEW_TOKEN = {
-  personal_access_token: { what: 'personal access token', command: regen('publisher token create') },
-  api_key: { what: 'API key', command: regen('key create') },
+  personal_access_token: {
+    what: 'personal access token',
+    command: regen('publisher token create', '<publisher> <name>'),
+  },
+  api_key: { what: 'API key', command: regen('key create', '<name>') },
 } as const;
 
 /** Warns of a token that ends soon; sign-ins renew themselves. @returns undefined if there is nothing to warn of */
@@ -24,5 +27,5 @@ export function describeExpiry(
   const { what, command } = NEW_TOKEN[kind];
   const days = Math.floor(left / DAY_MS);
   const when = days < 1 ? 'within a day' : days === 1 ? 'in a day' : `in ${days} days`;
-  return say`The ${what} expires ${when}. Create another one with: ${command}`;
+  return say`The ${what} expires ${when}. Sign in to create another one with: ${command}`;
 }

@@ -64,7 +64,7 @@ export async function findPublishToken(
     if (service.credential && (await system.prompts.select(question, TOKEN_CHOICES)) === TOKEN_CHOICES[0])
       return { token: await makeToken(context, service, publisherId), replaceable: false };
     await context.output.note(
-      say`Owners of ${publisherId} create tokens with: ${regen('publisher token create', publisherId)}`,
+      say`Owners of ${publisherId} create tokens with: ${regen('publisher token create', `${publisherId} <name>`)}`,
     );
     const answer = (await system.prompts.password(`Personal access token of ${publisherId}:`)).trim();
     if (answer) return { token: await parseToken(answer, 'The answer'), replaceable: false };

@@ -55,7 +55,7 @@ export async function registerAndUpload(
   await progress.stage(`Registering ${manifest.node.id} ${manifest.version.version}`);
   const { client, answer } = await registerVersion(signal, registry, registration);
   if (answer.token_expires_at !== undefined) {
-    const create = regen('publisher token create', manifest.publisher);
+    const create = regen('publisher token create', `${manifest.publisher} <name>`);
     await report.warn(
       say`The personal access token expires at ${answer.token_expires_at}. Create another one with: ${create}`,
     );

@@ -136,23 +136,30 @@ export async function requireBudget(
     const key = await getRow(database, 'api_keys', { id: keyId });
     const who = `The API key "${key.name}"`;
     const budget = await readKeyBudget(database, context, key);
-    if (budget) requireLeft(who, budget, amount);
+    if (budget) requireLeft(who, budget, amount, `; ${MORE_OF_KEY}`);
     const { credits = 0, left = amount } = (await readKeyTotal(database, key)) ?? {};
     if (amount > left)
       throw new Refused(
         'quota_exceeded',
-        `${who} may spend ${credits} credits in all and ${left} are left, less than the ${amount} of this task.`,
+        `${who} may spend ${credits} credits in all and ${left} are left, less than the ${amount} of this task; ${MORE_OF_KEY}.`,
       );
   }
   const budget = await readUserBudget(database, context, userId);
   if (budget) requireLeft('You', budget, amount);
 }
 
-function requireLeft(who: string, { credits_per_month, left, renews_at }: Budget, amount: number): void {
+const MORE_OF_KEY = 'its user can create another key';
+
+function requireLeft(
+  who: string,
+  { credits_per_month, left, renews_at }: Budget,
+  amount: number,
+  more = '',
+): void {
   if (amount <= left) return;
   throw new Refused(
     'quota_exceeded',
-    `${who} may spend ${credits_per_month} credits a month and ${left} are left, less than the ${amount} of this task; the next month begins at ${renews_at}.`,
+    `${who} may spend ${credits_per_month} credits a month and ${left} are left, less than the ${amount} of this task; the next month begins at ${renews_at}${more}.`,
   );
 }
 

@@ -72,3 +72,17 @@ test('a folder without a manifest is named in the hint', async () => {
   expect(exit).toBe(2);
   expect(stderr).toContain('hint: Create one with: regen node init light\n');
 });
+
+test('a command in a hint that a key cannot run does not repeat the file of the key', async () => {
+  const service = await serviceForTest();
+  const cwd = folderForTest();
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const soon = new Date(Date.now() + 24 * 60 * 60_000).toISOString();
+  const create = ['key', 'create', 'ci', '--expires-at', soon, '--output-file', 'key.txt'];
+  expect((await regen(create, { env, cwd })).exit).toBe(0);
+  const given = ['--base-url', service.url, '--token-file', 'key.txt'];
+  const { stderr } = await regen(['auth', 'status', ...given], { cwd });
+  expect(stderr).toContain(
+    `Sign in to create another one with: regen key create --base-url ${service.url} <name>\n`,
+  );
+});

@@ -207,7 +207,7 @@ test('sets the status of a version, given as a word or as a flag', async () => {
   const wrong = await runAdmin([...argv, 'actve']);
   expect(wrong.exit).toBe(2);
   expect(wrong.stderr).toContain(
-    "<status> must be one of active, deleted, banned, pending, flagged, not 'actve' (did you mean active?).",
+    "<status> must be one of active, flagged, banned, not 'actve' (did you mean active?).",
   );
   const nodeHelp = (await runAdmin(['node', 'set', '--help'])).stdout.replace(/\s+/g, ' ');
   expect(nodeHelp).toContain('(one of active, banned)');

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { regen } from '../../support/cli.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
-import { startTask } from '../../support/generation.js';
+import { pixel, startTask } from '../../support/generation.js';
+import { filesForTest } from '../../support/packs.js';
 import { serviceForTest } from '../../support/service.js';
 
 async function serviceWithUsage() {
@@ -37,4 +38,26 @@ it('an admin sets the budget of a user', async () => {
   expect([exit, JSON.parse(stdout)]).toMatchObject([0, { id: 'owner', budget: { used: 60, left: 10 } }]);
   const wrong = await regen(['admin', 'user', 'set', 'owner', 'lots'], surroundings);
   expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('must be a whole number')]);
+});
+
+it('a missing budget is said to be required', async () => {
+  const surroundings = await serviceWithUsage();
+  const { exit, stderr } = await regen(['admin', 'user', 'set', 'owner'], surroundings);
+  expect([exit, stderr]).toEqual([2, 'error: --credits-per-month is required.\n']);
+});
+
+it('a budget that is used up is answered with what raises it', async () => {
+  const { env } = await serviceWithUsage();
+  const cwd = filesForTest({ 'photo.png': Buffer.from(pixel, 'base64') });
+  const relight = ['image', 'relight', 'photo.png', '--no-wait'];
+  const key = ['key', 'create', 'small', '--credits-per-month', '10', '--output-file', 'key.txt'];
+  expect((await regen(key, { env, cwd })).exit).toBe(0);
+  const ofKey = await regen([...relight, '--base-url', env.REGEN_BASE_URL, '--token-file', 'key.txt'], {
+    cwd,
+  });
+  expect(ofKey.stderr).toContain('; its user can create another key.\n');
+  await regen(['admin', 'user', 'set', 'owner', '70'], { env });
+  const ofUser = await regen(relight, { env, cwd });
+  expect(ofUser.stderr).toContain('an admin can raise the budget of a user.\n');
+  expect(ofUser.stderr).not.toContain('key');
 });

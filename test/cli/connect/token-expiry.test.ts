@@ -25,11 +25,11 @@ it('a token that ends within 14 days is warned about by auth status, doctor and 
   };
   const soon = await run(13, 'soon');
   const advice =
-    'The personal access token expires in 13 days. Create another one with: regen publisher token create';
+    'The personal access token expires in 13 days. Sign in to create another one with: regen publisher token create <publisher> <name>';
   expect(soon.status).toContain(advice);
   expect(soon.doctor).toMatchObject({ status: 'warn', advice });
   expect(soon.published).toContain(
-    `The personal access token expires at ${soon.expires_at}. Create another one with: regen publisher token create acme`,
+    `The personal access token expires at ${soon.expires_at}. Create another one with: regen publisher token create acme <name>`,
   );
   const later = await run(15, 'later');
   expect([later.status, later.doctor.status]).toEqual(['', 'ok']);

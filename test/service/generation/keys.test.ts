@@ -104,7 +104,7 @@ describe('an API key', () => {
     expect([refused.status, refused.body.error, refused.body.message]).toEqual([
       403,
       'quota_exceeded',
-      'The API key "purse" may spend 65 credits in all and 5 are left, less than the 30 of this task.',
+      'The API key "purse" may spend 65 credits in all and 5 are left, less than the 30 of this task; its user can create another key.',
     ]);
     expect((await startWithToken(token, 'image.upscaler')).status).toBe(200);
     expect((await find()).total).toEqual({ credits: 65, used: 65, left: 0 });
