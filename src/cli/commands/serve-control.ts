@@ -25,7 +25,8 @@ export const view = (): View[] => [
   {
     usage: 'serve status',
     local: true,
-    summary: 'Show the running service and the disk space that its data takes; exits 7 if there is none',
+    summary:
+      'Show the running service, whether its uplink answers, and the disk space that its data takes; exits 7 if there is none',
     flags: { ...dataFlag, ...configFlag },
     answer: z.object({
       url: Text,
