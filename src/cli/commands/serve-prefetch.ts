@@ -87,13 +87,14 @@ export async function run(context: Context): Promise<number> {
 async function fetchOne(context: Context, { client }: Service, wanted: Wanted): Promise<Fetched> {
   const { signal } = context;
   const { node_id, version = '', isRange } = wanted;
+  let row = { node_id, version, detail: '' };
   try {
     const found =
       version === '' || isRange
         ? await chooseVersion({ client, nodeId: node_id, range: wanted.version, counts: false, signal })
         : // Unlike a bulk read, it says why there is none.
           await client.version.get({ nodeId: node_id, version }, { signal });
-    const row = { node_id, version: found.version ?? version, detail: found.status_reason ?? '' };
+    row = { ...row, version: found.version ?? version, detail: found.status_reason ?? '' };
     if (!found.from_uplink) return { row: { ...row, status: 'own' } };
     const { status } = await client.inspect(found.downloadUrl as string, { signal });
     if (status === 200) return { row: { ...row, status: 'kept' } };
@@ -102,8 +103,8 @@ async function fetchOne(context: Context, { client }: Service, wanted: Wanted): 
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ClientError || error instanceof FlowError)) throw error;
-    const row = { node_id, version, status: 'failed', detail: error.message };
-    return { row, failure: { code: error.code, exit: toFailure(error, context).facts.exit } };
+    const failure = { code: error.code, exit: toFailure(error, context).facts.exit };
+    return { row: { ...row, status: 'failed', detail: error.message }, failure };
   }
 }
 

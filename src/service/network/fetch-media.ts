@@ -183,9 +183,10 @@ async function fetchOnce(
   try {
     if (statusCode !== 200) {
       const { error, message } = options.media === 'json' ? await readError(body) : {};
-      const why = typeof message === 'string' ? `: ${message.slice(0, MAX_REASON)}` : '';
+      const reason = typeof message === 'string' ? message : '';
+      const shown = reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}…` : reason;
       const code = typeof error === 'string' ? error : undefined;
-      throw new FetchFailed(`the server answered ${statusCode}${why}`, statusCode, code);
+      throw new FetchFailed(`the server answered ${statusCode}${shown && `: ${shown}`}`, statusCode, code);
     }
     checkHeaders(headers, options);
   } catch (error) {
