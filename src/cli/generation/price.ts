@@ -6,7 +6,6 @@ import type { Job } from '../../flows/tasks/start-task.js';
 import { type FlagValues, readNumber } from '../command/command.js';
 import { confirm } from '../command/confirm.js';
 import type { Needs } from '../connect/context.js';
-import { findLocal } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
 import { formatCount } from '../terminal/text.js';
 
@@ -162,6 +161,7 @@ export async function previewPrice(
   const { services, folders, connect, signal, output } = context;
   let prices: Prices | undefined;
   try {
+    const { findLocal } = await import('../connect/local.js');
     const isRunning = services.target.baseUrl ?? (await findLocal(folders.data, connect, { signal }));
     prices = isRunning ? await readPrices(context) : undefined;
   } catch {
