@@ -53,7 +53,7 @@ test('a command with one request loads seven files, and neither schemas nor all 
   expect(JSON.parse(stdout)).toMatchObject({ id: 'pack' });
   const chunks = ['rolldown-runtime', 'connect', 'command', 'http'].map((name) => `dist/chunks/${name}.cjs`);
   expect(files.toSorted()).toEqual([...HELP, ...chunks].toSorted());
-  expect(bytes).toBeLessThan(398_700);
+  expect(bytes).toBeLessThan(399_000);
   expect(parts.filter((name) => /^(child_process|readline|tls|http2|inspector)$/.test(name))).toEqual([]);
 });
 
