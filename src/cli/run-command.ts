@@ -4,6 +4,7 @@ import { regen, say } from '../contract/schema/message.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 import { Ledger } from '../flows/tasks/ledger.js';
 import {
+  type Argument,
   type ArgumentValues,
   type Command,
   isFolderCommand,
@@ -152,13 +153,19 @@ function requireArguments(command: Command, args: ArgumentValues): void {
   // After an optional one, as in `api [method] <path>`, only the command knows which is which.
   const first = command.arguments.findIndex(({ required }) => !required);
   const certain = first < 0 ? command.arguments : command.arguments.slice(0, first);
-  const missing = certain.filter(({ name, target }) => !target && args[name] === undefined);
-  if (missing.length === 0) return;
-  const names = missing.map(({ name }) => `<${name}>`).join(', ');
-  throw usage(
-    `${names} ${missing.length === 1 ? 'is' : 'are'} required.`,
-    say`See: ${regen(command.words.join(' '), '--help')}`,
-  );
+  const read = ({ name }: Argument) => [args[name] ?? []].flat();
+  const missing = certain.filter((one) => !one.target && read(one).length === 0);
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => `<${name}>`).join(', ');
+    throw usage(
+      `${names} ${missing.length === 1 ? 'is' : 'are'} required.`,
+      say`See: ${regen(command.words.join(' '), '--help')}`,
+    );
+  }
+  // Usually an unset variable of a script. What is passed to a program may be empty.
+  const isEmpty = (one: Argument) => (one.name === 'command' ? read(one)[0] === '' : read(one).includes(''));
+  const empty = command.arguments.find((one) => !one.target && isEmpty(one));
+  if (empty) throw usage(`<${empty.name}> must not be empty.`);
 }
 
 /** Reads how the answer is printed. A wrong expression is reported before anything is sent. */

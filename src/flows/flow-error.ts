@@ -24,6 +24,7 @@ export type FlowErrorCode =
   | 'still_checking'
   | 'version_pending'
   | 'nothing_to_download'
+  | 'version_withdrawn'
   | 'only_doubtful'
   | 'digest_missing'
   | 'digest_mismatch'

@@ -144,7 +144,7 @@ describe('versions', () => {
     await registry().publish('listed', '2.0.0');
     const get = ['version', 'get', 'listed', '1.0.1'];
     expect((await runAs(get, 'eve')).stderr).toBe(
-      'error: The node listed has no version 1.0.1; it has 1.10.0, 1.9.0, 1.0.0.\n',
+      'error: The node listed has no Active version 1.0.1; it has 1.10.0, 1.9.0, 1.0.0.\n',
     );
     // Drafts are named to members only.
     expect((await runAs(get)).stderr).toContain('it has 2.0.0, 1.10.0, 1.9.0, 1.0.0.');

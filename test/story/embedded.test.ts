@@ -69,6 +69,17 @@ test('what is not found without a named service says that the registry of this m
   mkdirSync(join(home, 'custom_nodes', 'loose'), { recursive: true });
   const outdated = await runInHome(home, ['node', 'outdated', join(home, 'custom_nodes')]);
   expect(outdated.stderr).toContain('Not in the registry of this machine: loose.');
+  const node = { id: 1, type: 'Grain', properties: { cnr_id: 'film-grain', ver: '1.0.0' } };
+  writeFileSync(join(home, 'flow.json'), JSON.stringify({ version: 0.4, nodes: [node], links: [] }));
+  for (const argv of [
+    ['workflow', 'check', join(home, 'flow.json')],
+    ['node', 'audit', join(home, 'custom_nodes')],
+  ]) {
+    const found = await runInHome(home, argv);
+    expect([found.exit, found.stderr]).toEqual([6, expect.stringContaining(hint.replace('hint: ', ''))]);
+    const chosen = await runInHome(home, [...argv, '--profile', 'local']);
+    expect([chosen.exit, chosen.stderr]).toEqual([6, expect.not.stringContaining('This was looked for')]);
+  }
 });
 
 test('a service keeps its compiled code, which the next one takes and makes images with', async () => {

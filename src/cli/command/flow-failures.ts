@@ -66,7 +66,13 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   version_pending: { hint: 'Try again later.' },
   nothing_to_download: {
     code: 'not_found',
-    hint: (node) => say`List the versions with: ${regen('version list', node)}`,
+    hint: (node) =>
+      say`Versions that wait for a verdict, or were flagged, banned or deleted, may be shown only to the publisher and to admins: ask the publisher. List the others with: ${regen('version list', node)}`,
+  },
+  version_withdrawn: {
+    code: 'not_found',
+    hint: (node) =>
+      say`Lock another version with \`${regen('node install', `${node} --into <folder>`)}\`, or the highest one that keeps workflows whole: ${regen('workflow check', '<files> --upgrade --lock')}`,
   },
   only_doubtful: {
     code: 'not_found',

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { auditPacks, listOutdated } from '../../flows/install/audit-packs.js';
+import { EMBEDDED_HINT } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { reachRegistry, readLockPlace } from '../connect/lock-source.js';
 import { exitCodes, usage } from '../terminal/failure.js';
@@ -85,6 +86,8 @@ async function audit(context: Context): Promise<number> {
       ? `: ${formatCount(findings.length, 'finding')} in ${formatCount(wrong, 'pack')}`
       : '';
   await output.note(`Compared ${formatCount(packs, 'pack')} with ${name}${found}.`);
+  const isUnknown = findings.some(({ finding }) => finding === 'unknown');
+  if (isUnknown && context.services.isEmbeddedByDefault) await output.note(EMBEDDED_HINT);
   return findings.length > 0 ? exitCodes.endedBadly : exitCodes.done;
 }
 

@@ -4,7 +4,7 @@ import { regen, say } from '../../contract/schema/message.js';
 import { fixedCredential, readTokenVariable } from '../connect/choose-credential.js';
 import type { Needs } from '../connect/context.js';
 import { isNamed } from '../connect/settings.js';
-import { Failure, usage } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import { Text, Texts, Time } from '../views/answers.js';
 import type { View } from '../views/view.js';
 
@@ -27,7 +27,6 @@ export async function run(context: Context): Promise<void> {
   const { args, flags, output, services, signal, system, connect } = context;
   const publisherId = args.publisherId as string;
   const nodeId = flags.node as string | undefined;
-  if (publisherId === '') throw usage('<publisherId> must not be empty.');
   const { url, name, store } = await services.reach();
   const given = isNamed(services.target) && (await readTokenVariable(system.env, 'REGEN_PUBLISH_TOKEN'));
   const kept = await store.read();

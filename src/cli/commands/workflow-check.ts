@@ -18,6 +18,7 @@ import type { Workflow } from '../../flows/workflow/parse-workflow.js';
 import { DefinitionCatalog } from '../../flows/workflow/read-definitions.js';
 import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
+import { EMBEDDED_HINT } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { type LockPlace, reachRegistry, readLockPlace } from '../connect/lock-source.js';
 import { exitCodes } from '../terminal/failure.js';
@@ -120,6 +121,10 @@ export async function run(context: Context): Promise<number> {
   await output.note(
     `${formatCount(total, 'node')} in ${formatCount(workflows.length, 'workflow')}, ${formatCount(breaking, 'problem')}${asked}.`,
   );
+  const isMissing = ({ problem }: WorkflowFinding) =>
+    problem === 'version missing' || problem === 'node missing';
+  if (checked.findings.some(isMissing) && context.services.isEmbeddedByDefault)
+    await output.note(EMBEDDED_HINT);
   return breaking > 0 ? exitCodes.endedBadly : exitCodes.done;
 }
 

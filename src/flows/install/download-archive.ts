@@ -29,7 +29,7 @@ export interface FindVersionOptions {
  */
 export async function findDownloadable(options: FindVersionOptions): Promise<NodeVersion> {
   const { client, nodeId, version, counts = true, signal } = options;
-  let missing: unknown;
+  let missing: ServiceError | undefined;
   if (counts) {
     try {
       const asked = { nodeId, ...(version !== undefined && { version }) };
@@ -42,8 +42,11 @@ export async function findDownloadable(options: FindVersionOptions): Promise<Nod
     }
   }
   const read = await readWithoutCounting(options);
-  if (!read) throw missing ?? toNothingToDownloadError(nodeId, version);
-  return requireDownloadable(options, read);
+  if (read) return requireDownloadable(options, read);
+  // A registry answers the same about a version that it hides. A node that does not exist is another error.
+  if (version !== undefined) await client.node.get({ nodeId }, { signal });
+  if (missing) throw new FlowError('nothing_to_download', missing.message, { subject: nodeId });
+  throw toNothingToDownloadError(nodeId, version);
 }
 
 async function readWithoutCounting({

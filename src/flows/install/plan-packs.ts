@@ -7,7 +7,7 @@ import type { Stages } from '../publish/pack.js';
 import type { NodeVersion } from '../publish/published.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { chooseVersion, type WantedNode } from './choose-version.js';
-import { refuseDoubtful, warnOfDoubtful } from './doubtful-versions.js';
+import { refuseDoubtful, WITHDRAWN, warnOfDoubtful } from './doubtful-versions.js';
 import {
   computeInstalledTree,
   exists,
@@ -109,7 +109,10 @@ async function planPack(
   if (pinned && isInPlace(before, pinned)) return toPlan(pinned.id, pinned.version, pinned);
   const { client, signal, allowed, dryRun } = context;
   const options = { client, nodeId, range: wanted.range, allowed, counts: !dryRun, signal };
-  const version = await chooseVersion(options);
+  const version = await chooseVersion(options).catch((error) => {
+    const isWithdrawn = pinned && error instanceof FlowError && error.code === 'nothing_to_download';
+    throw isWithdrawn ? toWithdrawnError(pinned) : error;
+  });
   await refuseDoubtful(context, wanted, version);
   const found = completeVersion(version.version ?? '');
   const id = version.node_id ?? nodeId;
@@ -118,6 +121,10 @@ async function planPack(
   if (isLocked && isInPlace(before, locked)) return toPlan(id, found, locked);
   if (isLocked) refuseOtherArchive(locked, version.archive_sha256);
   return toPlan(id, found, isLocked ? locked : undefined, version);
+}
+
+function toWithdrawnError({ id, version }: LockedNode): FlowError {
+  return new FlowError('version_withdrawn', `${id} ${version} is withdrawn: ${WITHDRAWN}.`, { subject: id });
 }
 
 /** Whether the files of a pack are those that a lock file pins. */

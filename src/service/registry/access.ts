@@ -60,7 +60,8 @@ export async function createVersionNotFound(
   { id, publisher_id }: Pick<NodeRow, 'id' | 'publisher_id'>,
   version: string,
 ): Promise<Refused> {
-  const statuses: VersionRow['status'][] = isInsider(viewer, publisher_id, id)
+  const isInside = isInsider(viewer, publisher_id, id);
+  const statuses: VersionRow['status'][] = isInside
     ? [
         'NodeVersionStatusActive',
         'NodeVersionStatusPending',
@@ -80,8 +81,8 @@ export async function createVersionNotFound(
   const known = rows.map((row) => row.version).sort((one, other) => compareVersions(other, one));
   const named = known.slice(0, MAX_NAMED_VERSIONS).join(', ');
   const more = known.length > MAX_NAMED_VERSIONS ? ' and others' : '';
-  const what = known.length === 0 ? 'no versions to show' : `${named}${more}`;
-  return new Refused('not_found', `The node ${id} has no version ${version}; it has ${what}.`);
+  const what = `${isInside ? '' : 'Active '}version ${version}`;
+  return new Refused('not_found', `The node ${id} has no ${what}; it has ${named || 'none'}${more}.`);
 }
 
 /** @throws Refused not_found; banned, if the caller is neither a member nor an admin */

@@ -1,11 +1,13 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Argument, Command } from '../../../src/cli/command/command.js';
 import { formatChoices } from '../../../src/cli/command/flags.js';
 import { findRequestProblems, formatFieldName, toInvalidFailure } from '../../../src/cli/command/request.js';
 import { commandTree } from '../../../src/cli/command-tree.js';
 import type { Failure } from '../../../src/cli/terminal/failure.js';
 import { contract } from '../../../src/contract/index.js';
-import { regen } from '../../support/cli.js';
+import { homeForTest, regen } from '../../support/cli.js';
+import { listenOn } from '../../support/listen.js';
+import { packForTest } from '../../support/packs.js';
 
 const command: Command = {
   words: ['image', 'relight'],
@@ -111,4 +113,25 @@ it('a value that is none of the choices is answered with those that help lists',
     }
   }
   expect(wrong).toEqual([]);
+});
+
+it('a positional that is missing or empty is refused, as an unset variable of a script makes it', async () => {
+  const { url, close } = await listenOn((_, response) => void response.end('{}'));
+  onTestFinished(close);
+  const surroundings = { cwd: packForTest(), home: homeForTest(), env: { REGEN_BASE_URL: url } };
+  const accepted: string[] = [];
+  const expectRefused = async (argv: readonly string[]) => {
+    const { exit, stderr } = await regen(argv, surroundings);
+    if (exit !== 2 || !/ ((is|are) required|must|names|given)\b/.test(stderr))
+      accepted.push(`${argv.join(' ')}: ${exit} ${stderr}`);
+  };
+  for (const { words, arguments: positionals } of commandTree().commands) {
+    const required = positionals.filter((one) => one.required);
+    if (required.length > 0) await expectRefused(words);
+    // What is a field of a request may be empty, such as the text of a search.
+    for (const [at, { target }] of positionals.entries())
+      if (!target)
+        await expectRefused([...words, ...positionals.map((_, index) => (index === at ? '' : 'x1'))]);
+  }
+  expect(accepted).toEqual([]);
 });

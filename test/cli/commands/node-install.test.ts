@@ -160,6 +160,38 @@ describe('node install', () => {
     expect((await change('install', 'pack', '--allow', 'everything')).exit).toBe(2);
   });
 
+  test('says that versions are shown to their publisher only, where there is none for a stranger', async () => {
+    const { anyone, publish, service } = await packRegistryForTest([{ name: 'hidden' }, { name: 'pack' }]);
+    await publish({ name: 'pack', version: '1.1.0' });
+    const ban = { status: 'NodeVersionStatusBanned', status_reason: 'it mines' };
+    for (const path of ['hidden/versions/1.0.0', 'pack/versions/1.1.0'])
+      await ask(`${service.url}/admin/nodes/${path}`, {
+        method: 'PUT',
+        token: service.ownerToken,
+        json: ban,
+      });
+    const { run } = hostForTest(anyone);
+    const install = (...argv: string[]) => run(['node', 'install', ...argv, '--into', 'custom_nodes']);
+    const hint = 'may be shown only to the publisher and to admins: ask the publisher. List the others';
+    for (const [node, message] of [
+      ['hidden', 'The node hidden has no version to install.'],
+      ['hidden@1.0.0', 'The node hidden has no Active version 1.0.0; it has none.'],
+      ['pack@1.1.0', 'The node pack has no Active version 1.1.0; it has 1.0.0.'],
+      ['pack@^1.1', 'pack has no version in ^1.1; the newest are 1.0.0.'],
+    ] as const) {
+      const { exit, stderr } = await install(node, '--allow', 'banned');
+      expect([exit, stderr]).toEqual([3, expect.stringContaining(`error: ${message}\nhint: `)]);
+      expect(stderr).toContain(hint);
+    }
+    const unknown = await install('nowhere@1.0.0');
+    expect([unknown.exit, unknown.stderr]).toEqual([
+      3,
+      expect.stringContaining('error: There is no node nowhere.\n'),
+    ]);
+    expect(unknown.stderr).not.toContain(hint);
+    expect((await run(['version', 'download', 'hidden', '1.0.0'])).stderr).toContain(hint);
+  });
+
   test('changes nothing if one of several packs fails, and names all that do', async () => {
     const { anyone } = await packRegistryForTest([{}]);
     const { change, customNodes, cwd } = hostForTest(anyone);
@@ -301,7 +333,7 @@ describe('node sync', () => {
   test('warns of packs in place that the registry has banned, deprecated or withdrawn, and goes on offline', async () => {
     const names = ['one', 'two', 'three'];
     const { anyone, owner, service } = await packRegistryForTest(names.map((name) => ({ name })));
-    const { change, run } = hostForTest(owner);
+    const { change, customNodes, run } = hostForTest(owner);
     await change('install', ...names);
     const put = (path: string, json: unknown) =>
       ask(`${service.url}${path}`, { method: 'PUT', token: service.ownerToken, json });
@@ -318,6 +350,17 @@ describe('node sync', () => {
     ]);
     const stranger = await run(sync, { ...anyone, REGEN_TOKEN: '' });
     expect(stranger.stderr).toContain('warning: one 1.0.0 is withdrawn: the registry does not offer');
+    rmSync(join(customNodes, 'one'), { recursive: true });
+    const missing = await run(sync, { ...anyone, REGEN_TOKEN: '' });
+    expect([missing.exit, missing.stderr]).toEqual([
+      3,
+      expect.stringMatching(
+        /error: one 1\.0\.0 is withdrawn: the registry does not offer .*\.\nhint: Lock another/,
+      ),
+    ]);
+    expect(missing.stderr).toContain('`regen node install one --into <folder>`');
+    expect((await change('install', 'one', '--allow', 'banned')).exit).toBe(3);
+    expect((await change('install', 'one@1.0.0', '--allow', 'banned')).exit).toBe(0);
     await service.stop();
     const offline = await run(sync);
     expect([offline.exit, offline.stderr]).toEqual([
