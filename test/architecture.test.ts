@@ -100,7 +100,7 @@ describe('the rooms of src', () => {
     // prices in dry runs, and images that were replaced under their names. Archives that are fetched ahead by range,
     // and whether an uplink answers. What continues after a lost response, how long a busy service is waited for, and what is
     // around a token.
-    cli: 21_115,
+    cli: 21_135,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage; lists of what is
     // kept while an uplink gives none, and why it does not.
