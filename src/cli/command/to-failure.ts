@@ -70,9 +70,10 @@ function chooseNetworkHint(
   const isTimeout = code === 'timeout';
   if (hint && (hasBegun || sent !== false))
     return isTimeout ? say`Allow more time with --request-timeout. ${hint}` : hint;
-  if (isTimeout) return 'Try again, or allow more time with --request-timeout.';
-  return isChanging && sent !== false
-    ? 'The service may have received the request. Check whether it was carried out before you run the command again.'
+  if (isChanging && sent !== false)
+    return 'The service may have received the request. Check whether it was carried out before you run the command again.';
+  return isTimeout
+    ? 'Try again, or allow more time with --request-timeout.'
     : 'Check the address and the network.';
 }
 

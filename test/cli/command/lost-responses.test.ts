@@ -96,3 +96,12 @@ test('after other lost responses, the hint depends on whether the same command c
   ]);
   expect(await findHint(['node', 'search', 'light'])).toEqual([7, 'Check the address and the network.\n']);
 });
+
+test('a change that got no response in time is to be checked, too', () => {
+  const hintAt = (isChanging: boolean) => {
+    const error = new NetworkError('timeout', 'No response.', 'unknown');
+    return String(toFailure(error, undefined, { hint: undefined, hasBegun: false, isChanging }).facts.hint);
+  };
+  expect(hintAt(true)).toContain('Check whether it was carried out');
+  expect(hintAt(false)).toBe('Try again, or allow more time with --request-timeout.');
+});
