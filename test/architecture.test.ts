@@ -73,8 +73,9 @@ describe('the rooms of src', () => {
    */
   const mostLines: Record<string, number> = {
     // Descriptions of operations: trusts, statements, tasks, sign-in to pages, public changes, limits of keys, tools; why a
-    // task failed, and what is only previewed; why a list is not complete, and the secrets that still sign.
-    contract: 5_765,
+    // task failed, and what is only previewed; why a list is not complete, the secrets that still sign, flags in messages, and what an API
+    // key can use.
+    contract: 5_790,
     // Addresses of engines that an operator names, the port that is written once, and the protocol of agents;
     // tokens that no message and no log shows.
     wire: 745,
@@ -88,8 +89,8 @@ describe('the rooms of src', () => {
     // Names that are set on a class; Python that certainly is not valid, with its line.
     python: 7_060,
     // Installing, locking and auditing packs, with what happened to a pinned version since; checking workflows, with
-    // placeholders and links to nothing; verifying what a service signed. What a resumed command still costs.
-    flows: 5_660,
+    // placeholders and links to nothing; verifying what a service signed. What a resumed command still costs; the tasks of an API key.
+    flows: 5_700,
     library: 230,
     preview: 1_790,
     // Commands for all of these, answers as cards, tools for agents, and scripts with a budget. Batches that show their
@@ -98,8 +99,8 @@ describe('the rooms of src', () => {
     // flagged versions that admins download and verify; what was changed in the audit log of a narrow terminal, and what listening
     // skipped; tokens that were typed are in no message; checks that know what is published. What is left to pay of a command,
     // prices in dry runs, and images that were replaced under their names. Archives that are fetched ahead by range,
-    // and whether an uplink answers.
-    cli: 20_931,
+    // and whether an uplink answers. What agents read, in the names of their tools.
+    cli: 21_150,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage; lists of what is
     // kept while an uplink gives none, and why it does not.

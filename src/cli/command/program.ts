@@ -163,7 +163,7 @@ function readFlags(root: Commander, own: Commander, { words, takes, flags: decla
     ([name, value]) =>
       value === '' && !declared.some((flag) => flag.name === name && flag.target !== undefined),
   );
-  if (empty) throw usage(`--${empty[0]} must not be empty.`);
+  if (empty) throw usage(say`${{ flag: empty[0] }} must not be empty.`);
   return Object.fromEntries(flags);
 }
 
