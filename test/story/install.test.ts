@@ -16,6 +16,7 @@ import {
   packRepository,
   runProgram,
 } from '../support/installation.js';
+import { readLibraryProgram, stripTypes } from '../support/library-page.js';
 import { moveStore } from '../support/moved-store.js';
 import { openSharedPlaces } from '../support/shared-places.js';
 
@@ -252,19 +253,12 @@ function findNodeFolder(major: number, context: TestContext): string {
 test('the program of the guide runs in a project that depends on the tarball', async (context) => {
   needsInstall(context);
   expect(inProject).toMatchObject({ exit: 0 });
-  const shown = `
-console.log((await client.publisher.get({ publisherId: 'my-team' })).name, version.status);
-for (const { path, bytes } of files) console.log(path === process.cwd() + '/relit.png', bytes > 100);
-`;
   cpSync(join(own, 'examples', 'hello-nodes'), join(project, 'hello-nodes'), { recursive: true });
   const picture = { width: 64, height: 64, channels: 3, background: '#a86' } as const;
   await sharp({ create: picture }).png().toFile(join(project, 'portrait.png'));
-  writeFileSync(
-    join(project, 'program.js'),
-    stripTypes(readProgram().replace('\nawait client.close()', (end) => shown + end)),
-  );
+  writeFileSync(join(project, 'program.js'), stripTypes(readLibraryProgram()));
   const end = await runProgram(process.execPath, ['program.js'], { cwd: project });
-  expect(end).toMatchObject({ exit: 0, stdout: 'My team NodeVersionStatusActive\ntrue true\n' });
+  expect(end).toMatchObject({ exit: 0, stdout: `NodeVersionStatusActive ${join(project, 'relit.png')}\n` });
   // What `onStatus` was told.
   expect(end.stderr).toMatch(/^(CREATED\n|IN_PROGRESS\n)*COMPLETED\n$/);
 });
@@ -300,18 +294,10 @@ await startService({ port: 'any' });
       noEmit: true,
       skipLibCheck: false,
     };
-    writeFileSync(join(project, 'program.ts'), readProgram() + rest);
+    writeFileSync(join(project, 'program.ts'), readLibraryProgram() + rest);
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
     const compiler = resolve('node_modules/typescript/bin/tsc');
     const end = await runProgram(process.execPath, [compiler], { cwd: project });
     expect(end).toEqual({ exit: 0, stdout: '', stderr: '' });
   },
 );
-
-/** Oldest Nodes do not run TypeScript. */
-const stripTypes = (text: string) => text.replace(/\btype \w+, /g, '').replace(/(const \w+): \w+/g, '$1');
-
-/** What the guide to the library shows. */
-function readProgram(): string {
-  return /```ts\n([\s\S]*?)```/.exec(readFileSync('docs/library.md', 'utf8'))?.[1] as string;
-}
