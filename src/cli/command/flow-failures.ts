@@ -49,7 +49,10 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   version_exists: {
     hint: say`Publish it with an unused version number: ${regen('version bump', 'auto')}`,
   },
-  same_version_exists: { code: 'version_exists', hint: 'Pass --skip-existing to treat this as success.' },
+  same_version_exists: {
+    code: 'version_exists',
+    hint: say`Pass ${{ flag: 'skip-existing' }} to treat this as success.`,
+  },
   version_flagged: {
     hint: (version) =>
       say`If the verdict is wrong, ask an admin of the registry for a review, with what \`${regen('version get', `${version} --reasons`)}\` shows. Otherwise fix it, and publish it with the next version number, because this one is used up: ${regen('version bump', 'patch')}`,
@@ -58,7 +61,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
     code: 'not_found',
     hint: (node) => say`List its versions with: ${regen('version list', node)}`,
   },
-  stage_unsupported: { code: 'usage', hint: 'Publish without --stage.' },
+  stage_unsupported: { code: 'usage', hint: say`Publish without ${{ flag: 'stage' }}.` },
   still_checking: {
     code: 'version_pending',
     hint: (version) => say`See the verdict later with: ${regen('version get', version)}`,

@@ -34,7 +34,7 @@ export async function checkService(
   try {
     const { date, finding } = await checkAnswers(service, target.name, target.source);
     const clock = checkClock(date, (asked + system.now()) / 2);
-    const engines = finding.status === 'ok' ? await checkEngines(service) : [];
+    const engines = finding.status === 'ok' ? await checkEngines(service, target.baseUrl === undefined) : [];
     return {
       url: service.url,
       findings: [finding, ...engines, clock, unused ?? (await checkCredential(context, service))],
@@ -106,9 +106,11 @@ function createGet(client: Reached['client']): Get {
 }
 
 /** What the vendors and ComfyUI of the service do not do, which it says to its owner only. */
-async function checkEngines({ client, credential }: Reached): Promise<Finding[]> {
+async function checkEngines({ client, credential }: Reached, isEmbedded: boolean): Promise<Finding[]> {
   const troubles = credential ? listTroubles(await readJson(createGet(client), OWNER_PATH)) : [];
-  const advice = say`Tasks wait for it. Check its address and account in the configuration of the service; \`${regen('serve logs')}\` has more.`;
+  // Another service has its log where its operator put it.
+  const log = isEmbedded ? say`\`${regen('serve logs')}\`` : 'the log of the service';
+  const advice = say`Tasks wait for it. Check its address and account in the configuration of the service; ${log} has more.`;
   return troubles.map((trouble) => warn('engines', trouble, advice));
 }
 

@@ -181,10 +181,7 @@ describe('invalid input', () => {
       '--style-strength must be at least 0',
     ],
     [['image', 'skin-enhancer', 'photo.png', '--sharpen', '101'], '--sharpen must be at most 100'],
-    [
-      ['image', 'skin-enhancer', 'http://example.com/a.png'],
-      '<image> must be Base64 or a URL that begins with https',
-    ],
+    [['image', 'skin-enhancer', 'http://example.com/a.png'], '<image> is a URL, which must begin with https'],
     [['image', 'upscaler', 'photo.png', '--scale-factor', '17'], '--scale-factor must be at most 16'],
     [[...relight, '--receipt'], '--receipt requires --output'],
     [[...relight, '-o', '{nmae}.png'], 'Unknown placeholder {nmae} in the output path'],

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { regen } from '../../support/cli.js';
+import { homeForTest, regen } from '../../support/cli.js';
 import { startComfyUi } from '../../support/comfyui.js';
 import { comfyUiServiceForTest } from '../../support/comfyui-service.js';
 import { readTask, startTask, waitForTask } from '../../support/generation.js';
 import { findFreePort, listenOn } from '../../support/listen.js';
-import { folderForTest } from '../../support/service.js';
 import { profileServiceForTest } from '../../support/vendor-service.js';
 import { startVideo, waitForVideo } from '../../support/videos.js';
 import { startVidu } from '../../support/vidu.js';
@@ -71,15 +70,17 @@ test('serve status and doctor name the address at which nothing listens, until i
   const host = await startComfyUi();
   await host.stop();
   const log = vi.fn();
-  const data = join(folderForTest(), 'data');
+  const home = homeForTest();
+  const data = join(home, '.local', 'share', 'regen');
   const { asking } = await comfyUiServiceForTest({ url: host.url }, { data }, { log });
   const readStatus = async () => {
     const { stdout } = await regen(['serve', 'status', '--json', '--data', data]);
     return JSON.parse(stdout).vendor_trouble;
   };
-  const readAdvice = async () => {
-    const env = { REGEN_BASE_URL: asking.url, REGEN_TOKEN: asking.token };
-    const rows = JSON.parse((await regen(['doctor', '--json'], { env })).stdout);
+  const readAdvice = async (
+    env: Record<string, string> = { REGEN_BASE_URL: asking.url, REGEN_TOKEN: asking.token },
+  ) => {
+    const rows = JSON.parse((await regen(['doctor', '--json'], { env, home })).stdout);
     return rows.find(({ check }: { check: string }) => check === 'engines');
   };
   expect([await readStatus(), await readAdvice()]).toEqual([undefined, undefined]);
@@ -87,7 +88,17 @@ test('serve status and doctor name the address at which nothing listens, until i
   const id = await startTask(upscaling);
   const trouble = `${new URL(host.url).host}: nothing listens at its address (since 20`;
   await waitFor(async () => expect(await readStatus()).toEqual([expect.stringContaining(trouble)]));
-  expect(await readAdvice()).toMatchObject({ status: 'warn', detail: expect.stringContaining(trouble) });
+  const detail = expect.stringContaining(trouble);
+  // Where the log of the embedded service is, is known; that of another service is where its operator put it.
+  for (const [env, log] of [
+    [undefined, 'the log of the service has more.'],
+    [{}, '`regen serve logs` has more.'],
+  ] as const)
+    expect(await readAdvice(env)).toMatchObject({
+      status: 'warn',
+      detail,
+      advice: expect.stringContaining(log),
+    });
   expect(log.mock.calls.map(([, message]) => message)).toContain(
     `ComfyUI at ${host.url} does not answer as expected: nothing listens at its address. The task waits.`,
   );
