@@ -96,8 +96,9 @@ describe('the rooms of src', () => {
     // price first and notice lines that changed; trouble of engines in doctor; checks that say what a publish refuses; secrets in
     // private files. The registry of a lock file, with the credential of its address alone; steps to a new major version;
     // flagged versions that admins download and verify; what was changed in the audit log of a narrow terminal, and what listening
-    // skipped; tokens that were typed are in no message; checks that know what is published.
-    cli: 20_780,
+    // skipped; tokens that were typed are in no message; checks that know what is published. Tokens that are not used are
+    // named, and what has more than a token is refused.
+    cli: 20_890,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage.
     service: 25_900,
