@@ -175,7 +175,8 @@ export class ServiceConnector {
   async #reach(target: Target): Promise<Service> {
     const { system, flags, output, connect, toCredential } = this.#context;
     const { env } = system;
-    const hasTokens = flags['token-file'] ?? /REGEN_(\w*TOKEN|KEY|BASE_URL)/.test(Object.keys(env).join());
+    const hasTokens =
+      flags['token-file'] ?? /REGEN_(ADMIN_|ID_|PUBLISH_)?(TOKEN|KEY|BASE)/.test(Object.keys(env).join());
     const unnamed = hasTokens && !isNamed(target) ? await import('./explain-token.js') : undefined;
     unnamed?.refuseUnnamed(target, { env, flags, isChanging: this.isChanging });
     const local = target.baseUrl === undefined ? await this.#reachEmbedded() : undefined;

@@ -160,7 +160,7 @@ describe('node install', () => {
     expect((await change('install', 'pack', '--allow', 'everything')).exit).toBe(2);
   });
 
-  test('says that versions are shown to their publisher only, where there is none for a stranger', async () => {
+  test('hints that the publisher may see more versions, where others see none', async () => {
     const { anyone, publish, service } = await packRegistryForTest([{ name: 'hidden' }, { name: 'pack' }]);
     await publish({ name: 'pack', version: '1.1.0' });
     const ban = { status: 'NodeVersionStatusBanned', status_reason: 'it mines' };

@@ -40,7 +40,7 @@ it('an admin sets the budget of a user', async () => {
   expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('must be a whole number')]);
 });
 
-it('a missing budget is said to be required', async () => {
+it('a missing budget is required', async () => {
   const surroundings = await serviceWithUsage();
   const { exit, stderr } = await regen(['admin', 'user', 'set', 'owner'], surroundings);
   expect([exit, stderr]).toEqual([2, 'error: --credits-per-month is required.\n']);

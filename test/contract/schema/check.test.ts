@@ -3,7 +3,7 @@ import { contract } from '../../../src/contract/index.js';
 import { listOperations } from '../../../src/contract/operation.js';
 import { checkValue } from '../../../src/contract/schema/check.js';
 
-it('a missing field is said to be required, also by schemas with a sentence about wrong values', () => {
+it('a missing field is required, also by schemas with a sentence about wrong values', () => {
   const found = [...listOperations(contract)].flatMap(([name, { params, query, body }]) =>
     [params, query, body].flatMap((schema) => {
       const checked = schema && checkValue(schema, {});
