@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { regen, say } from '../contract/schema/message.js';
+import { joinTexts, regen, say } from '../contract/schema/message.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 import { openLedger } from '../flows/keys/key-ledger.js';
 import {
@@ -156,16 +156,16 @@ function requireArguments(command: Command, args: ArgumentValues): void {
   const read = ({ name }: Argument) => [args[name] ?? []].flat();
   const missing = certain.filter((one) => !one.target && read(one).length === 0);
   if (missing.length > 0) {
-    const names = missing.map(({ name }) => `<${name}>`).join(', ');
+    const names = missing.map(({ name: argument }) => ({ argument }));
     throw usage(
-      `${names} ${missing.length === 1 ? 'is' : 'are'} required.`,
+      say`${joinTexts(names, ', ')} ${missing.length === 1 ? 'is' : 'are'} required.`,
       say`See: ${regen(command.words.join(' '), '--help')}`,
     );
   }
   // Usually an unset variable of a script. What is passed to a program may be empty.
   const isEmpty = (one: Argument) => (one.name === 'command' ? read(one)[0] === '' : read(one).includes(''));
   const empty = command.arguments.find((one) => !one.target && isEmpty(one));
-  if (empty) throw usage(`<${empty.name}> must not be empty.`);
+  if (empty) throw usage(say`${{ argument: empty.name }} must not be empty.`);
 }
 
 /** Reads how the answer is printed. A wrong expression is reported before anything is sent. */

@@ -35,6 +35,7 @@ export function toToolError(error: unknown, { tools, inputs }: KnownTools): obje
   const names: Names = {
     field: (path) => nameInput(path, inputs),
     flag: toInputName,
+    argument: (name) => name,
     command: (words, rest) =>
       tools.includes(toToolName(words))
         ? toToolName(words)
@@ -43,6 +44,7 @@ export function toToolError(error: unknown, { tools, inputs }: KnownTools): obje
   const canFollow = (part: Part) => {
     if (typeof part === 'string') return !FOR_COMMAND_LINE.test(part);
     if ('flag' in part) return inputs.includes(toInputName(part.flag));
+    if ('argument' in part) return inputs.includes(part.argument);
     return !('command' in part) || tools.includes(toToolName(part.command));
   };
   const write = (one: Text) => render(one, names);
