@@ -141,7 +141,7 @@ export async function requireBudget(
     if (amount > left)
       throw new Refused(
         'quota_exceeded',
-        `${who} may spend ${credits} credits in all and ${left} are left, less than the ${amount} of this task; ${MORE_OF_KEY}.`,
+        `${who} may spend ${credits} credits in all (${left} left), but this task costs ${amount}; ${MORE_OF_KEY}.`,
       );
   }
   const budget = await readUserBudget(database, context, userId);
@@ -159,7 +159,7 @@ function requireLeft(
   if (amount <= left) return;
   throw new Refused(
     'quota_exceeded',
-    `${who} may spend ${credits_per_month} credits a month and ${left} are left, less than the ${amount} of this task; the next month begins at ${renews_at}${more}.`,
+    `${who} may spend ${credits_per_month} credits a month (${left} left), but this task costs ${amount}; the next month begins at ${renews_at}${more}.`,
   );
 }
 

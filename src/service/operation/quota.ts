@@ -219,7 +219,7 @@ async function requireDailyQuota(
   const what =
     quota === 'versionsPerDay'
       ? `register ${limit} versions a day and has done so today`
-      : `upload ${limit} bytes a day and ${Math.max(limit - used, 0)} are left, less than this archive of ${amount}`;
+      : `upload ${limit} bytes a day (${Math.max(limit - used, 0)} left), but this archive has ${amount}`;
   throw quotaExceeded(`The publisher ${publisherId} may ${what}; try again after ${renewed}.`);
 }
 

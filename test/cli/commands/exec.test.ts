@@ -66,7 +66,7 @@ it('lets a script spend its credits and not one more, and prints the bill that u
   const ran = await startRegen(argv, { env, cwd }).ended;
   expect(ran.exit, ran.stderr).toBe(0);
   expect(ran.stdout.match(/exit \d/g)).toEqual(['exit 0', 'exit 0', 'exit 0', 'exit 4']);
-  expect(ran.stderr).toContain('may spend 3 credits in all and 0 are left, less than the 1 of this task');
+  expect(ran.stderr).toContain('may spend 3 credits in all (0 left), but this task costs 1');
   expect(ran.stderr).toContain('3 tasks cost 3 of 3 credits.');
   const { body } = await ask(`${url}/users/usage?by=key`, { token: ownerToken });
   expect(body.rows).toEqual([

@@ -77,7 +77,7 @@ describe('an API key', () => {
       403,
       'quota_exceeded',
       expect.stringContaining(
-        'The API key "small" may spend 40 credits a month and 10 are left, less than the 30',
+        'The API key "small" may spend 40 credits a month (10 left), but this task costs 30',
       ),
     ]);
     expect((await startWithToken(token, 'image.upscaler')).status).toBe(200);
@@ -104,7 +104,7 @@ describe('an API key', () => {
     expect([refused.status, refused.body.error, refused.body.message]).toEqual([
       403,
       'quota_exceeded',
-      'The API key "purse" may spend 65 credits in all and 5 are left, less than the 30 of this task; its user can create another key.',
+      'The API key "purse" may spend 65 credits in all (5 left), but this task costs 30; its user can create another key.',
     ]);
     expect((await startWithToken(token, 'image.upscaler')).status).toBe(200);
     expect((await find()).total).toEqual({ credits: 65, used: 65, left: 0 });

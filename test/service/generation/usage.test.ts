@@ -46,7 +46,7 @@ describe('a budget', () => {
     expect([refused.status, refused.body.error, refused.body.message]).toEqual([
       403,
       'quota_exceeded',
-      'You may spend 100 credits a month and 10 are left, less than the 30 of this task; the next month begins at 2026-04-01T00:00:00.000Z.',
+      'You may spend 100 credits a month (10 left), but this task costs 30; the next month begins at 2026-04-01T00:00:00.000Z.',
     ]);
     expect((await startRelight(url, tokens.bob)).status).toBe(200);
     await startTask({ url, token: tokens.ann, operation: 'image.upscaler' });
