@@ -60,14 +60,15 @@ export async function runCommandTool(
   const target = isLimited ? [] : ['base-url', 'profile', 'token-file'];
   const global = target.flatMap((name) => (flags[name] === undefined ? [] : [`--${name}=${flags[name]}`]));
   const argv = [...words, ...own, ...global, '--json', '--no-input', '--', ...texts.flat()];
-  const [stdout, stderr] = [new Capture(), new Capture(report)];
+  let failure: Failure | undefined;
+  // The failure itself is the answer.
+  const [stdout, stderr] = [new Capture(), new Capture((line) => !failure && report(line))];
   const listen = (handler: (name: NodeJS.Signals) => void) => {
     const end = () => handler('SIGINT');
     signal.addEventListener('abort', end, { once: true });
     return () => signal.removeEventListener('abort', end);
   };
   const stdin = new PassThrough().end();
-  let failure: Failure | undefined;
   const onFailure = (printed: Failure) => {
     failure = printed;
   };
@@ -100,7 +101,8 @@ export function describeCommand(name: string, command: Command): Tool {
   const output = answer && removeLimits(answer);
   return {
     name,
-    description: `${summary}. ${UNTRUSTED_TEXT}`,
+    // A tool has no exit code.
+    description: `${summary.replace(/; exits \d.*/, '')}. ${UNTRUSTED_TEXT}`,
     inputSchema: { type: 'object', properties: Object.fromEntries(fields), required },
     ...(output?.type === 'object' && { outputSchema: output }),
     annotations: { readOnlyHint: changes !== true, ...(changes && { destructiveHint: true }) },
@@ -123,7 +125,7 @@ function writeFlag({ name, value: placeholder }: Flag, value: unknown): string[]
 class Capture extends Writable {
   text = '';
 
-  constructor(readonly onLine?: (line: string) => void) {
+  constructor(readonly onLine?: (line: string) => unknown) {
     super();
   }
 

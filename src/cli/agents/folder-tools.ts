@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { NetworkError } from '../../client/errors.js';
@@ -101,7 +102,12 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
 
   #describeError(error: unknown, name: string): object {
     const { properties } = this.#tools.get(name)?.describe().inputSchema ?? {};
-    return toToolError(error, { tools: [...this.#tools.keys()], inputs: Object.keys(properties ?? {}) });
+    const hints = { ...(name === WAIT_TOOL.name && WAIT_HINTS), ...(this.#context.key && KEY_HINTS) };
+    return toToolError(error, {
+      tools: [...this.#tools.keys()],
+      inputs: Object.keys(properties ?? {}),
+      hints,
+    });
   }
 
   #describeOperation(name: string, operation: Operation): Tool {
@@ -163,19 +169,24 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
     const { answer, lines, failure } = await finishTask({ ...tasks, ...limits, watch, destination }, task);
     if (failure) throw failure;
     const { outputs, state } = readTaskState(task.kind, answer);
-    const pictures = task.kind === 'image' ? await this.#readPictures(outputs, signal) : [];
-    const result = { task_id: id, status: state, results: outputs, ...(destination && { saved: lines }) };
+    const saved = destination && lines;
+    const pictures = task.kind === 'image' ? await this.#readPictures(outputs, saved, signal) : [];
+    const result = { task_id: id, status: state, results: outputs, ...(saved && { saved }) };
     return toResult(result, pictures);
   }
 
   /** Reads the results that are small enough for an agent to look at. */
-  async #readPictures(urls: readonly string[], signal: AbortSignal): Promise<object[]> {
+  async #readPictures(
+    urls: readonly string[],
+    saved: readonly string[] | undefined,
+    signal: AbortSignal,
+  ): Promise<object[]> {
     const { client } = await this.#context.reached.reach();
     const pictures: object[] = [];
-    for (const url of urls.slice(0, MAX_PICTURES)) {
+    for (const [at, url] of urls.slice(0, MAX_PICTURES).entries()) {
       const { headers } = await client.inspect(url, { signal });
       if (!(Number(headers['content-length']) <= MAX_PICTURE_BYTES)) {
-        pictures.push({ type: 'text', text: TOO_LARGE });
+        pictures.push({ type: 'text', text: `${TOO_LARGE} ${this.#locate(saved?.[at])}` });
         continue;
       }
       const to = new PassThrough();
@@ -185,6 +196,12 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
         pictures.push({ type: 'image', data: bytes.toString('base64'), mimeType: mediaType });
     }
     return pictures;
+  }
+
+  #locate(path: string | undefined): string {
+    return path
+      ? `This one was saved as ${relative(this.#context.folder, path)}.`
+      : 'Save this one with output, or open its URL.';
   }
 
   #openTasks(signal: AbortSignal): TaskContext & { readonly ledger: Ledger } {
@@ -204,7 +221,13 @@ const IMAGES_HERE = [
 const MAX_PICTURES = 4;
 /** Larger ones are too much for the context of a model; they have a URL. */
 const MAX_PICTURE_BYTES = 1024 ** 2;
-const TOO_LARGE = 'Only pictures of up to 1 MB are shown. Save this one with output, or open its URL.';
+const TOO_LARGE = 'Only pictures of up to 1 MB are shown.';
+const WAIT_HINTS = {
+  file_exists: 'Call task_wait again with another output; nothing is paid again.',
+};
+const KEY_HINTS = {
+  quota_exceeded: 'For more credits, the user starts `regen mcp` again with a higher --max-credits.',
+};
 const INTERRUPTED = new Failure('The client has gone; its tasks continue.', { code: 'interrupted' });
 
 const WAIT_TOOL: Tool = {

@@ -8,6 +8,8 @@ import type { Failure } from '../terminal/failure.js';
 interface KnownTools {
   readonly tools: readonly string[];
   readonly inputs: readonly string[];
+  /** What to do about errors that the command line has other advice for, by their codes. */
+  readonly hints: Readonly<Record<string, string>>;
 }
 
 /** The argument of a tool for a flag of its command. */
@@ -29,7 +31,7 @@ function toToolName(words: string): string {
 const FOR_COMMAND_LINE = /(?:^|[\s(`])(?:--?[a-z]|regen )/;
 
 /** Writes an error for an agent, in the names of its tools. A hint that it cannot follow is left out. */
-export function toToolError(error: unknown, { tools, inputs }: KnownTools): object {
+export function toToolError(error: unknown, { tools, inputs, hints }: KnownTools): object {
   const { text, facts } = toNamedFailure(error, inputs);
   const { code, hint = '', status, requestId, details } = facts;
   const names: Names = {
@@ -50,7 +52,7 @@ export function toToolError(error: unknown, { tools, inputs }: KnownTools): obje
   const write = (one: Text) => render(one, names);
   return {
     ...{ code, message: write(text) },
-    hint: toParts(hint).every(canFollow) ? write(hint) || undefined : undefined,
+    hint: hints[code] ?? (toParts(hint).every(canFollow) ? write(hint) || undefined : undefined),
     ...{ status, request_id: requestId },
     details: details?.map(({ path, message }) => ({
       path: nameInput(path, inputs),

@@ -98,10 +98,12 @@ describe('an agent', () => {
     await picture.png().toFile(join(folder, 'large.png'));
     const { answer } = await callTool('image_relight', { image: 'large.png' });
     const { content } = await callTool('task_wait', { task_id: answer.data.task_id });
-    expect(content[1]).toMatchObject({
-      type: 'text',
-      text: expect.stringContaining('Only pictures of up to 1 MB are shown.'),
-    });
+    const why = 'Only pictures of up to 1 MB are shown.';
+    const advice = 'Save this one with output, or open its URL.';
+    expect(content[1]).toEqual({ type: 'text', text: `${why} ${advice}` });
+    const saving = { task_id: answer.data.task_id, output: 'relit.png' };
+    const saved = await callTool('task_wait', saving);
+    expect(saved.content[1]).toEqual({ type: 'text', text: `${why} This one was saved as relit.png.` });
   });
 
   it('learns that its task continues if its input ends while it waits', async () => {
@@ -260,7 +262,7 @@ describe('an agent', () => {
     const wrong = [5, ['x', 'y'], '', '../..', '/9j/4AAQ', 'x'.repeat(20_000)];
     const ofCommandLine = /(?:^|[\s(`"'])(?:--?[a-z][\w-]*|<[a-z]\w*> (?:is|must)|regen [a-z]+)/;
     for (const { name, description, inputSchema } of tools) {
-      expect(description + JSON.stringify(inputSchema)).not.toMatch(/Base64 or|raw Base64/);
+      expect(description + JSON.stringify(inputSchema)).not.toMatch(/Base64 or|raw Base64|\bexits?\b/i);
       const { properties = {}, required = [] } = inputSchema;
       const names = [...Object.keys(properties), 'unknown'];
       expect(names.filter((one) => !/^[a-z]\w*$/i.test(one))).toEqual([]);
@@ -296,7 +298,7 @@ describe('an agent', () => {
     expect((await callTool('image_skinEnhancer', { image: data })).isError).toBeUndefined();
   });
 
-  it('reads in a hint which of its tools helps, and never a command', async () => {
+  it('reads in a hint which of its tools helps, or what its user does, and never a command that it cannot run', async () => {
     const before = async ({ request }: { readonly request: object }) => {
       const { prompt } = request as { readonly prompt?: string };
       if (prompt === 'fail') throw new EngineFailure('The model refused');
@@ -316,13 +318,25 @@ describe('an agent', () => {
     const { task_id } = (await start('warm')).data;
     writeFileSync(join(folder, 'there.png'), 'mine');
     const taken = { task_id, output: 'there.png' };
-    expect(await expectRefusal(taken, { code: 'file_exists' })).not.toHaveProperty('hint');
+    const other = 'Call task_wait again with another output; nothing is paid again.';
+    await expectRefusal(taken, { code: 'file_exists', hint: other });
     const { task_id: held } = (await start('hold')).data;
     const resume = { code: 'still_running', hint: 'Resume with: task_wait' };
     await expectRefusal({ task_id: held, timeout_seconds: 0 }, resume);
     const { error } = await start('more');
-    expect(error.code).toBe('quota_exceeded');
-    expect(error).not.toHaveProperty('hint');
+    expect(error).toMatchObject({
+      code: 'quota_exceeded',
+      hint: 'For more credits, the user starts `regen mcp` again with a higher --max-credits.',
+    });
+  });
+
+  it('reads once why a command failed', async () => {
+    const { callTool } = await agentForTest();
+    const progress: string[] = [];
+    const onprogress = ({ message = '' }) => void progress.push(message);
+    const { answer } = await callTool('version_check', { dir: 'absent' }, { onprogress });
+    expect(answer.error.message).toContain('absent');
+    expect(progress.join('\n')).not.toContain('absent');
   });
 
   it('publishes what is there already with the argument that the refusal names', async () => {
