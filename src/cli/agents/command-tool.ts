@@ -102,7 +102,7 @@ export function describeCommand(name: string, command: Command): Tool {
   return {
     name,
     // A tool has no exit code.
-    description: `${summary.replace(/; exits \d.*/, '')}. ${UNTRUSTED_TEXT}`,
+    description: `${summary.split('; exits ')[0]}. ${UNTRUSTED_TEXT}`,
     inputSchema: { type: 'object', properties: Object.fromEntries(fields), required },
     ...(output?.type === 'object' && { outputSchema: output }),
     annotations: { readOnlyHint: changes !== true, ...(changes && { destructiveHint: true }) },
