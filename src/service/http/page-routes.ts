@@ -90,6 +90,7 @@ export function createPageDrawer(context: Context, concerns: readonly Concern[])
         caller: call.caller,
         baseUrl,
         hasOtherNames: context.compatibility.requests !== undefined,
+        hasUplink: context.configuration.uplink !== undefined,
         serviceFlag: context.isEmbedded ? '' : ` --base-url ${baseUrl}`,
         read,
       } as unknown as PageRequest,

@@ -12,6 +12,8 @@ export interface PageRequest {
   readonly baseUrl: string;
   /** Whether clients of the public registry can use this one. */
   readonly hasOtherNames: boolean;
+  /** Whether nodes of another registry are listed as well, whose rules make `total` of a search too high. */
+  readonly hasUplink: boolean;
   /** The flag with a space before it with which commands ask this service; empty for the embedded one, which they find. */
   readonly serviceFlag: string;
   /** Answers another operation that is open to anyone, as the caller sees it. @throws Refused */

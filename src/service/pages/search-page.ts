@@ -8,10 +8,12 @@ type Found = OperationAnswer<'node.search'>;
 /** The front page: a search for nodes, all of them without words. */
 export const drawSearchPage: Draw<'node.search'> = (
   { nodes, page, total, totalPages, incomplete_reason: reason }: Found,
-  { query }: PageRequest,
+  { query, hasUplink }: PageRequest,
 ) => {
   const search = typeof query.search === 'string' ? query.search : '';
-  const count = total === 1 ? '1 node' : `${total} nodes`;
+  const isWhole = page === 1 && totalPages <= 1;
+  const count = isWhole ? nodes.length : total;
+  const about = hasUplink && !isWhole ? 'About ' : '';
   const none = search === '' ? 'No nodes yet.' : 'No nodes found. Try fewer or shorter words.';
   const heading = search === '' ? html`Nodes` : html`Nodes for “${untrusted(search)}”`;
   return layOut({
@@ -19,7 +21,7 @@ export const drawSearchPage: Draw<'node.search'> = (
     summary: 'Node packs for ComfyUI.',
     search,
     body: html`<h1>${heading}</h1>
-<p>${total > 0 ? count : reason ? 'No nodes found.' : none}</p>
+<p>${count > 0 ? `${about}${count === 1 ? '1 node' : `${count} nodes`}` : reason ? 'No nodes found.' : none}</p>
 ${reason && html`<p role="status">${reason}</p>`}
 <ul class="cards">${nodes.map(drawCard)}</ul>
 ${linkPages(page, totalPages, (other) => `/?${new URLSearchParams({ ...(search && { search }), page: String(other) })}`)}`,
@@ -34,7 +36,7 @@ function drawCard(node: Found['nodes'][number]) {
 <p>${untrusted(description, 240)}</p>
 <p class="facts"><code>${id}</code> ${latest_version?.version} ${drawTime(latest_version?.createdAt)} ${
     by && html`by ${by}`
-  } ${downloads === 1 ? '1 download' : `${downloads ?? 0} downloads`}</p>
+  } ${downloads !== undefined && (downloads === 1 ? '1 download' : `${downloads} downloads`)}</p>
 ${listTags(tags)}</li>
 `;
 }

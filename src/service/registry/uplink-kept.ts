@@ -24,9 +24,15 @@ export async function findKept(database: Database, nodeId: string): Promise<Kept
   const [newest, ...older] = rows.sort((one, other) => compareVersions(other.version, one.version));
   if (!newest) return undefined;
   return {
-    node: JSON.parse(newest.node),
+    node: readNode(newest.node),
     versions: [newest, ...older].map(({ details }) => JSON.parse(details)),
   };
+}
+
+/** How often a node was downloaded is known only to the registry behind this one. */
+function readNode(text: string): NodeView {
+  const { downloads: _, ...node } = JSON.parse(text) as NodeView;
+  return node;
 }
 
 /** A version whose archive was served, as it was then. */
@@ -84,7 +90,7 @@ export async function listKept(database: Database, names: readonly KeptName[]): 
   const byId = new Map(rows.map((row) => [row.node_id, row]));
   return names.flatMap(({ node_id: id }) => {
     const row = byId.get(id);
-    return row ? [{ ...JSON.parse(row.node), id, latest_version: JSON.parse(row.details) }] : [];
+    return row ? [{ ...readNode(row.node), id, latest_version: JSON.parse(row.details) }] : [];
   });
 }
 

@@ -44,6 +44,8 @@ describe('while the registry behind does not answer', () => {
       { id: 'dark-tools', name: 'Pack', latest_version: { version: '1.0.0', from_uplink: true } },
       { id: 'light-tools', latest_version: { version: '1.10.0' } },
     ]);
+    expect(body.nodes[1]).not.toHaveProperty('downloads');
+    expect((await ask(`${service.url}/nodes/light-tools`)).body).not.toHaveProperty('downloads');
     expect(body.nodes[1].latest_version.downloadUrl).toBe(
       `${service.url}/uplink/light-tools/1.10.0/node.zip`,
     );
@@ -77,6 +79,8 @@ describe('while the registry behind does not answer', () => {
     const { service, read } = await keepAndStop();
     const front = await read('/');
     expect(front).toContain('<p>2 nodes</p>');
+    // How often they were downloaded is known only there.
+    expect(front).not.toMatch(/\d+ downloads?/);
     expect(front).toContain(`<p role="status">${DOWN} ${KEPT}</p>`);
     const none = await read('/?search=never');
     expect(none).toContain(DOWN);
@@ -88,6 +92,18 @@ describe('while the registry behind does not answer', () => {
       expect(stderr.match(/warning: .*/g)).toEqual([`warning: ${DOWN} ${KEPT}`]);
     }
   });
+});
+
+test('the front page counts the nodes that it shows, and does not claim to know how many rules refuse', async () => {
+  const names = ['alpha', 'beta', 'gamma'];
+  const far = await packRegistryForTest(names.map((name) => ({ name })));
+  const { service, read } = await serviceInFront({ url: far.service.url, deny: ['beta'] });
+  expect(await read('/')).toContain('<p>2 nodes</p>');
+  expect(await read('/?search=alpha')).toContain('<p>1 node</p>');
+  expect(await read('/?search=beta')).toContain('<p>No nodes found.');
+  expect(await read('/?limit=1')).toContain('<p>About 3 nodes</p>');
+  expect(await (await fetch(`${far.service.url}/?limit=1`)).text()).toContain('<p>3 nodes</p>');
+  expect((await ask(`${service.url}/nodes`)).body.total).toBe(3);
 });
 
 test('a list is complete while the registry behind answers', async () => {
