@@ -103,7 +103,7 @@ describe('the rooms of src', () => {
     // prices in dry runs, and images that were replaced under their names. Archives that are fetched ahead by range,
     // and whether an uplink answers. What continues after a lost response, how long a busy service is waited for, and what is
     // around a token. What agents read, in the names of their tools.
-    cli: 21_330,
+    cli: 21_420,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage; lists of what is
     // kept while an uplink gives none, and why it does not; which tools an API key can use, and temporary folders that go with their process.

@@ -34,7 +34,7 @@ export const errorCodes = {
   quota_exceeded: code(
     403,
     4,
-    'A quota of the user or publisher is used up; the message names it and says when to continue.',
+    'A quota of the user, API key or publisher is used up; the message names it, and when it starts again if it does.',
   ),
   identity_refused: code(
     403,

@@ -87,7 +87,10 @@ function toServiceFailure(
   const hint = error.retryAfterMs
     ? `Try again in ${formatDuration(error.retryAfterMs)}.`
     : known
-      ? (suggestOrder(error, parsed) ?? suggestSearch(error, parsed) ?? HINTS[error.code as ErrorCode])
+      ? (suggestOrder(error, parsed) ??
+        suggestSearch(error, parsed) ??
+        suggestKey(error) ??
+        HINTS[error.code as ErrorCode])
       : (exit === exitCodes.unreachable && resume?.hint) || EXIT_HINTS[exit];
   const details = nameProblems(error.details, parsed);
   // Another service may say more than its details.
@@ -106,6 +109,13 @@ function suggestOrder({ code }: ServiceError, parsed: ParsedCommand | undefined)
   const node = parsed?.args.nodeId ?? parsed?.args.node_id;
   const isVersion = typeof node === 'string' && isSemanticVersion(node);
   return code === 'not_found' && isVersion ? `${node} is a version number; the node comes first.` : undefined;
+}
+
+/** The limit of an API key is not one of the operator. */
+function suggestKey({ code, message }: ServiceError): Text | undefined {
+  if (code !== 'quota_exceeded' || !message.startsWith('The API key ')) return undefined;
+  const create = regen('key create', '<name> --credits <number>');
+  return say`The limit was set with the key: by --credits of regen exec, --max-credits of regen mcp, or ${create}`;
 }
 
 /** The listing of a publisher needs a credential even where anyone may read, because it has banned nodes as well. */

@@ -28,7 +28,7 @@ export const view = (): View => ({
     },
   },
   examples: [
-    'regen admin generate-token --format header | curl -H @- http://127.0.0.1:7717/admin/audit',
+    'regen admin generate-token --profile team --format header | curl -H @- https://registry.example.com/admin/audit',
     'regen admin generate-token --output-file admin.env --format env',
   ],
 });

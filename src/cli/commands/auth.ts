@@ -37,7 +37,7 @@ export const view = (): View[] => [
     summary: 'Print the current token',
     flags: { '--show': 'Print the token even if stdout is a terminal' },
     examples: [
-      `printf 'Authorization: Bearer %s' "$(regen auth token)" | curl -H @- http://127.0.0.1:7717/users/me`,
+      `printf 'Authorization: Bearer %s' "$(regen auth token --profile team)" | curl -H @- https://registry.example.com/users/me`,
     ],
     answer: z.object({ token: Text }),
   },

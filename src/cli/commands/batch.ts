@@ -38,7 +38,8 @@ export const view = (): View => ({
     '--max-credits <number>':
       'Maximum cost of the whole batch, with earlier runs; a job that could exceed what is left is not sent',
     '--retry-failed': 'Retry jobs that failed in earlier runs',
-    '--rerun-changed': 'Send jobs again whose line or image was changed but kept its id or name',
+    '--rerun-changed':
+      'Send jobs again whose line was changed but kept its id, and finished ones whose image was replaced',
     '--state <path>': 'File that stores the state of each job (default <jobs>.state)',
     ...batchSaveFlags,
     ...waitFlags,
@@ -52,7 +53,7 @@ export const view = (): View => ({
     'Each line has a "command", such as "image relight", and its arguments and flags by name; nested objects and dotted names are equivalent. In CSV, the cells of a row are separated by commas or semicolons, the first row has the names, and an empty cell sets nothing. A list has a column for each value, such as images.0 and images.1, or is JSON in one cell.',
     'A job is identified by its "id", or by the content of its line. A line that was changed but kept its id is refused; files of finished jobs that are missing are downloaded again. Paths are relative to the current folder. --output, --force, --receipt, --timeout and --interval apply to lines that do not set them.',
     'The total price is shown first, and must be confirmed on a terminal above the setting confirm_credits. --max-credits reserves the price of a job before it is sent; when it ends, its cost counts instead, and nothing if it failed.',
-    'A result has the line, id, status, task id and credits, and then the URLs or paths, or the error. The status is done or failed, or one that the next run resumes: running, unsaved, unanswered or unsent. A run that resumes a batch prints the results of earlier runs first, except on a terminal.',
+    'A result has the line, id, status, task id and credits, and then the URLs or paths, or the error. The status is done or failed, or one that the next run resumes: running, unsaved, unanswered or unsent. A run that resumes a batch prints the results of earlier runs first, except on a terminal. After Ctrl-C, jobs that have not ended have no result yet.',
   ],
   examples: [
     "regen batch jobs.jsonl -o 'out/{id}.{ext}'",

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
@@ -32,12 +32,11 @@ export async function run(context: Context): Promise<void> {
   const { args, system, output } = context;
   const folder = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
   requireEmpty(folder);
-  mkdirSync(folder, { recursive: true });
-  const { facts, dependencies } = await collectFacts(context, folder, {
-    description: DESCRIPTION,
-    license: 'LICENSE',
-    version: FIRST_VERSION,
-    repository: '',
+  const created = mkdirSync(folder, { recursive: true });
+  const known = { description: DESCRIPTION, license: 'LICENSE', version: FIRST_VERSION, repository: '' };
+  const { facts, dependencies } = await collectFacts(context, folder, known).catch((error) => {
+    if (created !== undefined) rmSync(created, { recursive: true });
+    throw error;
   });
   const { id = '', name = '', publisher = '', version = '', description = '', repository } = facts;
   const year = new Date(system.now()).getUTCFullYear();

@@ -10,7 +10,7 @@ import { awaitTask, saveResults } from '../../flows/tasks/await-task.js';
 import { Destination } from '../../flows/tasks/destination.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
 import { cannotRead, readAccount, type Task, type TaskContext } from '../../flows/tasks/task.js';
-import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
+import { describeState, findEnd, type TaskState } from '../../flows/tasks/task-state.js';
 import type { FlagValues } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
@@ -133,12 +133,11 @@ export async function finishTask(
     const lines = destination ? await saveTask(context, task, seen, destination) : seen.outputs;
     return { lines, answer: seen.sent };
   } catch (error) {
-    if (error instanceof StillRunningError)
-      return {
-        lines: [],
-        answer: (error.last as TaskState | undefined)?.sent ?? {},
-        failure: toStillRunningFailure(task, context.flags),
-      };
+    if (error instanceof StillRunningError) {
+      const last = error.last as TaskState | undefined;
+      const failure = toStillRunningFailure(task, context.flags, last?.state);
+      return { lines: [], answer: last?.sent ?? {}, failure };
+    }
     if (!cannotRead(error, task)) throw error;
     return { lines: [task.id], answer: begun?.sent ?? {}, failure: toUnreadableFailure(task) };
   }
@@ -225,10 +224,13 @@ export function createResume(ids: readonly string[], flags: FlagValues): Part {
   return regen('task wait', [...ids, ...given].join(' '));
 }
 
-export function toStillRunningFailure({ id, noun }: Task, flags: FlagValues = {}): Failure {
-  return new Failure(`The ${noun} ${id} has not ended yet; the command stopped waiting for it.`, {
+export function toStillRunningFailure({ id, noun }: Task, flags: FlagValues = {}, state?: string): Failure {
+  const isQueued = state !== undefined && describeState(state) === 'queued';
+  const verb = isQueued ? 'started' : 'ended';
+  const resume = say`Resume with: ${createResume([id], flags)}`;
+  return new Failure(`The ${noun} ${id} has not ${verb} yet; the command stopped waiting for it.`, {
     code: 'still_running',
-    hint: say`Resume with: ${createResume([id], flags)}`,
+    hint: isQueued ? say`\`${regen('doctor')}\` shows whether the service can make it. ${resume}` : resume,
   });
 }
 

@@ -4,8 +4,8 @@ import { formatBytes } from '../../wire/format-bytes.js';
 import type { Output } from './output.js';
 import { isPlain, isUnicode, oneLine, toLocale } from './text.js';
 
-/** The spinner, a space, and a column that stays free, because some terminals wrap after the last one. */
-const SPINNER_WIDTH = 3;
+/** The spinner, a space, two columns for ^C, and one that stays free, because some terminals wrap after the last one. */
+const SPINNER_WIDTH = 5;
 
 /** Shows the current stage: as a spinner on a terminal, otherwise as one line per stage. */
 export class Progress implements Stages {

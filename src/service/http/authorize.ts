@@ -72,7 +72,10 @@ function refuseWeakSignIn({ weakness }: Caller): void {
 function requirePerson({ kind, operations }: Caller, starts?: string): void {
   if (kind === 'api_key' && starts !== undefined) {
     if (operations === undefined || operations.includes(starts)) return;
-    throw new Refused('forbidden', `This API key may only start ${operations.join(', ')}.`);
+    throw new Refused(
+      'forbidden',
+      `This API key may only start ${operations.join(', ')}; its user can create another key.`,
+    );
   }
   if (kind !== 'personal_access_token' && kind !== 'admin_token' && kind !== 'api_key') return;
   throw new Refused('forbidden', `${CREDENTIAL_NAMES[kind]} cannot do this; sign in as yourself.`);

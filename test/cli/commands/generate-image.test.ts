@@ -113,6 +113,21 @@ describe('a generation command', () => {
     expect((await run(relight)).exit).toBe(0);
   });
 
+  test.each([
+    [
+      'CREATED',
+      'has not started yet',
+      'hint: `regen doctor` shows whether the service can make it. Resume with',
+    ],
+    ['IN_PROGRESS', 'has not ended yet', 'hint: Resume with'],
+  ])('that stops waiting says how to continue: %s', async (state, message, hint) => {
+    const { run } = await generationDeskForTest({ states: [state] });
+    const { exit, stderr } = await run([...relight, '--timeout', '1s']);
+    expect(exit).toBe(8);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(hint);
+  });
+
   test('prints the request with --dry-run and sends nothing', async () => {
     const { double, run, readEntries } = await generationDeskForTest();
     const { exit, stdout } = await run([...relight, '--style', 'clean', '--dry-run', '--json']);

@@ -94,12 +94,12 @@ it('on a terminal only the publisher is asked for, and the next commands can be 
   expect(stderr).toContain('Next: regen version check tools, then regen version publish tools\n');
 });
 
-it('without a publisher and a terminal, nothing is created in the folder', async () => {
+it('without a publisher and a terminal, nothing is created', async () => {
   const cwd = folderForTest();
   const { exit, stderr } = await regen(['node', 'scaffold', 'tools'], { cwd });
   expect([exit, stderr]).toEqual([2, expect.stringContaining('--publisher is required')]);
   expect(stderr).toContain('Pass values, such as: regen node scaffold --publisher <publisher> tools\n');
-  expect(existsSync(join(cwd, 'tools', 'pyproject.toml'))).toBe(false);
+  expect(existsSync(join(cwd, 'tools'))).toBe(false);
 });
 
 it('quotes in a name stay text in the code', async () => {

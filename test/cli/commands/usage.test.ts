@@ -55,7 +55,10 @@ it('a budget that is used up is answered with what raises it', async () => {
   const ofKey = await regen([...relight, '--base-url', env.REGEN_BASE_URL, '--token-file', 'key.txt'], {
     cwd,
   });
-  expect(ofKey.stderr).toContain('; its user can create another key.\n');
+  expect(ofKey.stderr).toContain(
+    '; its user can create another key.\nhint: The limit was set with the key: by --credits',
+  );
+  expect(ofKey.stderr).not.toContain('an admin can raise');
   await regen(['admin', 'user', 'set', 'owner', '70'], { env });
   const ofUser = await regen(relight, { env, cwd });
   expect(ofUser.stderr).toContain('an admin can raise the budget of a user.\n');

@@ -15,7 +15,7 @@ test('progress is cut to a terminal that becomes narrower, and no message is era
   const terminal = startRegenInTerminal(['image', 'relight', ...photos], { cwd, env, columns: 100 });
   await terminal.shows('0 of 6 done');
   terminal.resize(30);
-  await terminal.shows('Relighting 6 images (0 of …');
+  await terminal.shows('Relighting 6 images (0 o…');
   expect(terminal.raw()).not.toContain('\x1b[1A');
   terminal.type('\x03');
   expect(await terminal.exit).toBe(130);

@@ -47,7 +47,10 @@ describe('an API key', () => {
     const { token } = await createKey({ operations: ['image.upscaler'] });
     expect((await startWithToken(token, 'image.upscaler')).status).toBe(200);
     const { status, body } = await startWithToken(token);
-    expect([status, body.message]).toEqual([403, 'This API key may only start image.upscaler.']);
+    expect([status, body.message]).toEqual([
+      403,
+      'This API key may only start image.upscaler; its user can create another key.',
+    ]);
     const me = await ask(`${registry().url}/users/me`, { token });
     expect(me.body).toMatchObject({
       admin: false,
