@@ -160,6 +160,28 @@ describe('node install', () => {
     expect((await change('install', 'pack', '--allow', 'everything')).exit).toBe(2);
   });
 
+  test('names the state of the only version to those who may see it, with and without its number', async () => {
+    const { anyone, owner, service } = await packRegistryForTest([{ name: 'hidden' }]);
+    const { change } = hostForTest(owner);
+    for (const state of ['Flagged', 'Banned']) {
+      const json = { status: `NodeVersionStatus${state}`, status_reason: 'it mines' };
+      const url = `${service.url}/admin/nodes/hidden/versions/1.0.0`;
+      expect((await ask(url, { method: 'PUT', token: service.ownerToken, json })).status).toBe(200);
+      const name = state.toLowerCase();
+      for (const node of ['hidden', 'hidden@1.0.0']) {
+        const refused = await change('install', node);
+        expect([refused.exit, refused.stderr]).toEqual([
+          6,
+          expect.stringContaining(`hidden 1.0.0 is ${name}: it mines`),
+        ]);
+        expect(refused.stderr).toContain(`pass --allow ${name}.`);
+      }
+      const [allowed] = (await change('install', 'hidden', '--allow', name)).answer.packs;
+      expect(allowed).toMatchObject({ version: '1.0.0' });
+      expect((await hostForTest(anyone).change('install', 'hidden', '--allow', name)).exit).toBe(3);
+    }
+  });
+
   test('hints that the publisher may see more versions, where others see none', async () => {
     const { anyone, publish, service } = await packRegistryForTest([{ name: 'hidden' }, { name: 'pack' }]);
     await publish({ name: 'pack', version: '1.1.0' });
@@ -359,7 +381,6 @@ describe('node sync', () => {
       ),
     ]);
     expect(missing.stderr).toContain('`regen node install one --into <folder>`');
-    expect((await change('install', 'one', '--allow', 'banned')).exit).toBe(3);
     expect((await change('install', 'one@1.0.0', '--allow', 'banned')).exit).toBe(0);
     await service.stop();
     const offline = await run(sync);
