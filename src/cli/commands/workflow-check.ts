@@ -19,7 +19,7 @@ import type { Workflow } from '../../flows/workflow/parse-workflow.js';
 import { DefinitionCatalog, type PackVersion } from '../../flows/workflow/read-definitions.js';
 import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
-import { EMBEDDED_HINT } from '../command/to-failure.js';
+import { suggestOtherService } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { type LockPlace, reachRegistry, readLockPlace } from '../connect/lock-source.js';
 import { exitCodes } from '../terminal/failure.js';
@@ -137,8 +137,8 @@ export async function run(context: Context): Promise<number> {
   );
   const isMissing = ({ problem }: WorkflowFinding) =>
     problem === 'version missing' || problem === 'node missing';
-  if (checked.findings.some(isMissing) && context.services.isEmbeddedByDefault)
-    await output.note(EMBEDDED_HINT);
+  const other = checked.findings.some(isMissing) && suggestOtherService(context.services);
+  if (other) await output.note(other);
   return breaking > 0 ? exitCodes.endedBadly : exitCodes.done;
 }
 
