@@ -267,10 +267,10 @@ async function describeFailure(
   services: ServiceConnector | undefined,
   { system, interruption: { hint: resume, hasBegun } }: Needs<'system' | 'interruption'>,
 ): Promise<Failure> {
-  const { suggestOtherService, toFailure } = await import('./command/to-failure.js');
+  const { toFailure } = await import('./command/to-failure.js');
   const failure = toFailure(error, asked, { hint: resume, hasBegun, isChanging: services?.isChanging });
   const { code, hint: given } = failure.facts;
-  const other = services && suggestOtherService(services);
+  const other = services?.absenceHint;
   // What several packs lack is one failure, and a pack that another service has was not withdrawn.
   const isAbsent = services?.isEmbeddedAddress
     ? code === 'not_found' || (code === 'install_failed' && !given)

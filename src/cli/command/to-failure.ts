@@ -13,7 +13,6 @@ import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
 import { UnfitFileError } from '../../disk/folder-file.js';
 import { FlowError } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
-import type { ServiceConnector } from '../connect/services.js';
 import { formatDuration } from '../terminal/duration.js';
 import { exitCodes, Failure, SIGN_IN_HINT, usage } from '../terminal/failure.js';
 import type { FailureCode } from '../terminal/failure-codes.js';
@@ -143,18 +142,6 @@ const EXIT_HINTS: Readonly<Record<number, Text>> = {
   [exitCodes.notAllowed]: WHO_HINT,
   [exitCodes.unreachable]: 'Try again later.',
 };
-
-/** What to do where something is not found in the embedded service, which the user has not named. */
-export function suggestOtherService(
-  services: Pick<ServiceConnector, 'target' | 'isEmbeddedAddress' | 'isEmbeddedByDefault'>,
-): string | undefined {
-  const { lock, source, baseUrl } = services.target;
-  if (lock && services.isEmbeddedAddress)
-    return `The registry of ${source}, ${baseUrl}, is now the embedded service of this account. If another service had this address, pass its new one with --base-url.`;
-  return services.isEmbeddedByDefault
-    ? 'This was looked for only in the service of this machine. To use another one, pass --profile or --base-url.'
-    : undefined;
-}
 
 /** Chooses the exit code by status, for error codes that this version does not know. */
 function chooseExit(status: number): number {

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { auditPacks, listOutdated } from '../../flows/install/audit-packs.js';
-import { suggestOtherService } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { reachRegistry, readLockPlace } from '../connect/lock-source.js';
 import { exitCodes, usage } from '../terminal/failure.js';
@@ -87,7 +86,7 @@ async function audit(context: Context): Promise<number> {
       : '';
   await output.note(`Compared ${formatCount(packs, 'pack')} with ${name}${found}.`);
   const isUnknown = findings.some(({ finding }) => finding === 'unknown');
-  const other = isUnknown && suggestOtherService(context.services);
+  const other = isUnknown && context.services.absenceHint;
   if (other) await output.note(other);
   return findings.length > 0 ? exitCodes.endedBadly : exitCodes.done;
 }
@@ -106,6 +105,6 @@ async function outdated(context: Context): Promise<void> {
   await output.answer(rows, command.shape);
   if (unknown.length === 0) return;
   await output.note(`Not in the registry${local ? ' of this machine' : ''}: ${unknown.join(', ')}.`);
-  const other = suggestOtherService(context.services);
+  const other = context.services.absenceHint;
   if (other) await output.note(other);
 }

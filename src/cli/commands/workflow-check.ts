@@ -19,7 +19,6 @@ import type { Workflow } from '../../flows/workflow/parse-workflow.js';
 import { DefinitionCatalog, type PackVersion } from '../../flows/workflow/read-definitions.js';
 import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
-import { suggestOtherService } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { type LockPlace, reachRegistry, readLockPlace } from '../connect/lock-source.js';
 import { exitCodes } from '../terminal/failure.js';
@@ -137,7 +136,7 @@ export async function run(context: Context): Promise<number> {
   );
   const isMissing = ({ problem }: WorkflowFinding) =>
     problem === 'version missing' || problem === 'node missing';
-  const other = checked.findings.some(isMissing) && suggestOtherService(context.services);
+  const other = checked.findings.some(isMissing) && context.services.absenceHint;
   if (other) await output.note(other);
   return breaking > 0 ? exitCodes.endedBadly : exitCodes.done;
 }

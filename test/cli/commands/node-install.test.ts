@@ -118,6 +118,25 @@ describe('node install', () => {
     ]);
   });
 
+  test('leaves a version in place that the lock file does not have, and pins it', async () => {
+    const { anyone, publish } = await packRegistryForTest([{ version: '1.0.0' }]);
+    await publish({ version: '1.1.0' });
+    const { change, cwd, customNodes, run } = hostForTest(anyone);
+    const path = join(cwd, 'regen.lock');
+    await change('install', 'pack@1.1.0');
+    const other = readFileSync(path, 'utf8');
+    await change('install', 'pack@1.0.0');
+    const own = readFileSync(path, 'utf8');
+    writeFileSync(path, other);
+    const { stderr } = await run(['node', 'install', 'pack@1.0.0', '--into', 'custom_nodes']);
+    expect(stderr).toContain('Unchanged 1 pack in custom_nodes.');
+    expect(readFileSync(path, 'utf8')).toBe(own);
+    writeFileSync(path, other);
+    writeFileSync(join(customNodes, 'pack', '__init__.py'), 'changed');
+    expect((await change('install', 'pack@1.0.0')).answer.packs).toMatchObject([{ state: 'updated' }]);
+    expect(readFileSync(join(customNodes, 'pack', '__init__.py'), 'utf8')).not.toBe('changed');
+  });
+
   test('refuses deprecated, flagged and banned versions, and the range passes over them', async () => {
     const { owner, publish, service } = await packRegistryForTest([{ version: '1.0.0' }]);
     await publish({ version: '1.1.0' });
