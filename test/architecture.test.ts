@@ -90,8 +90,8 @@ describe('the rooms of src', () => {
     python: 7_060,
     // Installing, locking and auditing packs, with what happened to a pinned version since; checking workflows, with
     // placeholders and links to nothing; verifying what a service signed. What a resumed command still costs; the tasks of an
-    // API key.
-    flows: 5_700,
+    // API key. Checking against what is locked, and what it keeps whole; what is in place although the lock file has another version.
+    flows: 5_785,
     // Input that programs without types leave out.
     library: 246,
     preview: 1_790,
@@ -103,7 +103,8 @@ describe('the rooms of src', () => {
     // prices in dry runs, and images that were replaced under their names. Archives that are fetched ahead by range,
     // and whether an uplink answers. What continues after a lost response, how long a busy service is waited for, and what is
     // around a token. What agents read, in the names of their tools.
-    cli: 21_420,
+    // What is locked and was withdrawn, and an address that another service has now.
+    cli: 21_480,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage; lists of what is
     // kept while an uplink gives none, and why it does not; which tools an API key can use, and temporary folders that go with their process.

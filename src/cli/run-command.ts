@@ -267,11 +267,15 @@ async function describeFailure(
   services: ServiceConnector | undefined,
   { system, interruption: { hint: resume, hasBegun } }: Needs<'system' | 'interruption'>,
 ): Promise<Failure> {
-  const { EMBEDDED_HINT, toFailure } = await import('./command/to-failure.js');
+  const { toFailure } = await import('./command/to-failure.js');
   const failure = toFailure(error, asked, { hint: resume, hasBegun, isChanging: services?.isChanging });
   const { code, hint: given } = failure.facts;
-  if (code === 'not_found' && !given && services?.isEmbeddedByDefault)
-    return new Failure(failure.text, { ...failure.facts, hint: EMBEDDED_HINT });
+  const other = services?.absenceHint;
+  // What several packs lack is one failure, and a pack that another service has was not withdrawn.
+  const isAbsent = services?.isEmbeddedAddress
+    ? code === 'not_found' || (code === 'install_failed' && !given)
+    : code === 'not_found' && !given;
+  if (other && isAbsent) return new Failure(failure.text, { ...failure.facts, hint: other });
   if (!asked || code !== 'unauthenticated') return failure;
   const { credentialSource: source } = services ?? {};
   const { explainEmpty } = await import('./connect/explain-token.js');

@@ -82,6 +82,39 @@ test('what is not found without a named service says that only the service of th
   }
 });
 
+test('what is not found says that the address of the lock file is now that of the service of this account', async () => {
+  const home = homeWithService();
+  await runInHome(home, ['publisher', 'list']);
+  const { url } = readRecord(home);
+  const said = `The registry of team.lock, ${url}, is now the embedded service of this account.`;
+  const lock = join(home, 'team.lock');
+  const customNodes = join(home, 'custom_nodes');
+  const manifest = '[project]\nname = "film-grain"\nversion = "1.0.0"\n';
+  mkdirSync(join(customNodes, 'film-grain'), { recursive: true });
+  writeFileSync(join(customNodes, 'film-grain', 'pyproject.toml'), manifest);
+  const node = { id: 1, type: 'Grain', properties: { cnr_id: 'film-grain', ver: '1.0.0' } };
+  writeFileSync(join(home, 'flow.json'), JSON.stringify({ version: 0.4, nodes: [node], links: [] }));
+  const run = (...argv: string[]) => runInHome(home, [...argv, '--lock-file', lock]);
+  for (const ids of [['light-tools'], ['light-tools', 'mask-tools']]) {
+    const pinned = ids.map(
+      (id) =>
+        `[[node]]\nid = "${id}"\nversion = "1.0.0"\nsha256 = "${'0'.repeat(64)}"\ntree = "${'0'.repeat(64)}"\n`,
+    );
+    writeFileSync(lock, `format = 1\nregistry = "${url}"\nnaming = "regen"\n${pinned.join('')}`);
+    const synced = await run('node', 'sync', '--locked', '--into', customNodes);
+    expect([synced.exit === 0, synced.stderr]).toEqual([false, expect.stringContaining(said)]);
+  }
+  for (const argv of [
+    ['node', 'install', 'light-tools', '--into', customNodes],
+    ['node', 'outdated', customNodes],
+    ['node', 'audit', customNodes],
+    ['workflow', 'check', join(home, 'flow.json')],
+  ]) {
+    expect((await run(...argv)).stderr).toContain(said);
+    expect((await run(...argv, '--base-url', url)).stderr).not.toContain('of this account');
+  }
+});
+
 test('a service keeps its compiled code, which the next one takes and makes images with', async () => {
   const home = homeWithService();
   const code = join(home, '.local/state/regen/code');

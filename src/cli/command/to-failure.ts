@@ -153,10 +153,6 @@ const EXIT_HINTS: Readonly<Record<number, Text>> = {
   [exitCodes.unreachable]: 'Try again later.',
 };
 
-/** For what is not found although the user has named no service. */
-export const EMBEDDED_HINT =
-  'This was looked for only in the service of this machine. To use another one, pass --profile or --base-url.';
-
 /** Chooses the exit code by status, for error codes that this version does not know. */
 function chooseExit(status: number): number {
   if (status === 401 || status === 403) return exitCodes.notAllowed;

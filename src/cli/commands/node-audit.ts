@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { auditPacks, listOutdated } from '../../flows/install/audit-packs.js';
-import { EMBEDDED_HINT } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { reachRegistry, readLockPlace } from '../connect/lock-source.js';
 import { exitCodes, usage } from '../terminal/failure.js';
@@ -87,7 +86,8 @@ async function audit(context: Context): Promise<number> {
       : '';
   await output.note(`Compared ${formatCount(packs, 'pack')} with ${name}${found}.`);
   const isUnknown = findings.some(({ finding }) => finding === 'unknown');
-  if (isUnknown && context.services.isEmbeddedByDefault) await output.note(EMBEDDED_HINT);
+  const other = isUnknown && context.services.absenceHint;
+  if (other) await output.note(other);
   return findings.length > 0 ? exitCodes.endedBadly : exitCodes.done;
 }
 
@@ -103,6 +103,8 @@ async function outdated(context: Context): Promise<void> {
   const { client, local } = await reachRegistry(context, readLockPlace(context));
   const { outdated: rows, unknown } = await listOutdated({ client, signal }, customNodes, flags.all === true);
   await output.answer(rows, command.shape);
-  if (unknown.length > 0)
-    await output.note(`Not in the registry${local ? ' of this machine' : ''}: ${unknown.join(', ')}.`);
+  if (unknown.length === 0) return;
+  await output.note(`Not in the registry${local ? ' of this machine' : ''}: ${unknown.join(', ')}.`);
+  const other = context.services.absenceHint;
+  if (other) await output.note(other);
 }

@@ -6,19 +6,19 @@ import { findLocked } from '../../flows/install/lock-file.js';
 import {
   checkWorkflows,
   chooseHighest,
+  type Knowledge,
   listWanted,
   type NeededPack,
   type Replacements,
   type WorkflowCheck,
   type WorkflowFinding,
 } from '../../flows/workflow/check-workflows.js';
-import { findUpgrades, type Upgrade } from '../../flows/workflow/find-upgrades.js';
+import { findRegressions, findUpgrades, type Upgrade } from '../../flows/workflow/find-upgrades.js';
 import { listHostNodes, toHostNodes } from '../../flows/workflow/host-definitions.js';
 import type { Workflow } from '../../flows/workflow/parse-workflow.js';
-import { DefinitionCatalog } from '../../flows/workflow/read-definitions.js';
+import { DefinitionCatalog, type PackVersion } from '../../flows/workflow/read-definitions.js';
 import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
-import { EMBEDDED_HINT } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { type LockPlace, reachRegistry, readLockPlace } from '../connect/lock-source.js';
 import { exitCodes } from '../terminal/failure.js';
@@ -67,7 +67,7 @@ export const view = (): View => ({
     },
     '--upgrade': 'Find the highest version of each pack that keeps all the workflows whole',
     '--lock':
-      'Write the versions that the workflows need into the lock file; with --upgrade, those that it finds',
+      'Write the versions that the workflows need into the lock file, if they break no more than those in it; with --upgrade, those that it finds',
     ...lockFileFlag,
     '--object-info <file|url>': `${OBJECT_INFO} (default: a table of the names of its own nodes)`,
   },
@@ -97,9 +97,15 @@ export async function run(context: Context): Promise<number> {
   const place = readLockPlace(context);
   const { client, name, local } = await reachRegistry(context, place);
   const catalog = new DefinitionCatalog(client, signal);
-  const { names, packs } = listWanted(workflows, host);
-  await catalog.read(names, [...packs, ...[...use].map(([node_id, version]) => ({ node_id, version }))]);
-  const knowledge = { catalog, host };
+  const { names, packs, locked: pinned } = listWanted(workflows, host, place.lock?.nodes ?? []);
+  await catalog.read(
+    names,
+    [...packs, ...[...use].map(([node_id, version]) => ({ node_id, version }))],
+    pinned,
+  );
+  const offered = pinned.filter((pack) => catalog.getVersion(pack));
+  const locked = new Map(offered.map((pack) => [pack.node_id.toLowerCase(), pack]));
+  const knowledge = { catalog, host, locked };
   const checked = checkWorkflows(workflows, knowledge, use);
   const listVersions = (nodeId: string) => client.version.list({ nodeId }, { signal });
   const upgrades = flags.upgrade
@@ -108,13 +114,20 @@ export async function run(context: Context): Promise<number> {
   const counted = workflows.map(({ file, nodes }) => ({ file, nodes: nodes.length }));
   const answer = { workflows: counted, ...checked, ...(upgrades && { upgrades }) };
   if (output.mode.json) await output.answer(answer);
-  else await output.answer(toRows(workflows, answer), { ...command.shape, none: 'No packs are needed.' });
-  if (flags.lock) await writeLock(context, place, checked.packs, upgrades);
-  else await noteLocked(context, place, checked.packs, use);
-  await warnOfDoubtful(
-    { client, signal, allowed: new Set(), warn: (text) => output.warn(text) },
-    checked.packs,
-  );
+  else
+    await output.answer(toRows(workflows, answer, locked), {
+      ...command.shape,
+      none: 'No packs are needed.',
+    });
+  if (flags.lock) {
+    const chosen =
+      upgrades?.map(({ node_id, to: version }) => ({ node_id, version })) ?? chooseHighest(checked.packs);
+    await writeLock(context, place, chosen, findRegressions(workflows, knowledge, chosen));
+  } else await noteLocked(context, place, checked.packs, use);
+  await warnOfDoubtful({ client, signal, allowed: new Set(), warn: (text) => output.warn(text) }, [
+    ...checked.packs,
+    ...listLost(pinned, knowledge, checked),
+  ]);
   const breaking = checked.findings.filter(({ breaks }) => breaks).length;
   const total = counted.reduce((sum, { nodes }) => sum + nodes, 0);
   const asked = local || context.services.target.lock ? '' : `, checked with ${name}`;
@@ -123,22 +136,40 @@ export async function run(context: Context): Promise<number> {
   );
   const isMissing = ({ problem }: WorkflowFinding) =>
     problem === 'version missing' || problem === 'node missing';
-  if (checked.findings.some(isMissing) && context.services.isEmbeddedByDefault)
-    await output.note(EMBEDDED_HINT);
+  const other = checked.findings.some(isMissing) && context.services.absenceHint;
+  if (other) await output.note(other);
   return breaking > 0 ? exitCodes.endedBadly : exitCodes.done;
 }
 
-/** Pins the version of each pack that is found, or else the highest that the workflows need. */
+/** Lists the locked packs that the registry does not offer, and of which the workflows may be. */
+function listLost(
+  pinned: readonly PackVersion[],
+  { locked }: Knowledge,
+  { packs, findings }: WorkflowCheck,
+): PackVersion[] {
+  const isOpen = findings.some(({ problem, pack }) => problem === 'node missing' && !pack);
+  const needed = new Set(packs.map(({ node_id }) => node_id.toLowerCase()));
+  return pinned.filter(({ node_id }) => {
+    const key = node_id.toLowerCase();
+    return !locked.has(key) && (isOpen || needed.has(key));
+  });
+}
+
+/** Pins versions of packs, except those that break what the locked ones keep whole. */
 async function writeLock(
   context: Context,
   { path }: LockPlace,
-  packs: readonly NeededPack[],
-  upgrades: readonly Upgrade[] | undefined,
+  packs: readonly PackVersion[],
+  regressions: readonly PackVersion[],
 ): Promise<void> {
   const { system, output } = context;
-  const chosen = upgrades?.map(({ node_id, to: version }) => ({ node_id, version })) ?? chooseHighest(packs);
   const { lockPacks } = await import('../workflow/lock-packs.js');
+  const chosen = packs.filter((pack) => !regressions.includes(pack));
   const missing = await lockPacks(context, path, chosen);
+  for (const { node_id, version } of regressions)
+    await output.warn(
+      `${node_id} ${version} is not locked, because it has problems that the version in ${relative(system.cwd, path)} does not have.`,
+    );
   for (const { node_id, version } of missing)
     await output.warn(`${node_id} ${version} is not locked, because the registry does not have it.`);
   await output.note(
@@ -176,6 +207,7 @@ function readReplacements(given: readonly string[]): Replacements {
 function toRows(
   workflows: readonly Workflow[],
   { packs, findings, upgrades = [] }: WorkflowCheck & { readonly upgrades?: readonly Upgrade[] },
+  locked: Knowledge['locked'],
 ) {
   const isMany = workflows.length > 1;
   const toRow = (kind: string, { file, node, host_node_name, problem, detail }: WorkflowFinding) => ({
@@ -189,7 +221,7 @@ function toRows(
       kind: 'pack',
       what: `${node_id} ${version}`,
       where: isMany ? (files.length === 1 ? files[0] : formatCount(files.length, 'workflow')) : '',
-      detail: `${formatCount(host_node_names.length, 'node')}${recorded ? '' : ', found by name'}`,
+      detail: `${formatCount(host_node_names.length, 'node')}${recorded ? '' : `, found by name${locked.get(node_id.toLowerCase())?.version === version ? ', version of the lock file' : ''}`}`,
     })),
     ...findings.map((one) => toRow(one.breaks ? 'problem' : 'note', one)),
     ...upgrades.flatMap(({ node_id, from, to, newest, breaks }) => [

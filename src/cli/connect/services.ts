@@ -82,11 +82,15 @@ export class ServiceConnector {
     return ['--base-url', '--profile'].includes(this.target.source);
   }
 
-  /** Whether the embedded service was asked although the user has not named it. */
-  get isEmbeddedByDefault(): boolean {
-    if (!this.#services.has('local')) return false;
+  /** What to do where something is not found in the embedded service, which the user has not named. */
+  get absenceHint(): string | undefined {
     const { baseUrl, source, lock } = this.target;
-    return baseUrl === undefined && (source === 'default' || lock !== undefined);
+    if (lock && this.isEmbeddedAddress)
+      return `The registry of ${source}, ${baseUrl}, is now the embedded service of this account. If another service had this address, pass its new one with --base-url.`;
+    const isDefault = baseUrl === undefined && (source === 'default' || lock !== undefined);
+    return isDefault && this.#services.has('local')
+      ? 'This was looked for only in the service of this machine. To use another one, pass --profile or --base-url.'
+      : undefined;
   }
 
   /** The flags with which other commands, which do not read the lock file, use its registry. */

@@ -7,7 +7,7 @@ import { completeVersion } from '../../contract/schema/semantic-version.js';
 import { walkFiles } from '../../pack/walk.js';
 import { FlowError } from '../flow-error.js';
 import { readReason } from '../publish/next-step.js';
-import type { NodeVersion } from '../publish/published.js';
+import { type NodeVersion, parseTree } from '../publish/published.js';
 import { compareFiles, type FileDifference, readArchivedFiles } from '../trust/compare-files.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { sortVersions } from './choose-version.js';
@@ -155,7 +155,7 @@ async function auditFiles(
   url: string,
 ): Promise<Found[]> {
   const { headers } = await client.inspect(url, { signal });
-  const tree = /^sha256=([0-9a-f]{64})$/.exec(headers['x-archive-tree'] ?? '')?.[1];
+  const tree = parseTree(headers);
   const own = new Set(pack.files ?? (await walkFiles(pack.path)));
   if (tree !== undefined && computeInstalledTree(pack.path, own) === tree) return findAdded(pack, own, own);
   const path = join(scratch, `${pack.folder}.zip`);

@@ -35,25 +35,34 @@ export function parseWantedNode(text: string): WantedNode {
 
 /**
  * Finds the version to install. Of a range it is the highest one that is Active and not deprecated, or in an allowed
- * state; an exact version, or the latest one, may have any state.
+ * state; an exact version, or the latest one, may have any state. Without a latest one, it is the best that this caller sees.
  * @throws FlowError if there is none
  */
 export async function chooseVersion({
   range,
   ...options
 }: Omit<FindVersionOptions, 'version'> & WantedNode): Promise<NodeVersion> {
+  const { client, nodeId, signal, allowed } = options;
   const find = (version?: string) =>
     findDownloadable({ ...options, allowed: new Set(DOUBTFUL_STATES), version });
-  if (range === undefined || isSemanticVersion(range)) return find(range);
-  const { client, nodeId, signal, allowed } = options;
-  const listed = await client.version.list({ nodeId }, { signal });
+  const list = () => client.version.list({ nodeId }, { signal });
+  if (range !== undefined && isSemanticVersion(range)) return find(range);
+  if (range === undefined)
+    return find().catch(async (error) => {
+      if (!(error instanceof FlowError) || error.code !== 'nothing_to_download') throw error;
+      // Publishers and admins see versions that others do not.
+      const [shown] = sortVersions((await list()).filter((one) => listDoubts(one).every(isDoubtfulState)));
+      if (!shown) throw error;
+      return find(shown.version);
+    });
+  const listed = await list();
   const fitting = listed.filter(({ version = '' }) => satisfies(completeVersion(version), range));
   const isAllowed = (state: string) => allowed?.has(state) === true;
   const [best] = sortVersions(fitting.filter((one) => listDoubts(one).every(isAllowed)));
   if (best) return find(best.version);
   for (const one of sortVersions(fitting)) {
     const doubts = listDoubts(one).filter((state) => !isAllowed(state));
-    if (doubts.some((state) => !(DOUBTFUL_STATES as readonly string[]).includes(state))) continue;
+    if (!doubts.every(isDoubtfulState)) continue;
     const newest = `the newest there is ${one.version} (${doubts.join(', ')})`;
     const message = `${nodeId} has no version in ${range} that is Active and not deprecated; ${newest}.`;
     throw new FlowError('only_doubtful', message, { subject: doubts.join(' --allow ') });
@@ -66,6 +75,8 @@ export async function chooseVersion({
     subject: nodeId,
   });
 }
+
+const isDoubtfulState = (state: string) => (DOUBTFUL_STATES as readonly string[]).includes(state);
 
 /** Lists why a range passes over a version: its status, unless that is Active, and `deprecated`. */
 function listDoubts({ status = 'NodeVersionStatusActive', deprecated }: NodeVersion): string[] {

@@ -4,7 +4,7 @@ import type { Text } from '../../contract/schema/message.js';
 import { completeVersion } from '../../contract/schema/semantic-version.js';
 import { FlowError } from '../flow-error.js';
 import type { Stages } from '../publish/pack.js';
-import type { NodeVersion } from '../publish/published.js';
+import { type NodeVersion, parseTree } from '../publish/published.js';
 import type { SigningService } from '../trust/verify-statement.js';
 import { chooseVersion, type WantedNode } from './choose-version.js';
 import { refuseDoubtful, WITHDRAWN, warnOfDoubtful } from './doubtful-versions.js';
@@ -120,7 +120,23 @@ async function planPack(
   const isLocked = locked?.version === found;
   if (isLocked && isInPlace(before, locked)) return toPlan(id, found, locked);
   if (isLocked) refuseOtherArchive(locked, version.archive_sha256);
+  else if (before?.version === found) {
+    const published = await readDigests(context, id, version);
+    if (published && isInPlace(before, published)) return toPlan(id, found, published);
+  }
   return toPlan(id, found, isLocked ? locked : undefined, version);
+}
+
+/** Reads what a lock file would pin of a version, if the registry publishes it. */
+async function readDigests(
+  { client, signal }: InstallContext,
+  id: string,
+  { version = '', archive_sha256: sha256, downloadUrl }: NodeVersion,
+): Promise<LockedNode | undefined> {
+  if (sha256 === undefined || !downloadUrl) return undefined;
+  const { headers } = await client.inspect(downloadUrl, { signal });
+  const tree = parseTree(headers);
+  return tree === undefined ? undefined : { id, version: completeVersion(version), sha256, tree };
 }
 
 function toWithdrawnError({ id, version }: LockedNode): FlowError {

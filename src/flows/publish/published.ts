@@ -127,6 +127,11 @@ async function declaresDigests(client: Client, signal: AbortSignal): Promise<boo
   }
 }
 
+/** Parses the digest of the files of an archive, which not every registry gives. */
+export function parseTree(headers: Readonly<Record<string, string | undefined>>): string | undefined {
+  return /^sha256=([0-9a-f]{64})$/.exec(headers['x-archive-tree'] ?? '')?.[1];
+}
+
 /** How an uploaded archive compares to the one that was built. */
 export type UploadState = 'nothing' | 'same' | 'other';
 
@@ -141,7 +146,7 @@ export async function compareUploaded(
   const { client, signal } = subject;
   const { status, headers } = await client.inspect(downloadUrl, { signal });
   if (status === 404) return 'nothing';
-  const tree = /sha256=([0-9a-f]{64})/.exec(headers['x-archive-tree'] ?? '')?.[1];
+  const tree = parseTree(headers);
   if (tree) return tree === archive.tree ? 'same' : 'other';
   if (parseDigest(headers['repr-digest']) === archive.sha256) return 'same';
   return (await downloadTree(subject, downloadUrl, scratch)) === archive.tree ? 'same' : 'other';

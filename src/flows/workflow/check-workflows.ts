@@ -1,4 +1,5 @@
 import lt from 'semver/functions/lt.js';
+import type { LockedNode } from '../install/lock-file.js';
 import { checkNode, findBrokenLinks, type NodeProblem, type ReadDefinition } from './check-node.js';
 import { HOST_PACK, type HostNodes } from './host-definitions.js';
 import type { Workflow, WorkflowNode } from './parse-workflow.js';
@@ -26,7 +27,7 @@ export interface WorkflowFinding {
 export interface NeededPack extends PackVersion {
   readonly host_node_names: readonly string[];
   readonly files: readonly string[];
-  /** Whether the workflows say so, or it is the pack whose latest version has the names. */
+  /** Whether the workflows say so, or it is the pack whose locked or latest version has the names. */
   readonly recorded: boolean;
 }
 
@@ -40,15 +41,25 @@ export interface WorkflowCheck {
 export interface Knowledge {
   readonly catalog: DefinitionCatalog;
   readonly host: HostNodes;
+  /** The versions that a lock file pins and the registry has, by pack in lower case: those of nodes that record none. */
+  readonly locked: ReadonlyMap<string, PackVersion>;
 }
 
-/** Lists what has to be read: the names that are not the host's own, and the packs that are recorded with them. */
-export function listWanted(workflows: readonly Workflow[], host: HostNodes) {
+/**
+ * Lists what has to be read: the names that are not the host's own, the packs that are recorded with them, and those of
+ * the lock file that they may be of.
+ */
+export function listWanted(workflows: readonly Workflow[], host: HostNodes, pinned: readonly LockedNode[]) {
   const nodes = workflows.flatMap((workflow) => workflow.nodes).filter((node) => !isOfHost(node, host));
   const packs = new Map(
     nodes.flatMap(({ pack }) => (pack ? [[`${pack.node_id}@${pack.version ?? ''}`, pack] as const] : [])),
   );
-  return { names: [...new Set(nodes.map(({ name }) => name))].sort(), packs: [...packs.values()] };
+  const recorded = new Set([...packs.values()].map(({ node_id }) => node_id.toLowerCase()));
+  const isRecorded = nodes.every(({ pack }) => pack);
+  const locked = pinned.flatMap(({ id, version }) =>
+    isRecorded && !recorded.has(id.toLowerCase()) ? [] : { node_id: id, version },
+  );
+  return { names: [...new Set(nodes.map(({ name }) => name))].sort(), packs: [...packs.values()], locked };
 }
 
 /** The host's own, unless the workflow records a pack that replaces it. */
@@ -106,12 +117,17 @@ function checkOne(
 }
 
 /** Takes a node without a pack to be one of the pack to replace, if that alone has its name. */
-function replaceOwner(node: WorkflowNode, { catalog, host }: Knowledge, use: Replacements): WorkflowNode {
-  if (node.pack || use.size === 0 || isOfHost(node, host)) return node;
-  const [owner, ...others] = catalog.listOwners(node.name);
+function replaceOwner(node: WorkflowNode, knowledge: Knowledge, use: Replacements): WorkflowNode {
+  if (node.pack || use.size === 0 || isOfHost(node, knowledge.host)) return node;
+  const [owner, ...others] = listOwners(node.name, knowledge);
   return owner && others.length === 0 && use.has(owner.node_id.toLowerCase())
     ? { ...node, pack: owner }
     : node;
+}
+
+/** The packs that have a name, in the version that is locked. */
+function listOwners(name: string, { catalog, locked }: Knowledge): PackVersion[] {
+  return catalog.listOwners(name).map((owner) => locked.get(owner.node_id.toLowerCase()) ?? owner);
 }
 
 /** What holds for all nodes of a pack is one finding. */
@@ -126,10 +142,10 @@ function mergeByPack(findings: readonly WorkflowFinding[]): WorkflowFinding[] {
   });
 }
 
-/** The version of each recorded pack: the one to use, else the highest that a node records, else the latest. */
+/** The version of each recorded pack: the one to use, else the highest that a node records, else the one that is locked, else the latest. */
 function chooseVersions(
   nodes: readonly WorkflowNode[],
-  { catalog, host }: Knowledge,
+  { catalog, host, locked }: Knowledge,
   use: Replacements,
 ): Map<string, PackVersion> {
   const chosen = new Map<string, PackVersion>();
@@ -142,9 +158,9 @@ function chooseVersions(
       chosen.set(key, { node_id, version });
   }
   for (const { node_id } of recorded) {
-    const latest = catalog.getLatest(node_id);
     const key = node_id.toLowerCase();
-    if (latest !== undefined && !chosen.has(key)) chosen.set(key, { node_id, version: latest });
+    const version = locked.get(key)?.version ?? catalog.getLatest(node_id);
+    if (version !== undefined && !chosen.has(key)) chosen.set(key, { node_id, version });
   }
   return chosen;
 }
@@ -154,7 +170,7 @@ function assign(
   knowledge: Knowledge,
   chosen: ReadonlyMap<string, PackVersion>,
 ): Assignment {
-  const { catalog, host } = knowledge;
+  const { catalog, host, locked } = knowledge;
   const { name, pack } = node;
   if (isOfHost(node, host)) {
     if (host.names.has(name)) return { definition: host.definitions?.get(name) };
@@ -168,7 +184,8 @@ function assign(
     return {
       finding: { problem: 'version missing', detail: `the registry has no ${subject}`, breaks: true },
     };
-  const saved = pack.version === undefined ? undefined : { ...own, version: pack.version };
+  const savedVersion = pack.version ?? locked.get(own.node_id.toLowerCase())?.version;
+  const saved = savedVersion === undefined ? undefined : { ...own, version: savedVersion };
   const before = saved && saved.version !== own.version ? catalog.getVersion(saved)?.get(name) : undefined;
   const definition = definitions.get(name);
   if (definition) return { pack: own, definition, before };
@@ -181,21 +198,23 @@ function assign(
 
 function assignByName(
   node: WorkflowNode,
-  { catalog, host }: Knowledge,
+  knowledge: Knowledge,
   chosen: ReadonlyMap<string, PackVersion>,
 ): Assignment {
+  const { catalog, host, locked } = knowledge;
   const { name, repository } = node;
   const get = (pack: PackVersion) => ({ pack, definition: catalog.getVersion(pack)?.get(name) });
   // A pack that the workflow needs anyway.
   const own = [...chosen.values()].map(get).find(({ definition }) => definition);
   if (own) return own;
-  const owners = catalog.listOwners(name);
+  const owners = listOwners(name, knowledge);
   // Ids of packs are mostly the names of their repositories.
   const id = repository?.split('/').at(-1)?.toLowerCase();
   const owner = owners.length > 1 ? owners.find(({ node_id }) => node_id.toLowerCase() === id) : owners[0];
-  // Only one version of a pack can be installed, and the one that the workflow needs anyway does not have it.
-  if (owner && chosen.has(owner.node_id.toLowerCase()))
-    return assign({ ...node, pack: owner }, { catalog, host }, chosen);
+  // Only one version of a pack can be installed, and the one that the workflow needs anyway, or that is locked, may not have it.
+  const installed = new Map([...locked, ...chosen]);
+  if (owner && installed.has(owner.node_id.toLowerCase()))
+    return assign({ ...node, pack: owner }, knowledge, installed);
   if (owner) return get(owner);
   if (owners.length > 0) return note('several packs', owners.map(formatVersion).join(', '));
   const definition = host.definitions?.get(name);

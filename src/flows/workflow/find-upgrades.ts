@@ -9,9 +9,11 @@ import {
   chooseHighest,
   type Knowledge,
   type NeededPack,
+  type Replacements,
   type WorkflowFinding,
 } from './check-workflows.js';
 import type { Workflow } from './parse-workflow.js';
+import type { PackVersion } from './read-definitions.js';
 
 /** How far a pack can be upgraded. */
 export interface Upgrade {
@@ -38,9 +40,7 @@ export async function findUpgrades(
   const base = chooseHighest(packs);
   const use = new Map(base.map(({ node_id, version }) => [node_id.toLowerCase(), version]));
   for (const { node_id, version: from, host_node_names } of base) {
-    const check = (version: string) =>
-      checkWorkflows(workflows, knowledge, new Map([...use, [node_id.toLowerCase(), version]])).findings;
-    const known = new Set(check(from).map(toKey));
+    const listBroken = compareWith(workflows, knowledge, use, { node_id, version: from });
     const newer = listNewer(from, await listVersions(node_id));
     let to = from;
     let breaks: readonly WorkflowFinding[] = [];
@@ -48,7 +48,7 @@ export async function findUpgrades(
       const some = newer.slice(at, at + VERSIONS_PER_READ).map((one) => ({ node_id, version: one }));
       if (at % VERSIONS_PER_READ === 0) await knowledge.catalog.read(host_node_names, some);
       // A version whose definitions are not known is not known to keep anything whole.
-      const added = check(version).filter((one) => !known.has(toKey(one)));
+      const added = listBroken(version);
       if (added.length === 0) {
         to = version;
         break;
@@ -59,6 +59,37 @@ export async function findUpgrades(
     upgrades.push({ node_id, from, to, newest: newer[0] ?? from, breaks });
   }
   return upgrades;
+}
+
+/**
+ * Checks workflows with other versions of a pack than one.
+ * @param use the versions of the other packs
+ * @returns what lists the findings of a version that this one does not have
+ */
+function compareWith(
+  workflows: readonly Workflow[],
+  knowledge: Knowledge,
+  use: Replacements,
+  { node_id, version: from }: PackVersion,
+): (version: string) => WorkflowFinding[] {
+  const check = (version: string) =>
+    checkWorkflows(workflows, knowledge, new Map([...use, [node_id.toLowerCase(), version]])).findings;
+  const known = new Set(check(from).map(toKey));
+  return (version) => check(version).filter((one) => !known.has(toKey(one)));
+}
+
+/** Lists the packs of which a version breaks what the locked one does not. */
+export function findRegressions<Pack extends PackVersion>(
+  workflows: readonly Workflow[],
+  knowledge: Knowledge,
+  packs: readonly Pack[],
+): Pack[] {
+  const use = new Map(packs.map(({ node_id, version }) => [node_id.toLowerCase(), version]));
+  return packs.filter(({ node_id, version }) => {
+    const locked = knowledge.locked.get(node_id.toLowerCase());
+    if (!locked || locked.version === version) return false;
+    return compareWith(workflows, knowledge, use, locked)(version).some(({ breaks }) => breaks);
+  });
 }
 
 /** Newest first, without drafts and deprecated ones; pre-releases only of someone who uses them. */

@@ -55,9 +55,14 @@ export class DefinitionCatalog {
    * Reads the definitions with some names of some versions, in one request if the registry can, and finds who has the
    * names that none of them has. Versions without one of the names are then read whole, because the registry behind a
    * registry answers only so, and because that tells whether there is such a version.
+   * @param locked versions that may have the names; read whole only if a name has no owner, or their pack is one or recorded
    */
-  async read(names: readonly string[], packs: readonly RecordedPack[]): Promise<void> {
-    const unread = packs.filter(({ node_id, version }) => !this.#knows(node_id, version));
+  async read(
+    names: readonly string[],
+    packs: readonly RecordedPack[],
+    locked: readonly PackVersion[] = [],
+  ): Promise<void> {
+    const unread = [...locked, ...packs].filter(({ node_id, version }) => !this.#knows(node_id, version));
     if (names.length === 0) return;
     const exact = unread.flatMap(({ node_id, version }) =>
       version === undefined ? [] : { node_id, version },
@@ -67,7 +72,10 @@ export class DefinitionCatalog {
     for (const some of listParts(names, DEFAULT_LIMITS.bulkPairs))
       for (const versions of listParts([...asked.values()], DEFAULT_LIMITS.bulkPairs))
         if (this.#isBulk) await this.#readBulk(some, versions);
-    await runAll([...asked.values()], (pack) => this.#readWhole(pack));
+    const isOpen = !this.#isBulk || names.some((name) => this.listOwners(name).length === 0);
+    const needed = new Set([...packs.map(({ node_id }) => node_id.toLowerCase()), ...this.#latest.keys()]);
+    const isNeeded = ({ node_id }: RecordedPack) => isOpen || needed.has(node_id.toLowerCase());
+    await runAll([...asked.values()].filter(isNeeded), (pack) => this.#readWhole(pack));
     if (this.#isBulk) return;
     const known = new Set([...this.#versions.values()].flatMap((all) => [...all.keys()]));
     await runAll(

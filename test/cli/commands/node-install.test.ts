@@ -118,6 +118,25 @@ describe('node install', () => {
     ]);
   });
 
+  test('leaves a version in place that the lock file does not have, and pins it', async () => {
+    const { anyone, publish } = await packRegistryForTest([{ version: '1.0.0' }]);
+    await publish({ version: '1.1.0' });
+    const { change, cwd, customNodes, run } = hostForTest(anyone);
+    const path = join(cwd, 'regen.lock');
+    await change('install', 'pack@1.1.0');
+    const other = readFileSync(path, 'utf8');
+    await change('install', 'pack@1.0.0');
+    const own = readFileSync(path, 'utf8');
+    writeFileSync(path, other);
+    const { stderr } = await run(['node', 'install', 'pack@1.0.0', '--into', 'custom_nodes']);
+    expect(stderr).toContain('Unchanged 1 pack in custom_nodes.');
+    expect(readFileSync(path, 'utf8')).toBe(own);
+    writeFileSync(path, other);
+    writeFileSync(join(customNodes, 'pack', '__init__.py'), 'changed');
+    expect((await change('install', 'pack@1.0.0')).answer.packs).toMatchObject([{ state: 'updated' }]);
+    expect(readFileSync(join(customNodes, 'pack', '__init__.py'), 'utf8')).not.toBe('changed');
+  });
+
   test('refuses deprecated, flagged and banned versions, and the range passes over them', async () => {
     const { owner, publish, service } = await packRegistryForTest([{ version: '1.0.0' }]);
     await publish({ version: '1.1.0' });
@@ -158,6 +177,28 @@ describe('node install', () => {
       { version: '1.0.0', state: 'updated' },
     ]);
     expect((await change('install', 'pack', '--allow', 'everything')).exit).toBe(2);
+  });
+
+  test('names the state of the only version to those who may see it, with and without its number', async () => {
+    const { anyone, owner, service } = await packRegistryForTest([{ name: 'hidden' }]);
+    const { change } = hostForTest(owner);
+    for (const state of ['Flagged', 'Banned']) {
+      const json = { status: `NodeVersionStatus${state}`, status_reason: 'it mines' };
+      const url = `${service.url}/admin/nodes/hidden/versions/1.0.0`;
+      expect((await ask(url, { method: 'PUT', token: service.ownerToken, json })).status).toBe(200);
+      const name = state.toLowerCase();
+      for (const node of ['hidden', 'hidden@1.0.0']) {
+        const refused = await change('install', node);
+        expect([refused.exit, refused.stderr]).toEqual([
+          6,
+          expect.stringContaining(`hidden 1.0.0 is ${name}: it mines`),
+        ]);
+        expect(refused.stderr).toContain(`pass --allow ${name}.`);
+      }
+      const [allowed] = (await change('install', 'hidden', '--allow', name)).answer.packs;
+      expect(allowed).toMatchObject({ version: '1.0.0' });
+      expect((await hostForTest(anyone).change('install', 'hidden', '--allow', name)).exit).toBe(3);
+    }
   });
 
   test('hints that the publisher may see more versions, where others see none', async () => {
@@ -359,7 +400,6 @@ describe('node sync', () => {
       ),
     ]);
     expect(missing.stderr).toContain('`regen node install one --into <folder>`');
-    expect((await change('install', 'one', '--allow', 'banned')).exit).toBe(3);
     expect((await change('install', 'one@1.0.0', '--allow', 'banned')).exit).toBe(0);
     await service.stop();
     const offline = await run(sync);

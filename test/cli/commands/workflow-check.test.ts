@@ -321,6 +321,111 @@ describe('workflow check', () => {
     expect(await run()).not.toContain('as saved');
   });
 
+  describe('of nodes that record no version', () => {
+    const sharpen = { image: ['1', 0], seed: 1, mode: 'soft', strength: 1 };
+    const api = {
+      1: { class_type: 'LoadImage', inputs: { image: 'a.png' } },
+      2: { class_type: 'Sharpen', inputs: sharpen },
+    };
+    const FORMATS: [string, object, string, string][] = [
+      ['of the API', api, '1.0.0', '2 input missing: radius'],
+      ['of the editor', createFlow({ properties: {} }), '1.1.0', '2 position: saved as seed'],
+      [
+        'with a pack only',
+        createFlow({ properties: { cnr_id: 'light' } }),
+        '1.1.0',
+        '2 position: saved as seed',
+      ],
+    ];
+    const lockForTest = (flow: object, version?: string) => {
+      const node = `[[node]]\nid = "light"\nversion = "${version}"\n`;
+      const text = `format = 1\nregistry = "${registry().url}"\nnaming = "regen"\n${version ? node : ''}`;
+      const cwd = filesForTest({ 'flow.json': JSON.stringify(flow), 'regen.lock': text });
+      const run = async (...flags: string[]) => {
+        const ran = await check('', flags, { cwd });
+        const locked = /version = "(.*)"/.exec(readFileSync(join(cwd, 'regen.lock'), 'utf8'))?.[1];
+        const told = await regen(['workflow', 'check', 'flow.json', ...flags], { cwd });
+        return {
+          ...ran,
+          stderr: told.stderr,
+          locked,
+          packs: ran.answer.packs.map((one: { version: string }) => one.version),
+        };
+      };
+      return { cwd, run };
+    };
+
+    it.each(FORMATS)(
+      'checks a file %s against the locked version, and upgrades from it',
+      async (_, flow, to, breaks) => {
+        const { run } = lockForTest(flow, '1.0.0');
+        const checked = await run();
+        expect([checked.exit, checked.packs, checked.answer.findings]).toEqual([0, ['1.0.0'], []]);
+        const upgraded = await run('--upgrade', '--lock');
+        expect(upgraded.stderr).toContain('Locked 1 pack in regen.lock.');
+        expect(upgraded.answer.upgrades).toMatchObject([{ from: '1.0.0', to, newest: '2.0.0' }]);
+        const found = describeFindings({ findings: upgraded.answer.upgrades[0].breaks });
+        expect(found).toEqual([expect.stringContaining(breaks)]);
+        expect([upgraded.exit, upgraded.locked]).toEqual([0, to]);
+      },
+    );
+
+    it.each(FORMATS)(
+      'does not lock for a file %s what breaks more than the locked version',
+      async (_, flow, __, breaks) => {
+        const { run } = lockForTest(flow, '1.0.0');
+        for (const flags of [['--lock'], ['--lock', '--upgrade']]) {
+          const { exit, packs, answer, locked, stderr } = await run('--with', 'light@2.0.0', ...flags);
+          expect([exit, packs, locked]).toEqual([6, ['2.0.0'], '1.0.0']);
+          expect(describeFindings(answer)).toContainEqual(expect.stringContaining(breaks));
+          expect(stderr).toContain(
+            'light 2.0.0 is not locked, because it has problems that the version in regen.lock does not have.',
+          );
+        }
+      },
+    );
+
+    it.each(FORMATS)('checks a file %s against the latest version if none is locked', async (_, flow) => {
+      const { run } = lockForTest(flow);
+      const { packs, locked } = await run('--lock');
+      expect([packs, locked]).toEqual([['2.0.0'], '2.0.0']);
+    });
+
+    it('names a node that only a later version than the locked one has, and upgrades to it', async () => {
+      await publishDefinitions('newer', '1.0.0', { Old: {} });
+      await publishDefinitions('newer', '1.1.0', { Old: {}, New: {} });
+      const { cwd, run } = lockForTest({ 1: { class_type: 'New', inputs: {} } });
+      const path = join(cwd, 'regen.lock');
+      writeFileSync(path, `${readFileSync(path, 'utf8')}[[node]]\nid = "newer"\nversion = "1.0.0"\n`);
+      const { exit, answer } = await run();
+      expect([exit, describeFindings(answer)]).toEqual([6, ['1 node missing: newer 1.0.0 has no such node']]);
+      expect((await run('--upgrade', '--lock')).locked).toBe('1.1.0');
+    });
+
+    it('says that the locked version was withdrawn, and checks the latest instead', async () => {
+      const { run } = lockForTest(api, '0.9.0');
+      const { packs, stderr } = await run();
+      expect([packs, stderr]).toEqual([
+        ['2.0.0'],
+        expect.stringContaining('light 0.9.0 is withdrawn: the registry does not offer this version'),
+      ]);
+    });
+
+    it('names the locked packs that were withdrawn where no pack has a node', async () => {
+      const { run } = lockForTest({ 1: { class_type: 'Nowhere', inputs: {} } }, '0.9.0');
+      const { exit, stderr } = await run();
+      expect([exit, stderr]).toEqual([6, expect.stringContaining('light 0.9.0 is withdrawn')]);
+      const { run: check } = lockForTest({ 1: { class_type: 'Both', inputs: {} } }, '0.9.0');
+      expect((await check()).stderr).not.toContain('withdrawn');
+    });
+
+    it('says in the list which versions are those of the lock file', async () => {
+      const { cwd } = lockForTest(api, '1.0.0');
+      const { stdout } = await regen(['workflow', 'check', 'flow.json'], { cwd });
+      expect(stdout).toBe('pack\tlight 1.0.0\t\t1 node, found by name, version of the lock file\n');
+    });
+  });
+
   it('says what breaks with another version', async () => {
     expect((await check(createFlow(), ['--with', 'light@1.1.0'])).answer.findings).toEqual([]);
     const { exit, answer } = await check(createFlow(), ['--with', 'LIGHT@2.0.0']);
