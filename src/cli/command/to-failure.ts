@@ -144,8 +144,9 @@ const EXIT_HINTS: Readonly<Record<number, Text>> = {
 };
 
 /** For what is not found although the user has named no service. */
-export const EMBEDDED_HINT =
-  'This was looked for only in the service of this machine. To use another one, pass --profile or --base-url.';
+export const IN_EMBEDDED =
+  'in the service of this machine. To use another one, pass --profile or --base-url.';
+export const EMBEDDED_HINT = `This was looked for only ${IN_EMBEDDED}`;
 
 /** Chooses the exit code by status, for error codes that this version does not know. */
 function chooseExit(status: number): number {

@@ -17,6 +17,7 @@ import { readManifest } from '../../pack/manifest.js';
 import { MAX_TEXT_BYTES } from '../../pack/pack-text.js';
 import { toListedDefinition } from '../../python/definitions/definitions.js';
 import { readCodeApart } from '../../python/reader-process.js';
+import { EMBEDDED_HINT, IN_EMBEDDED } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { usage } from '../terminal/failure.js';
@@ -87,15 +88,17 @@ async function findNextVersion(context: Context, folder: string, current: string
   // Nothing is sent.
   const flags = { ...context.flags, 'allow-secrets': true };
   const { manifest, files } = await readFolder({ ...context, flags }, folder);
-  const { client } = await services.reach();
+  const { client, name } = await services.reach();
   const { id: nodeId } = manifest.node;
   const latest = await readLatestRelease({ client, nodeId, signal });
   if (!latest) {
     const free = await findUnusedNumber(context, nodeId, current);
-    if (free === current)
-      await output.note(`${nodeId} has no published version to compare with; ${current} stays.`);
+    const kept = free === current ? `; ${current} stays` : '';
+    await output.note(`${nodeId} has no published version in ${name} to compare with${kept}.`);
+    if (services.isEmbeddedByDefault) await output.note(EMBEDDED_HINT);
     return free;
   }
+  if (services.isEmbeddedByDefault) await output.note(`Compared with ${latest.version} ${IN_EMBEDDED}`);
   const code = await readCodeApart(files);
   const { part, reason, broken } = chooseNext(latest, code.nodes.map(toListedDefinition), isWholeCode(code));
   const next = inc(latest.version, part) as string;
