@@ -1,8 +1,12 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { EngineFailure } from '../../src/service/operation/engine.js';
 import { entry, homeForTest } from '../support/cli.js';
 import { createFilmingEngine } from '../support/filming-engine.js';
@@ -25,11 +29,19 @@ function createScript(guide: string, env: Record<string, string>) {
   writeFileSync(join(bin, 'regen'), `#!/bin/sh\nexec ${process.execPath} ${entry} "$@"\n`, { mode: 0o755 });
   const [, script = ''] = /```bash\n([\s\S]*?)```/.exec(readFileSync(guide, 'utf8')) ?? [];
   writeFileSync(join(bin, 'script.sh'), script);
-  const home = homeForTest();
-  return (line: string, more: Record<string, string> = {}) =>
-    runInShell(`bash ${bin}/script.sh ${line}`, {
-      ...{ PATH: `${bin}:${process.env.PATH}`, HOME: home, ...env, ...more },
-    });
+  const all = { PATH: `${bin}:${process.env.PATH}`, HOME: homeForTest(), ...env };
+  const run = (line: string, more: Record<string, string> = {}) =>
+    runInShell(`bash ${bin}/script.sh ${line}`, { ...all, ...more });
+  /** Runs it as the processes of a terminal, which get a signal together. */
+  const interrupt = async (argv: readonly string[], signal: NodeJS.Signals, isWaiting: () => boolean) => {
+    const script = spawn('bash', [`${bin}/script.sh`, ...argv], { env: all, detached: true });
+    const said = text(script.stderr);
+    await expect.poll(isWaiting, { timeout: 20_000 }).toBe(true);
+    process.kill(-(script.pid as number), signal);
+    const [exit] = await once(script, 'exit');
+    return [exit, await said];
+  };
+  return { run, interrupt };
 }
 
 test.skipIf(!hasTools)(
@@ -38,7 +50,7 @@ test.skipIf(!hasTools)(
   async () => {
     const service = await serviceForTest();
     const { personalAccessToken } = await publisherForTest(service);
-    const publish = createScript('docs/ci.md', {
+    const { run: publish } = createScript('docs/ci.md', {
       ...{ REGEN_BASE_URL: service.url, REGEN_PUBLISH_TOKEN: personalAccessToken },
     });
     const published = 'pack 1.0.0 is published: NodeVersionStatusActive\n';
@@ -58,6 +70,7 @@ test.skipIf(!hasTools)(
       // Never to a service on the runner.
       await publish(packForTest(), { REGEN_BASE_URL: '', REGEN_PUBLISH_TOKEN: '' }),
       await publish(packForTest(), { NODE_OPTIONS: '--no-such-option' }),
+      await publish(packForTest({ name: 'other', publisher: 'nobody' })),
     ];
     expect(results.map(({ exit, text }) => [exit, text.split(':')[0]])).toEqual([
       [5, 'version_exists'],
@@ -68,7 +81,12 @@ test.skipIf(!hasTools)(
       [2, 'secrets_found'],
       [2, 'REGEN_BASE_URL is empty'],
       [9, process.execPath],
+      [3, 'not_found'],
     ]);
+    // The commands of the hint alone, which name the registry.
+    const commands = results.flatMap((result) => result.text.match(/regen [a-z].*/g) ?? []);
+    expect(commands.length).toBeGreaterThan(1);
+    expect(commands.filter((command) => !command.includes(service.url))).toEqual([]);
     const text = results.map((result) => result.text).join('');
     expect(text).toContain('\n  nodes.py:1: AWS access key\n');
     expect(text).toContain('\n  Greet: node removed (workflows that use it no longer load)\n');
@@ -86,7 +104,7 @@ test.skipIf(!hasTools)(
       const prompt = String(request.prompt);
       started.push(prompt);
       if (prompt === 'refused') throw new EngineFailure('The prompt was refused.');
-      while (isHeld && prompt === 'slow') await pause(20);
+      while (isHeld && prompt.startsWith('slow')) await pause(20);
     });
     const rules = [
       { operations: ['video.text2video'], nth: 1, drop: 'after' },
@@ -95,7 +113,7 @@ test.skipIf(!hasTools)(
     const scenario = { document: { rules }, seed: 1 };
     const service = await serviceForTest({}, { engines: { video }, scenario });
     const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
-    const run = createScript('docs/generation.md', env);
+    const { run, interrupt } = createScript('docs/generation.md', env);
     const cwd = folderForTest();
     const make = async (prompt: string, more: Record<string, string> = {}) => {
       const { exit, text } = await run(`${prompt} ${cwd}/${prompt}.mp4`, more);
@@ -111,6 +129,38 @@ test.skipIf(!hasTools)(
     expect(await make('refused')).toEqual([6, 'task_failed', false]);
     expect(await make('any', { REGEN_TOKEN: 'wrong' })).toEqual([4, 'unauthenticated', false]);
     expect(await make('any', { NODE_OPTIONS: '--no-such-option' })).toEqual([9, process.execPath, false]);
+    expect(await run('alone')).toEqual({ exit: 2, text: 'Usage: ./video.sh PROMPT FILE\n' });
     expect(started).toEqual(['lost', 'busy', 'slow', 'refused']);
+    isHeld = true;
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      const argv = [`slow ${signal}`, `${cwd}/${signal}.mp4`] as const;
+      expect(await interrupt(argv, signal, () => started.includes(argv[0]))).toEqual([
+        signal === 'SIGINT' ? 130 : 143,
+        expect.stringContaining('The work continues. Resume with: regen task wait '),
+      ]);
+    }
+    isHeld = false;
+  },
+);
+
+test.skipIf(!hasTools).each(['SIGINT', 'SIGTERM'] as const)(
+  'the script in the guide on CI prints what regen said before %s ended it',
+  { timeout: 60_000 },
+  async (signal) => {
+    let isAsked = false;
+    const silent = createServer(() => {
+      isAsked = true;
+    });
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    onTestFinished(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const { port } = silent.address() as AddressInfo;
+    const env = { REGEN_BASE_URL: `http://127.0.0.1:${port}`, REGEN_PUBLISH_TOKEN: 'token' };
+    const { interrupt } = createScript('docs/ci.md', env);
+    const [exit, said] = await interrupt([packForTest()], signal, () => isAsked);
+    expect([exit, said]).toEqual([signal === 'SIGINT' ? 130 : 143, expect.stringMatching(/^[a-z]+: \w/)]);
   },
 );

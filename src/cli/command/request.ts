@@ -96,8 +96,9 @@ export function formatFieldName(
   const fitting = command.flags.filter(fits);
   // A flag may have another name that only some services know.
   const flag = fitting.find(({ name }) => flags[name] !== undefined) ?? fitting[0];
+  const wasFlagTyped = flag && flags[flag.name] !== undefined;
   const wasTyped = argument && args[argument.name] !== undefined;
-  if (argument && (argument.required || wasTyped || !flag)) return formatName(argument);
+  if (argument && (wasTyped || !wasFlagTyped)) return formatName(argument);
   return flag ? formatName(flag) : path.slice(1).join('.');
 }
 

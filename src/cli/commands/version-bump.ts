@@ -18,6 +18,7 @@ import { MAX_TEXT_BYTES } from '../../pack/pack-text.js';
 import { toListedDefinition } from '../../python/definitions/definitions.js';
 import { readCodeApart } from '../../python/reader-process.js';
 import type { Needs } from '../connect/context.js';
+import { IN_EMBEDDED } from '../connect/services.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
@@ -87,15 +88,18 @@ async function findNextVersion(context: Context, folder: string, current: string
   // Nothing is sent.
   const flags = { ...context.flags, 'allow-secrets': true };
   const { manifest, files } = await readFolder({ ...context, flags }, folder);
-  const { client } = await services.reach();
+  const { client, name } = await services.reach();
   const { id: nodeId } = manifest.node;
   const latest = await readLatestRelease({ client, nodeId, signal });
   if (!latest) {
     const free = await findUnusedNumber(context, nodeId, current);
-    if (free === current)
-      await output.note(`${nodeId} has no published version to compare with; ${current} stays.`);
+    const kept = free === current ? `; ${current} stays` : '';
+    await output.note(`${nodeId} has no published version in ${name} to compare with${kept}.`);
+    const other = services.absenceHint;
+    if (other) await output.note(other);
     return free;
   }
+  if (services.isEmbeddedByDefault) await output.note(`Compared with ${latest.version} ${IN_EMBEDDED}`);
   const code = await readCodeApart(files);
   const { part, reason, broken } = chooseNext(latest, code.nodes.map(toListedDefinition), isWholeCode(code));
   const next = inc(latest.version, part) as string;

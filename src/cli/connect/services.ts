@@ -47,6 +47,10 @@ export interface ServicesContext {
   toCredential(signIn: SignIn, source: string, store: CredentialStore): Credential;
 }
 
+/** Ends a sentence about what was asked although the user has named no service. */
+export const IN_EMBEDDED =
+  'in the service of this machine. To use another one, pass --profile or --base-url.';
+
 /** Connects a command to its service. Nothing is opened or started until it is needed. */
 export class ServiceConnector {
   /** Whether the command changes something on the service. A command that may do both sets this before it sends. */
@@ -87,10 +91,14 @@ export class ServiceConnector {
     const { baseUrl, source, lock } = this.target;
     if (lock && this.isEmbeddedAddress)
       return `The registry of ${source}, ${baseUrl}, is now the embedded service of this account. If another service had this address, pass its new one with --base-url.`;
+    return this.isEmbeddedByDefault ? `This was looked for only ${IN_EMBEDDED}` : undefined;
+  }
+
+  /** Whether the embedded service was asked, and the user has not named it. */
+  get isEmbeddedByDefault(): boolean {
+    const { baseUrl, source, lock } = this.target;
     const isDefault = baseUrl === undefined && (source === 'default' || lock !== undefined);
-    return isDefault && this.#services.has('local')
-      ? 'This was looked for only in the service of this machine. To use another one, pass --profile or --base-url.'
-      : undefined;
+    return isDefault && this.#services.has('local');
   }
 
   /** The flags with which other commands, which do not read the lock file, use its registry. */

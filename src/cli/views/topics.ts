@@ -10,7 +10,7 @@ export const EXIT_CODES = [
   ['1', 'Unexpected failure (a bug: please report it)'],
   ['2', 'Wrong usage or invalid input: nothing was sent, or the service answered 400'],
   ['3', 'Not found'],
-  ['4', 'Not signed in, or not allowed'],
+  ['4', 'Not signed in, not allowed, or a budget or quota is used up'],
   ['5', 'Conflict: it already exists'],
   [
     '6',

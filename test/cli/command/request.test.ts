@@ -44,12 +44,14 @@ it('the message about flags that exclude each other names the flags', () => {
   expect(findFailure({ image: 'light.png' }, false).message).toMatch(/^<image> must be Base64/);
 });
 
-it('a field that an argument and a flag can set is named after the one that was typed, else after the flag', () => {
+it('a field that an argument and a flag can set is named after the one that was typed, else after the argument', () => {
   const target = ['body', 'reference_image'];
   const argument = { name: 'reference_image', required: false, variadic: true, target };
   const flag = { name: 'reference-image', value: 'image', description: '', target };
   const both = { command: { ...command, arguments: [argument], flags: [flag] }, args: {}, flags: {} };
-  expect(formatFieldName(target, both, false)).toBe('--reference-image');
+  expect(formatFieldName(target, both, false)).toBe('<reference_image>');
+  const typed = { ...both, flags: { 'reference-image': 'a.png' } };
+  expect(formatFieldName(target, typed, false)).toBe('--reference-image');
   expect(formatFieldName(target, { ...both, args: { reference_image: 'a.png' } }, false)).toBe(
     '<reference_image>',
   );

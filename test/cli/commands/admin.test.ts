@@ -196,7 +196,7 @@ test('sets the status of a version, given as a word or as a flag', async () => {
   expect((await runAdmin([...argv, '--status', 'NodeVersionStatusActive'])).exit).toBe(0);
   const nothing = await runAdmin(argv);
   expect(nothing.exit).toBe(2);
-  expect(nothing.stderr).toContain('--status is required');
+  expect(nothing.stderr).toContain('<status> is required');
   for (const short of ['Active', 'active', 'flagged']) {
     const { exit, stdout } = await runAdmin([...argv, short, '--json']);
     expect([exit, JSON.parse(stdout).status.toLowerCase()]).toEqual([

@@ -190,7 +190,7 @@ describe('invalid input', () => {
     ],
     [['image', 'relight', 'data:image/png,plain'], '<image> must be Base64 data'],
     [['image', 'relight', '-', '-'], 'can be used for one image only'],
-    [['image', 'style-transfer', 'photo.png'], '--reference-image is required'],
+    [['image', 'style-transfer', 'photo.png'], '<reference_image> is required'],
     [
       ['image', 'style-transfer', 'photo.png', 'other.png', '--style-strength', '-1'],
       '--style-strength must be at least 0',

@@ -183,12 +183,21 @@ NODE_CLASS_MAPPINGS = {"Greet": Greet}
     expect((await publish('1.2.1', both)).exit).toBe(0);
   });
 
-  test('is refused by check on the embedded service while it runs', { timeout: 60_000 }, async () => {
+  test('is found by check and bump on the embedded service, which bump names', {
+    timeout: 60_000,
+  }, async () => {
     const home = homeWithService();
     const cwd = packAt('1.2.0', both);
     const check = () => startRegen(['version', 'check'], { home, cwd: packAt('1.3.0', one) }).ended;
     expect(await check()).toMatchObject({ exit: 0 });
+    const bump = (...flags: string[]) =>
+      startRegen(['version', 'bump', 'auto', ...flags], { home, cwd }).ended;
+    const hint = 'in the service of this machine. To use another one, pass --profile or --base-url.\n';
+    const unknown = 'pack has no published version in local to compare with; 1.2.0 stays.\n';
+    expect((await bump()).stderr).toContain(`${unknown}This was looked for only ${hint}`);
+    expect((await bump('--profile', 'local')).stderr).toBe(unknown);
     expect(await startRegen(['version', 'publish'], { home, cwd }).ended).toMatchObject({ exit: 0 });
+    expect((await bump()).stderr).toContain(`Compared with 1.2.0 ${hint}`);
     expect(await check()).toMatchObject({
       exit: 6,
       stderr: expect.stringContaining('that needs version 2.0.0'),
@@ -206,7 +215,9 @@ NODE_CLASS_MAPPINGS = {"Greet": Greet}
     expect((await bump(packAt('1.2.0', both))).stdout).toBe('1.2.1\n');
     const other = await bump(packForTest({ name: 'other' }));
     expect([other.exit, other.stdout]).toEqual([0, '1.0.0\n']);
-    expect(other.stderr).toContain('no published version');
+    expect(other.stderr).toBe(
+      `other has no published version in ${service.url} to compare with; 1.0.0 stays.\n`,
+    );
   });
 });
 

@@ -43,7 +43,7 @@ it('an admin sets the budget of a user', async () => {
 it('a missing budget is required', async () => {
   const surroundings = await serviceWithUsage();
   const { exit, stderr } = await regen(['admin', 'user', 'set', 'owner'], surroundings);
-  expect([exit, stderr]).toEqual([2, 'error: --credits-per-month is required.\n']);
+  expect([exit, stderr]).toEqual([2, 'error: <credits_per_month> is required.\n']);
 });
 
 it('a budget that is used up is answered with what raises it', async () => {

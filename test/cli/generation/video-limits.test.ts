@@ -97,7 +97,7 @@ describe('a value at its limit is accepted, and beyond it refused with the flag 
 
 describe('the required and invalid values of a command', () => {
   test.each([
-    [['video', 'text2video'], '--prompt is required, unless --images is given'],
+    [['video', 'text2video'], '<prompt> is required, unless --images is given'],
     [[...text, '--prompt', 'twice'], '<prompt> and --prompt set the same value'],
     [[...text, '--images', 'a.png', '--images', 'b.png'], '--images must have at most 1 item'],
     [[...text, '--images', 'absent.png'], '--images names a file that does not exist: absent.png'],
