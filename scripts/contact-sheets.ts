@@ -14,7 +14,7 @@ import type { ImageOperation } from '../src/service/operation/engine.js';
 import { drawLabel } from './draw-label.js';
 import { drawLamp } from './draw-lamp.js';
 
-// Writes docs/<operation>.jpg, which shows the effect of each option of an operation on one photo, and
+// Writes docs/<operation>.webp, which shows the effect of each option of an operation on one photo, and
 // docs/image-options.md with the same names as text. docs/pictures/photos.txt says where the photos come from.
 
 const PHOTO = 'docs/pictures/astronaut.jpg';
@@ -151,8 +151,9 @@ async function writeSheet(
   });
   const paper = sharp({ create: { ...size, channels: 3, background: '#16181c' } }).composite(placed);
   const shown = names.map((one) => `\`${one}\``).join(', ');
-  text.push('', `## ${name}`, '', `![The results of ${name}, labeled](${name}.jpg)`, '', `Shown: ${shown}.`);
-  await paper.jpeg({ quality: 70, mozjpeg: true }).toFile(`docs/${name}.jpg`);
+  text.push('', `## ${name}`, '', `![The results of ${name}, labeled](${name}.webp)`, '', `Shown: ${shown}.`);
+  // A lower quality would smooth the grain of a part.
+  await paper.webp({ quality: part === whole ? 40 : 75, effort: 6 }).toFile(`docs/${name}.webp`);
 }
 
 async function cutOut(path: string, part: typeof whole): Promise<Buffer> {

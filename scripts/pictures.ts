@@ -61,7 +61,7 @@ await recordTerminal({
   unseen: ['regen node search'],
 });
 const relit = await relightPhoto();
-await writeStrip('docs/pictures/relight.jpg', [
+await writeStrip('docs/pictures/relight.webp', [
   ['photo.jpg', await sharp(PHOTO).png().toBuffer()],
   ['regen image relight photo.jpg (preview)', relit],
 ]);
@@ -139,7 +139,7 @@ async function writeVideo(path: string, end: Buffer): Promise<void> {
   for await (const frame of film.frames()) {
     if (at++ % Math.round(film.count / 20) !== 0) continue;
     const { data, width, height, channels } = toPicture(frame);
-    pictures.push(await sharp(data, { raw: { width, height, channels } }).resize(480).png().toBuffer());
+    pictures.push(await sharp(data, { raw: { width, height, channels } }).resize(400).png().toBuffer());
   }
   const delay = pictures.map(() => 200);
   await sharp(pictures, { join: { animated: true } })
@@ -158,6 +158,6 @@ async function writeStrip(path: string, pictures: readonly (readonly [string, Bu
   ]);
   await sharp({ create: { ...size, channels: 3, background: '#161616' } })
     .composite(placed)
-    .jpeg({ quality: 82, mozjpeg: true })
+    .webp({ quality: 65, effort: 6 })
     .toFile(path);
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { regen, say } from '../contract/schema/message.js';
 import type { Problem } from '../contract/schema/schema-types.js';
-import { Ledger } from '../flows/tasks/ledger.js';
+import { openLedger } from '../flows/keys/key-ledger.js';
 import {
   type Argument,
   type ArgumentValues,
@@ -86,10 +86,11 @@ export async function runCommand(argv: readonly string[], system: System): Promi
         await output.failure(
           new Failure('Interrupted.', { code: 'interrupted', exit, ...(hint && { hint }) }),
         );
-      else await output.note(hint ? say`Interrupted. ${hint}` : 'Interrupted.');
+      else await output.tell(hint ? say`Interrupted. ${hint}` : 'Interrupted.');
       return exit;
     }
-    const failure = await describeFailure(await locateError(error, asked, system), asked, services);
+    const located = await locateError(error, asked, system);
+    const failure = await describeFailure(located, asked, services, { system, interruption });
     await output.failure(failure);
     return failure.facts.exit;
   } finally {
@@ -192,8 +193,12 @@ function composeContext(
   const { signal } = interruption;
   const folders = findFolders(system);
   const settings = new Settings(system, (sentence) => void output.warn(sentence), project);
-  const timeoutMs = readRequestTimeout(system.env, flags);
-  const clients = new Clients({ system, output, settings, timeoutMs, isVerbose: flags.verbose === true });
+  const timeout = readText(flags, 'timeout');
+  const limits = {
+    timeoutMs: readRequestTimeout(system.env, flags),
+    maxPauseMs: timeout === undefined ? undefined : durationMs(timeout, '--timeout'),
+  };
+  const clients = new Clients({ system, output, settings, ...limits, isVerbose: flags.verbose === true });
   const { connect } = clients;
   const renewals = new Set<Promise<unknown>>();
   const services = new ServiceConnector({
@@ -213,7 +218,7 @@ function composeContext(
   });
   const context = {
     ...{ command, args, flags, system, output, interruption, signal, folders, settings, connect, services },
-    ledger: new Ledger(folders.state, system.now, system.identity, system.cwd),
+    ledger: openLedger(system.env.REGEN_KEY_FILE, folders.state, system.now, system.identity, system.cwd),
     mayAsk: mayAsk(system, flags),
     runCommand,
   };
@@ -260,18 +265,22 @@ async function describeFailure(
   error: unknown,
   asked: ParsedCommand | undefined,
   services: ServiceConnector | undefined,
+  { system, interruption: { hint: resume, hasBegun } }: Needs<'system' | 'interruption'>,
 ): Promise<Failure> {
   const { EMBEDDED_HINT, toFailure } = await import('./command/to-failure.js');
-  const failure = toFailure(error, asked);
+  const failure = toFailure(error, asked, { hint: resume, hasBegun, isChanging: services?.isChanging });
   const { code, hint: given } = failure.facts;
   if (code === 'not_found' && !given && services?.isEmbeddedByDefault)
     return new Failure(failure.text, { ...failure.facts, hint: EMBEDDED_HINT });
   if (!asked || code !== 'unauthenticated') return failure;
-  const { credentialSource: source = '' } = services ?? {};
+  const { credentialSource: source } = services ?? {};
+  const { explainEmpty } = await import('./connect/explain-token.js');
   const hint = services?.isEmbeddedAddress
     ? 'This is the embedded service. To use it as its owner, pass --profile local, without an address.'
-    : TOKEN_SOURCES.includes(source) &&
-      `The token of ${source} is unknown, expired or revoked. Replace it${services?.target.profile ? ', or remove it to use the sign-in of the profile' : ''}.`;
+    : source === undefined
+      ? explainEmpty(system.env)
+      : TOKEN_SOURCES.includes(source) &&
+        `The token of ${source} is unknown, expired or revoked. Replace it${services?.target.profile ? ', or remove it to use the sign-in of the profile' : ''}.`;
   return hint ? new Failure(failure.text, { ...failure.facts, hint }) : failure;
 }
 

@@ -1,4 +1,5 @@
 import type { Contract, OperationName } from '../contract/index.js';
+import { isRecord } from '../contract/json.js';
 import type { Operation } from '../contract/operation.js';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { readJson } from './answer.js';
@@ -7,6 +8,7 @@ import type { Answered, CallOptions, ClientOptions, Connection } from './client-
 import { InvalidRequestError } from './errors.js';
 import { Http, type HttpRequest } from './http.js';
 import { getOutline, isValidRequest, isValidResponse, type OperationOutline, outlines } from './outlines.js';
+import { requireInput } from './require-input.js';
 import { downloadFile, inspectFile, uploadFile } from './transfer.js';
 import type { Headers } from './transport.js';
 import { buildUrl, fillPath, listPathNames, parseBaseUrl, type Query } from './url.js';
@@ -55,6 +57,7 @@ function toOwnForm(path: string, answer: unknown): unknown {
  * const node = await client.node.get({ nodeId: 'hello-nodes', include_translations: true });
  */
 export function createClient(options: ClientOptions): Client {
+  requireInput({ options: !isRecord(options) && 'must be an object' });
   const base = parseBaseUrl(options.baseUrl);
   const socket =
     options.socketPath === undefined ? undefined : { origin: base.origin, path: options.socketPath };

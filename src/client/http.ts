@@ -22,6 +22,8 @@ export interface HttpOptions extends ConnectionOptions {
   readonly retries?: number;
   /** How long an attempt may make no progress, or hardly any. Default 60 s. */
   readonly timeoutMs?: number;
+  /** How long the pauses of a request before its repeats may take together; at most, and by default, 2 minutes. */
+  readonly maxPauseMs?: number;
   readonly findErrorCode?: FindErrorCode | undefined;
   readonly trace?: (event: Trace) => void;
   /** Milliseconds since the epoch. */
@@ -86,6 +88,7 @@ export class Http {
   ): Promise<Result> {
     let mayRenew = true;
     let mayHaveArrived = false;
+    let leftMs = Math.min(this.#options.maxPauseMs ?? MAX_PAUSE_MS, MAX_PAUSE_MS);
     for (let attempt = 1; ; attempt++) {
       try {
         const token = await this.#getToken(request);
@@ -98,13 +101,14 @@ export class Http {
         if (answer.status >= 200 && answer.status < 300) return await use(answer);
         if (!request.anyStatus) throw await this.#toError(answer);
         const refusal = createServiceError(answer, this.#now());
-        if (this.#getPauseMs(refusal, request, attempt) === undefined) return await use(answer);
+        if (this.#getPauseMs(refusal, request, attempt, leftMs) === undefined) return await use(answer);
         await answer.discard();
         throw refusal;
       } catch (error) {
         request.signal?.throwIfAborted();
-        const pauseMs = this.#getPauseMs(error, request, attempt);
+        const pauseMs = this.#getPauseMs(error, request, attempt, leftMs);
         if (pauseMs === undefined) throw mayHaveArrived ? toUnknown(error) : error;
+        leftMs -= pauseMs;
         mayHaveArrived ||= !isUnsent(error);
         this.#options.trace?.({ kind: 'retry', attempt, pauseMs, reason: error as ClientError });
         await sleepOrAbort(pauseMs, request.signal, this.#options.sleep);
@@ -112,13 +116,16 @@ export class Http {
     }
   }
 
-  #getPauseMs(error: unknown, request: HttpRequest, attempt: number): number | undefined {
+  /** @returns undefined if the request is not repeated, such as after a pause that is too long: the error says how long */
+  #getPauseMs(error: unknown, request: HttpRequest, attempt: number, leftMs: number): number | undefined {
     if (!(error instanceof ClientError)) return undefined;
     if (attempt > (request.retries ?? this.#options.retries ?? 3)) return undefined;
     const keyHonoured = this.#honoursKeys && request.headers?.['idempotency-key'] !== undefined;
     const safe = request.safe === true || ['GET', 'HEAD'].includes(request.method);
     const idempotent = safe || keyHonoured || ['PUT', 'DELETE'].includes(request.method);
-    return mayRepeat(idempotent, error) ? computePauseMs(attempt, error, this.#random) : undefined;
+    if (!mayRepeat(idempotent, error)) return undefined;
+    const pauseMs = computePauseMs(attempt, error, this.#random);
+    return pauseMs <= leftMs ? pauseMs : undefined;
   }
 
   async #toError(answer: Answer): Promise<ServiceError | ResponseError> {
@@ -252,18 +259,16 @@ export function mayRepeat(idempotent: boolean, error: ClientError): boolean {
   return idempotent || error.sent === false;
 }
 
-/** If a service asks for a longer pause, the error is reported instead. */
-const MAX_RETRY_AFTER_MS = 120_000;
-const MAX_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 120_000;
+const MAX_BACKOFF_MS = 10_000;
 
 /**
  * Computes the pause before the next attempt: what the service asked for, or 250 ms doubled with each attempt
  * and with jitter.
  * @param attempt how many attempts failed, from 1
- * @returns milliseconds; undefined if the service asks for too long a pause
+ * @returns milliseconds
  */
-function computePauseMs(attempt: number, error: ClientError, random: () => number): number | undefined {
+function computePauseMs(attempt: number, error: ClientError, random: () => number): number {
   const asked = error instanceof ServiceError ? error.retryAfterMs : undefined;
-  if (asked !== undefined) return asked <= MAX_RETRY_AFTER_MS ? asked : undefined;
-  return backoffMs(attempt, { firstMs: 250, maxMs: MAX_PAUSE_MS, random });
+  return asked ?? backoffMs(attempt, { firstMs: 250, maxMs: MAX_BACKOFF_MS, random });
 }

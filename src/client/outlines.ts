@@ -1,5 +1,6 @@
 import type { Method } from '../contract/operation.js';
 import { fitsOutline, type Outline } from '../contract/schema/outline.js';
+import { InvalidRequestError } from './errors.js';
 import generated from './operations.generated.json' with { type: 'json' };
 import { findPathProblems, listPathNames } from './url.js';
 
@@ -28,7 +29,7 @@ export const outlines: ReadonlyMap<string, OperationOutline> = new Map(Object.en
 /** @throws Error if there is no operation with that name */
 export function getOutline(name: string): OperationOutline {
   const found = outlines.get(name);
-  if (!found) throw new Error(`Unknown operation ${name}.`);
+  if (!found) throw new InvalidRequestError([{ path: [name], message: 'is not an operation' }]);
   return found;
 }
 

@@ -1,3 +1,5 @@
+import { requireInput } from './require-input.js';
+
 /**
  * Reads the pages of a list, one request each, from the first to the last.
  * @example for await (const page of pages((page) => client.node.list({ publisherId, page }))) …
@@ -6,6 +8,7 @@ export async function* pages<Page extends object>(
   read: (page: number) => Promise<Page>,
   first = 1,
 ): AsyncGenerator<Page, void, void> {
+  requireInput({ read: typeof read !== 'function' && 'must be a function' });
   let seen = 0;
   for (let number = first; ; number++) {
     const page = await read(number);

@@ -1,5 +1,6 @@
 import { backoffMs, MAX_TIMER_MS } from '../wire/backoff.js';
 import { ClientError, InvalidRequestError, NetworkError, ServiceError, StillRunningError } from './errors.js';
+import { requireInput } from './require-input.js';
 import { type Sleep, sleepOrAbort } from './sleep.js';
 
 export interface WaitOptions<Answer> {
@@ -34,6 +35,10 @@ export async function wait<Answer>(
   read: () => Promise<Answer>,
   options: WaitOptions<Answer>,
 ): Promise<Answer> {
+  requireInput({
+    read: typeof read !== 'function' && 'must be a function',
+    isDone: typeof options?.isDone !== 'function' && 'must be a function',
+  });
   const {
     signal,
     timeoutMs = 30 * 60_000,

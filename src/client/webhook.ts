@@ -1,6 +1,7 @@
 import { webhookHeaders } from '../contract/events.js';
 import { isSameSecret } from '../wire/same-secret.js';
 import { signWebhook } from '../wire/webhook-signature.js';
+import { requireInput } from './require-input.js';
 
 /** A webhook as it was received. Missing headers are empty. */
 export interface Webhook {
@@ -33,8 +34,13 @@ export function verifyWebhook(
   secrets: readonly string[],
   now: number = Date.now(),
 ): WebhookProblem[] {
-  const { id, timestamp, signature } = webhook;
-  const absent = Object.entries({ id, timestamp, signature }).filter(([, value]) => value === '');
+  const { id, timestamp, signature, body } = webhook ?? {};
+  const isBody = typeof body === 'string' || body instanceof Uint8Array;
+  requireInput({
+    body: !isBody && 'must be the bytes as received',
+    secrets: !Array.isArray(secrets) && 'must be a list',
+  });
+  const absent = Object.entries({ id, timestamp, signature }).filter(([, value]) => !value);
   if (absent.length > 0) {
     return absent.map(([name]) => ({
       kind: 'missing',

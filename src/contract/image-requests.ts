@@ -118,7 +118,10 @@ export const StyleTransferRequest = withRules(
 
 export const SkinEnhancerRequest = withRules(
   z.strictObject({
-    image: z.string().min(1).describe('Base64 or a publicly accessible HTTPS URL'),
+    image: explain(
+      z.string().min(1),
+      say`${IMAGE_FORM} of the image; a URL must be public and begin with https`,
+    ),
     sharpen: percent().default(0).describe('Amount of sharpening'),
     smart_grain: percent().default(2).describe('Amount of grain, which keeps skin from looking flat'),
     webhook_url,

@@ -106,7 +106,9 @@ export const node = {
       include_banned: z.boolean().default(false).describe('Include banned nodes; for admins'),
       sort: NodeOrder.optional().describe('Order; default: by ranking, then age'),
     }),
-    response: NodePage,
+    response: NodePage.extend({
+      incomplete_reason: z.string().optional().describe('Why nodes may be missing'),
+    }),
     extension: 'finds nodes without knowing their publisher',
   }),
   update: operation('PUT /publishers/{publisherId}/nodes/{nodeId}', {

@@ -25,6 +25,10 @@ export interface ToolInput {
 const isOffered = ({ who, secret, credentialInBody }: Operation) =>
   !secret && !credentialInBody && !who.startsWith('admin');
 
+/** Whether an API key passes the rule of the operation, which the service applies: see Who. */
+export const isOpenToKeys = ({ who, task }: Operation) =>
+  who === 'anyone' || who === 'bearer' || (who === 'person' && task !== undefined);
+
 /** The operations that can be tools, by their names: `node_get` is `node.get`. */
 export const toolOperations: ReadonlyMap<string, readonly [name: string, operation: Operation]> = new Map(
   [...listOperations(contract)]

@@ -5,6 +5,10 @@ import { defineObject } from './schema/values.js';
 
 const WebhookSecret = defineObject('WebhookSecret', {
   secret: z.string().describe('Signing secret: whsec_ and Base64'),
+  previous: z
+    .array(z.string())
+    .optional()
+    .describe('Replaced secrets that still sign as well, newest first; absent if there are none'),
 });
 
 // Decided: `pending` is retried at next_at; `failed` was given up; `gone` was answered with 410, or follows a

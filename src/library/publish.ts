@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client as ContractClient } from '../client/client.js';
+import { requireInput } from '../client/require-input.js';
 import type { Text } from '../contract/schema/message.js';
 import { checkCode, readPack, UNSEEN } from '../flows/publish/pack.js';
 import { publishPack } from '../flows/publish/publish-pack.js';
@@ -38,10 +39,15 @@ export interface PublishOptions {
 /**
  * Publishes a folder as `regen version publish` does: packs it, checks it, registers the version, uploads it, and waits
  * until the registry has checked it. A publish that was interrupted continues when it is called again.
- * @throws FlowError if the folder or the version prevents it, ClientError if the service does
+ * @throws FlowError if the folder or the version prevents it, ClientError if the input or the service does
  */
 export async function publish(folder: string, options: PublishOptions): Promise<NodeVersion> {
-  const { personalAccessToken: token, publisher, changelog, timeoutMs = 30 * 60_000, log } = options;
+  const { personalAccessToken: token, publisher, changelog, timeoutMs = 30 * 60_000, log } = options ?? {};
+  requireInput({
+    folder: typeof folder !== 'string' && 'must be a path',
+    client: typeof options?.client?.requestNamed !== 'function' && 'must be a client',
+    personalAccessToken: (typeof token !== 'string' || token === '') && 'must be text',
+  });
   const { signal = new AbortController().signal } = options;
   const tell = async (text: Text) => log?.(String(text));
   const report = { note: tell, warn: tell };

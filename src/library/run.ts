@@ -1,5 +1,7 @@
+import { requireInput } from '../client/require-input.js';
 import { wait } from '../client/wait.js';
-import { getTaskFacts } from '../contract/index.js';
+import { getTaskFacts, listTaskOperations } from '../contract/index.js';
+import { isRecord } from '../contract/json.js';
 import type { TaskKind } from '../contract/operation.js';
 import { FlowError } from '../flows/flow-error.js';
 import type { Saved } from '../flows/save-file.js';
@@ -28,11 +30,11 @@ export interface RunOptions {
   readonly client: Client;
   /** Where to save the results: a file, a folder, or a path with `{name}`, `{task_id}`, `{index}` and `{ext}`. */
   readonly output: string;
-  /** Whether existing files may be replaced. Default false. */
+  /** Whether existing files may be replaced. Default false: the task does not start if a file is in the way. */
   readonly force?: boolean;
   /** How long to wait until the task has ended. Default 30 minutes. */
   readonly timeoutMs?: number;
-  /** The same key starts the same task only once. Default: a random key. */
+  /** The same key starts the same task only once, and saves its results only once. Default: a random key. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
   /** Called with each status that is read. */
@@ -47,14 +49,25 @@ export interface FinishedTask {
 
 /**
  * Starts a task, waits until it has ended, and saves its results.
- * @throws FlowError `task_failed` if it failed, StillRunningError after `timeoutMs`, or ClientError
+ * @throws FlowError `task_failed` if it failed, StillRunningError after `timeoutMs`, InvalidRequestError for wrong input,
+ * or another ClientError
  */
-export async function run({ operation, body }: Job, options: RunOptions): Promise<FinishedTask> {
-  const { client, output, force = false, idempotencyKey, onStatus } = options;
+export async function run(job: Job, options: RunOptions): Promise<FinishedTask> {
+  const { operation, body } = job ?? {};
+  const { client, output, force = false, idempotencyKey, onStatus } = options ?? {};
+  const names: readonly string[] = listTaskOperations();
+  requireInput({
+    operation: !names.includes(operation) && `must be one of ${names.join(', ')}`,
+    body: !isRecord(body) && 'must be an object',
+    client: typeof client?.requestNamed !== 'function' && 'must be a client',
+    output: (typeof output !== 'string' || output === '') && 'must be a path',
+  });
   const { signal = new AbortController().signal, timeoutMs } = options;
   const { kind, noun, read } = getTaskFacts(operation);
-  const destination = new Destination('.', output, { force, receipt: false });
-  destination.check([kind]);
+  const isRepeatable = idempotencyKey !== undefined;
+  const destination = new Destination('.', output, { force, receipt: false, resumed: isRepeatable });
+  // An earlier call with the same key may have saved it.
+  destination.check([kind], () => isRepeatable);
   const started = await client.requestNamed(
     operation,
     { body: encodeImages(kind, body) },

@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import { fstatSync, type Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
@@ -63,7 +63,7 @@ export async function chooseFiles(
     for (const path of included) chosen.add(path);
   }
 
-  const inspect = createInspector(root);
+  const inspect = createInspector(root, tracked !== undefined);
   const inspected = async (path: string) => ({ path, found: await inspect(path) });
   const files: PackFile[] = [];
   let size = 0;
@@ -139,8 +139,16 @@ interface InspectedFile {
   readonly sizeOnDisk: number;
 }
 
+/** Whether the output of this command is redirected to a file, which the shell has created. */
+function isOwnOutput({ dev, ino }: Stats): boolean {
+  return [1, 2].map((stream) => fstatSync(stream)).some((output) => output.dev === dev && output.ino === ino);
+}
+
 /** Inspects a path. Returns a file to pack, a problem, or undefined if git tracks the file but it does not exist. */
-function createInspector(root: string): (path: string) => Promise<InspectedFile | string | undefined> {
+function createInspector(
+  root: string,
+  isTracked: boolean,
+): (path: string) => Promise<InspectedFile | string | undefined> {
   const folders = new Map<string, Promise<string | undefined>>();
   const realFolder = (folder: string) => {
     const known = folders.get(folder) ?? realpath(folder).catch(ignoreMissing);
@@ -161,6 +169,7 @@ function createInspector(root: string): (path: string) => Promise<InspectedFile 
     if (found.stats.isDirectory())
       return 'is a git submodule that is not checked out; run: git submodule update --init';
     if (!found.stats.isFile()) return 'is not a regular file';
+    if (!isTracked && isOwnOutput(found.stats)) return undefined;
     const { mode, size, blocks } = found.stats;
     const file = { path: path.normalize('NFC'), absolute: found.absolute, size, mode: toFileMode(mode) };
     // Windows has no blocks. They have 512 bytes everywhere else.

@@ -44,6 +44,7 @@ import { FairQueue } from './queue/fair-queue.js';
 import { watchIdle } from './queue/idle.js';
 import { LeasedTable } from './queue/leased-table.js';
 import { InstallCounts } from './registry/install-counts.js';
+import { inspectUplink } from './registry/uplink-lists.js';
 import { bindStorage } from './storage/bind-storage.js';
 import { DATABASE, type DataFolder, emptyFolder, openDataFolder } from './storage/data-folder.js';
 import { openStorage } from './storage/open-storage.js';
@@ -158,7 +159,11 @@ async function startInFolder(
       return getSigningKey(keys.token).kid;
     };
     const engines = await describeEngines(configuration);
-    routeOwner(app, { keys, instance, version, engines, troubles, stop: () => endSoon(), rotateKey });
+    routeOwner(app, {
+      ...{ keys, instance, version, engines, troubles, rotateKey },
+      inspectUplink: () => inspectUplink(context),
+      stop: () => endSoon(),
+    });
     const kinds = createJobKinds(context);
     const { token } = configuration.metrics;
     const metricsAddress = await metrics?.route(app, {

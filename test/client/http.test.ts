@@ -207,6 +207,25 @@ describe('a repeat', () => {
     expect([seen.length, pauses]).toEqual([1, []]);
   });
 
+  it.each([
+    ['50', {}, [50_000, 50_000]],
+    ['120', {}, [120_000]],
+    ['7', { maxPauseMs: 20_000 }, [7000, 7000]],
+    ['7', { maxPauseMs: 5_000 }, []],
+    ['100', { maxPauseMs: 900_000 }, [100_000]],
+  ])(
+    'after Retry-After %j, with %j, pauses together for no longer than allowed',
+    async (header, limits, all) => {
+      const { url, seen } = await serveForTest(
+        replyWithStatuses([429, 429, 429, 429], { 'Retry-After': header }),
+      );
+      const { client, pauses } = clientForTest(url, limits);
+      const error = await catchFailure<ServiceError>(client.publisher.create(create));
+      expect(error).toMatchObject({ status: 429, retryAfterMs: Number(header) * 1000 });
+      expect([seen.length, pauses]).toEqual([all.length + 1, all]);
+    },
+  );
+
   it('follows a broken connection for a read, also one that broke inside the answer', async () => {
     const { url, seen } = await serveForTest((_, response, number) => {
       if (number === 1) return void response.destroy();

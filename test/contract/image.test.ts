@@ -232,7 +232,7 @@ describe('the skin enhancer', () => {
     });
   });
 
-  const refused = ['image must be Base64 or a URL that begins with https'];
+  const refused = ['image is a URL, which must begin with https'];
 
   it.each([
     ['https://example.com/a.png', 'https://service.example', []],

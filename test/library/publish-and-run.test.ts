@@ -1,7 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type Client, createClient, loadNaming, publish, run } from '../../src/library/index.js';
+import {
+  type Client,
+  createClient,
+  items,
+  loadNaming,
+  publish,
+  run,
+  verifyWebhook,
+  wait,
+} from '../../src/library/index.js';
 import { EngineFailure } from '../../src/service/operation/engine.js';
 import { comfyRegistryForTest } from '../support/comfy-registry.js';
 import { createCopyingEngine } from '../support/copying-engine.js';
@@ -36,8 +46,63 @@ test('a job saves its results under names that do not collide, and the same key 
   expect(readFileSync(first.files[0]?.path as string)).toEqual(image);
   expect(statuses.at(-1)).toBe('COMPLETED');
   expect((await run(job, { ...options, force: true })).taskId).toBe(first.taskId);
-  const second = await run(job, { ...options, idempotencyKey: 'two' });
+  const other = await sharp(image).negate({ alpha: false }).png().toBuffer();
+  const second = await run({ ...job, body: { image: other } }, { ...options, idempotencyKey: 'two' });
   expect(second.files).toMatchObject([{ path: join(folder, `image-${second.taskId}.png`) }]);
+});
+
+test('a job with the same key is not started again, and its saved result stays', async () => {
+  const folder = folderForTest();
+  const options = { client, output: join(folder, 'out.png'), idempotencyKey: 'again' };
+  const first = await run(job, options);
+  expect(await run(job, options)).toEqual(first);
+  writeFileSync(options.output, 'mine');
+  await expect(run(job, options)).rejects.toMatchObject({ code: 'file_exists' });
+  expect(readFileSync(options.output, 'utf8')).toBe('mine');
+});
+
+const expectProblems = (...names: string[]) => ({
+  name: 'InvalidRequestError',
+  code: 'invalid_request',
+  problems: names.map((name) => expect.objectContaining({ path: [name] })),
+});
+
+// As a program in JavaScript may call them.
+test.each<[string, () => unknown, object]>([
+  [
+    'run',
+    () => run(undefined as never, undefined as never),
+    expectProblems('operation', 'body', 'client', 'output'),
+  ],
+  ['run', () => run(job, { client } as never), expectProblems('output')],
+  [
+    'run',
+    () => run({ operation: 'image.nope', body: {} } as never, { client, output: 'x' }),
+    expectProblems('operation'),
+  ],
+  [
+    'publish',
+    () => publish(undefined as never, undefined as never),
+    expectProblems('folder', 'client', 'personalAccessToken'),
+  ],
+  ['publish', () => publish('x', { client } as never), expectProblems('personalAccessToken')],
+  ['createClient', async () => createClient(undefined as never), expectProblems('options')],
+  ['createClient', async () => createClient({} as never), expectProblems('baseUrl')],
+  ['requestNamed', () => client.requestNamed('image.nope' as never, {}), expectProblems('image.nope')],
+  ['wait', () => wait(undefined as never, undefined as never), expectProblems('read', 'isDone')],
+  ['items', () => items(undefined as never).next(), expectProblems('read')],
+  [
+    'verifyWebhook',
+    async () => verifyWebhook(undefined as never, undefined as never),
+    expectProblems('body', 'secrets'),
+  ],
+])('%s names what is missing or wrong in its input', async (_, call, expected) => {
+  await expect(call()).rejects.toMatchObject(expected);
+});
+
+test('a webhook without its headers is refused if a server has nothing in their place', () => {
+  const missing = verifyWebhook({ body: Buffer.from('{}') } as never, []);
+  expect(missing.map(({ kind }) => kind)).toEqual(['missing', 'missing', 'missing']);
 });
 
 test('a job whose result would replace a file starts nothing', async () => {

@@ -40,6 +40,7 @@ regen node audit custom_nodes --json
 regen version verify remote 1.0.0 --json
 regen node install remote --into custom_nodes >> log.txt
 cut regen node install other --into custom_nodes
+regen node search rem > found.txt 2>> errors.txt
 regen node audit custom_nodes --json
 `;
 
@@ -72,6 +73,8 @@ test('a prefetched registry is restored, installed from and audited where there 
   const errors = readFileSync(join(closed, 'errors.txt'), 'utf8');
   expect(errors).toContain(`Nothing is listening at ${far.service.url}.`);
   expect(errors).toContain('The registry behind this one does not answer');
+  expect(errors).toContain('Of its nodes, only those that are kept here are listed.');
+  expect(readFileSync(join(closed, 'found.txt'), 'utf8')).toMatch(/^remote\t.*\t1\.1\.0\t/);
   const manifest = readFileSync(join(closed, 'custom_nodes/remote/pyproject.toml'), 'utf8');
   expect(manifest).toContain('version = "1.1.0"');
 });

@@ -175,11 +175,12 @@ test('a command that failed in part pays only for the rest when it is run again'
     ...{ cwd, home: homeForTest() },
     env: { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken },
   };
-  const run = () =>
-    startRegen(['image', 'upscaler', 'late.png', 'a.png', 'b.png', '-o', 'out/'], surroundings).ended;
+  const upscale = ['image', 'upscaler', 'late.png', 'a.png', 'b.png', '-o', 'out/', '--max-credits'];
+  const run = (most: string) => startRegen([...upscale, most], surroundings).ended;
   const countCredits = async () =>
     JSON.parse((await startRegen(['usage', '--json'], surroundings).ended).stdout).credits;
-  const first = await run();
+  const first = await run('9');
+  expect(first.stderr).toContain('Costs 9 credits in total');
   expect([first.exit, first.stderr]).toEqual([
     9,
     expect.stringContaining('Run the same command again to retry what failed'),
@@ -187,8 +188,17 @@ test('a command that failed in part pays only for the rest when it is run again'
   expect(await countCredits()).toBe(6);
   // The bytes of other images do not make their results those of this one.
   writeFileSync(join(cwd, 'late.png'), png);
-  expect((await run()).exit).toBe(0);
+  const tooDear = await run('2');
+  expect([tooDear.exit, tooDear.stderr]).toEqual([
+    2,
+    expect.stringContaining('The rest costs 3 credits, more than --max-credits 2.'),
+  ]);
+  const second = await run('3');
+  expect(second.exit, second.stderr).toBe(0);
+  expect(second.stderr).toContain('The rest costs 3 credits');
   expect(await countCredits()).toBe(9);
+  const { stdout } = await startRegen(['task', 'list', '--jq', 'map(.credits) | sort'], surroundings).ended;
+  expect(JSON.parse(stdout)).toEqual([3, 3, 3]);
   expect(readdirSync(join(cwd, 'out')).sort()).toEqual(['a.png', 'b.png', 'late.png']);
 });
 

@@ -5,11 +5,12 @@ import { UNTRUSTED_TEXT } from '../../contract/tool-texts.js';
 import type { Tool } from '../../contract/tools.js';
 import type { TaskServices } from '../../flows/tasks/task.js';
 import { type ToolCall, type ToolResult, toErrorResult, toResult } from '../../wire/mcp.js';
-import { type Command, isPath } from '../command/command.js';
+import { type Command, type Flag, isPath } from '../command/command.js';
 import type { Needs } from '../connect/context.js';
-import { usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import { BuiltTree } from '../views/tree.js';
 import { resolveInside } from './inside.js';
+import { toInputName } from './tool-failure.js';
 
 export type ToolContext = Needs<'system' | 'output' | 'flags' | 'folders' | 'services' | 'runCommand'> & {
   /** The real path of the folder whose files may be read and written. */
@@ -18,31 +19,47 @@ export type ToolContext = Needs<'system' | 'output' | 'flags' | 'folders' | 'ser
   readonly reached: TaskServices;
   /** The environment of the commands that are run. */
   readonly env: Needs<'system'>['system']['env'];
+  /** The id of the API key that is used, if it was created for the agent. */
+  readonly key?: string;
 };
 
-/** Runs a command as a person would in the folder, without prompts. What it says on stderr is progress. */
+/**
+ * Runs a command as a person would in the folder, without prompts. What it says on stderr is progress.
+ * @param describe writes a failure for the agent
+ */
 export async function runCommandTool(
   context: ToolContext,
-  { words, arguments: positionals, tool }: Command,
+  command: Command,
   { input, signal, report }: ToolCall,
+  describe: (failure: Failure) => object,
 ): Promise<ToolResult> {
   const { folder, system, env, flags, runCommand } = context;
-  const names = [...positionals.map(({ name }) => name), ...(tool?.flags ?? [])];
-  requireKnown(input, names);
-  const texts = positionals.map(({ name }) => [input[name] ?? []].flat());
-  if (!texts.flat().every((text) => typeof text === 'string')) throw usage('The arguments must be texts.');
-  const isGap = texts.some(
-    (one, at) => one.length > 0 && texts.slice(0, at).some(({ length }) => length === 0),
+  const { words, arguments: positionals } = command;
+  const taken = listFlags(command);
+  requireKnown(
+    input,
+    [...positionals, ...taken].map(({ name }) => toInputName(name)),
   );
-  if (isGap) throw usage('An argument is missing before another one.');
-  positionals.forEach(({ name }, at) => {
-    for (const text of texts[at] as string[]) if (name === 'dir' || isPath(text)) resolveInside(folder, text);
+  const texts = positionals.map(({ name, required, variadic }) => {
+    const value = input[name];
+    const given = variadic && Array.isArray(value) ? value : value === undefined ? [] : [value];
+    if (required && given.length === 0) throw usage(`${name} is required.`);
+    if (given.every((text) => typeof text === 'string')) return given;
+    throw usage(`${name} must be ${variadic ? 'a list of texts' : 'text'}.`);
   });
-  const own = (tool?.flags ?? []).flatMap((name) => writeFlag(name, input[name]));
+  const gap = texts.findIndex(
+    (one, at) => one.length === 0 && texts.slice(at).some(({ length }) => length > 0),
+  );
+  if (gap >= 0) throw usage(`${positionals[gap]?.name} is required with what follows it.`);
+  positionals.forEach(({ name }, at) => {
+    for (const text of texts[at] as string[])
+      if (name === 'dir' || isPath(text)) resolveInside(folder, name, text);
+  });
+  const own = taken.flatMap((flag) => writeFlag(flag, input[toInputName(flag.name)]));
   const isLimited = flags['max-credits'] !== undefined;
   const target = isLimited ? [] : ['base-url', 'profile', 'token-file'];
-  const global = target.flatMap((name) => writeFlag(name, flags[name]));
-  const argv = [...words, ...own, ...global, '--json', '--no-input', '--', ...(texts.flat() as string[])];
+  const global = target.flatMap((name) => (flags[name] === undefined ? [] : [`--${name}=${flags[name]}`]));
+  const argv = [...words, ...own, ...global, '--json', '--no-input', '--', ...texts.flat()];
   const [stdout, stderr] = [new Capture(), new Capture(report)];
   const listen = (handler: (name: NodeJS.Signals) => void) => {
     const end = () => handler('SIGINT');
@@ -50,14 +67,16 @@ export async function runCommandTool(
     return () => signal.removeEventListener('abort', end);
   };
   const stdin = new PassThrough().end();
-  const replaced = { stdin, stdout, stderr, env, cwd: folder, onSignal: listen };
+  let failure: Failure | undefined;
+  const onFailure = (printed: Failure) => {
+    failure = printed;
+  };
+  const replaced = { stdin, stdout, stderr, env, cwd: folder, onSignal: listen, onFailure };
   const parts = Object.entries(replaced).map(([name, value]) => [name, { value }]);
   const exit = await runCommand(argv, Object.create(system, Object.fromEntries(parts)));
   const answer = parseJson(stdout.text);
-  const last = parseJson(stderr.text.trimEnd().split('\n').at(-1) ?? '') as { error?: object } | undefined;
-  if (answer === undefined && exit !== 0)
-    return toErrorResult(last?.error ?? { code: 'failed', message: stderr.text });
-  return toResult(answer, last?.error ? [{ type: 'text', text: JSON.stringify(last) }] : []);
+  if (answer === undefined && exit !== 0) throw failure ?? new Failure(stderr.text, { code: 'failed' });
+  return toResult(answer, failure ? toErrorResult(describe(failure)).content : []);
 }
 
 export function requireKnown(given: object, names: readonly string[]): void {
@@ -65,20 +84,16 @@ export function requireKnown(given: object, names: readonly string[]): void {
   if (unknown !== undefined) throw usage(`Unknown argument ${unknown.slice(0, 100)}.`);
 }
 
-export function describeCommand(
-  name: string,
-  { words, summary, arguments: positionals, flags, changes, tool }: Command,
-): Tool {
+export function describeCommand(name: string, command: Command): Tool {
+  const { words, summary, arguments: positionals, changes } = command;
   const describe = (description = '', isList = false) =>
     isList ? { type: 'array', items: { type: 'string' }, description } : { type: 'string', description };
   const fields = [
     ...positionals.map((one) => [one.name, describe(one.description, one.variadic)] as const),
-    ...flags
-      .filter((flag) => tool?.flags?.includes(flag.name))
-      .map(
-        ({ name, description, value }) =>
-          [name, value ? describe(description) : { type: 'boolean', description }] as const,
-      ),
+    ...listFlags(command).map(
+      ({ name, description, value }) =>
+        [toInputName(name), value ? describe(description) : { type: 'boolean', description }] as const,
+    ),
   ];
   const required = positionals.filter((one) => one.required).map((one) => one.name);
   const answer = new BuiltTree().readAnswers()[words.join(' ')];
@@ -92,11 +107,16 @@ export function describeCommand(
   };
 }
 
-function writeFlag(name: string, value: unknown): string[] {
-  if (value === undefined || value === false) return [];
-  if (value === true) return [`--${name}`];
-  if (typeof value !== 'string') throw usage(`${name} must be text.`);
-  return [`--${name}=${value}`];
+/** The flags of a command that are arguments of its tool. */
+function listFlags({ flags, tool }: Command): readonly Flag[] {
+  return flags.filter(({ name }) => tool?.flags?.includes(name));
+}
+
+function writeFlag({ name, value: placeholder }: Flag, value: unknown): string[] {
+  if (value === undefined || (value === false && placeholder === undefined)) return [];
+  if (typeof value !== (placeholder === undefined ? 'boolean' : 'string'))
+    throw usage(`${toInputName(name)} must be ${placeholder === undefined ? 'true or false' : 'text'}.`);
+  return [value === true ? `--${name}` : `--${name}=${value}`];
 }
 
 /** Collects what a command prints, and reports each line. */

@@ -1,27 +1,32 @@
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { z } from 'zod';
 import { NetworkError } from '../../client/errors.js';
 import type { OperationName } from '../../contract/index.js';
 import { isRead, type Operation } from '../../contract/operation.js';
-import { findImageFields, IMAGE_FORM } from '../../contract/schema/image-rules.js';
-import { render } from '../../contract/schema/message.js';
-import { chooseTools, describeTool, readToolInput, type Tool, toolOperations } from '../../contract/tools.js';
+import { IMAGE_FORM } from '../../contract/schema/image-rules.js';
+import {
+  chooseTools,
+  describeTool,
+  isOpenToKeys,
+  readToolInput,
+  type Tool,
+  toolOperations,
+} from '../../contract/tools.js';
 import { detectFileType } from '../../disk/file-type.js';
+import { openLedger } from '../../flows/keys/key-ledger.js';
 import { Destination } from '../../flows/tasks/destination.js';
-import { Ledger } from '../../flows/tasks/ledger.js';
+import type { Ledger } from '../../flows/tasks/ledger.js';
 import { startTask } from '../../flows/tasks/start-task.js';
 import { findTask, type TaskContext } from '../../flows/tasks/task.js';
 import { readTaskState } from '../../flows/tasks/task-state.js';
 import { type ToolCall, type ToolResult, type ToolServer, toErrorResult, toResult } from '../../wire/mcp.js';
-import { parseJob, planLine } from '../batch/written-job.js';
-import type { Command } from '../command/command.js';
-import { toFailure } from '../command/to-failure.js';
 import { finishTask } from '../generation/finish-task.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { BuiltTree } from '../views/tree.js';
 import { describeCommand, requireKnown, runCommandTool, type ToolContext } from './command-tool.js';
 import { resolveInside } from './inside.js';
+import { planToolJob } from './plan-job.js';
+import { toToolError } from './tool-failure.js';
 
 interface RunnableTool {
   describe(): Tool;
@@ -32,31 +37,35 @@ interface RunnableTool {
 export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
   readonly #context: ToolContext;
   readonly #tools: ReadonlyMap<string, RunnableTool>;
+  /** What was asked for by a pattern, but needs more than the API key of the agent. */
+  readonly leftOut: readonly string[];
 
-  /** @throws Failure if a pattern names no tool */
+  /** @throws Failure if a pattern names no tool, or one that needs more than the API key of the agent */
   constructor(context: ToolContext, patterns: readonly string[]) {
     this.#context = context;
     const { commands } = new BuiltTree().readWhole();
     const isLimited = context.flags['max-credits'] !== undefined;
-    const all = new Map<string, RunnableTool & { readonly isDefault: boolean }>();
+    const all = new Map<string, RunnableTool & { readonly isDefault: boolean; readonly isOpen: boolean }>();
     for (const [name, [operation, declared]] of toolOperations) {
-      const command = declared.task && commands.find((one) => one.operation === operation);
       const run = (call: ToolCall) =>
-        command
-          ? this.#start(command, declared, call)
+        declared.task
+          ? this.#start(operation, declared, call)
           : this.#request(operation as OperationName, declared, call);
       const describe = () => this.#describeOperation(name, declared);
-      // A key with a limit can start tasks, but do nothing else that takes a person.
-      const isClosed = isLimited && declared.who === 'person' && !declared.task;
-      if (!isClosed) all.set(name, { isDefault: declared.tool === true, describe, run });
+      const isOpen = !isLimited || isOpenToKeys(declared);
+      all.set(name, { isDefault: declared.tool === true, isOpen, describe, run });
     }
     for (const command of commands.filter(({ tool }) => tool)) {
       const name = command.words.join('_').replaceAll('-', '_');
       const describe = () => describeCommand(name, command);
-      const run = (call: ToolCall) => runCommandTool(context, command, call);
-      all.set(name, { isDefault: command.tool?.asked !== true, describe, run });
+      const run = (call: ToolCall) =>
+        runCommandTool(context, command, call, (failure) => this.#describeError(failure, name));
+      // Publishing needs a personal access token.
+      const isOpen = !isLimited || command.changes !== true;
+      all.set(name, { isDefault: command.tool?.asked !== true, isOpen, describe, run });
     }
-    all.set(WAIT_TOOL.name, { isDefault: true, describe: () => WAIT_TOOL, run: (call) => this.#wait(call) });
+    const wait = { describe: () => WAIT_TOOL, run: (call: ToolCall) => this.#wait(call) };
+    all.set(WAIT_TOOL.name, { isDefault: true, isOpen: true, ...wait });
     const chosen = chooseTools(
       [...all].map(([name, { isDefault }]) => [name, isDefault]),
       patterns,
@@ -66,7 +75,16 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
         `No tool is named ${chosen.unknown.join(', ')}.`,
         `The tools are ${[...all.keys()].join(', ')}.`,
       );
-    this.#tools = new Map(chosen.names.map((name) => [name, all.get(name) as RunnableTool]));
+    const isClosed = (name: string) => all.get(name)?.isOpen === false;
+    const closed = patterns.filter(isClosed);
+    if (closed.length > 0)
+      throw usage(
+        `With --max-credits, the agent has an API key, which cannot be used for ${closed.join(', ')}.`,
+        'Leave it out of --tools, or do not pass --max-credits.',
+      );
+    this.leftOut = chosen.names.filter((name) => isClosed(name) && all.get(name)?.isDefault === false);
+    const open = chosen.names.filter((name) => !isClosed(name));
+    this.#tools = new Map(open.map((name) => [name, all.get(name) as RunnableTool]));
   }
 
   async listTools(): Promise<readonly Tool[]> {
@@ -77,12 +95,13 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
     try {
       return await this.#tools.get(call.name)?.run(call);
     } catch (error) {
-      const { text, facts } = call.signal.aborted ? INTERRUPTED : toFailure(error);
-      const { code, hint, status, requestId, details } = facts;
-      const listed = details?.map(({ path, message }) => ({ path, message: render(message) }));
-      const more = { status, request_id: requestId, details: listed };
-      return toErrorResult({ code, message: render(text), hint: hint && render(hint), ...more });
+      return toErrorResult(this.#describeError(call.signal.aborted ? INTERRUPTED : error, call.name));
     }
+  }
+
+  #describeError(error: unknown, name: string): object {
+    const { properties } = this.#tools.get(name)?.describe().inputSchema ?? {};
+    return toToolError(error, { tools: [...this.#tools.keys()], inputs: Object.keys(properties ?? {}) });
   }
 
   #describeOperation(name: string, operation: Operation): Tool {
@@ -111,21 +130,10 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
   }
 
   // Decided: a start goes on when the client cancels it or ends, because a task that was paid for must be found again.
-  async #start({ words }: Command, operation: Operation, { input, report }: ToolCall): Promise<ToolResult> {
-    const { folder, system, output, services } = this.#context;
+  async #start(name: string, operation: Operation, { input, report }: ToolCall): Promise<ToolResult> {
     const fields = readToolInput(operation, input).body as Readonly<Record<string, unknown>>;
-    requireKnown(fields, Object.keys((operation.body as z.ZodObject).shape));
-    for (const field of findImageFields(operation.body as z.ZodObject))
-      for (const text of [fields[field] ?? []].flat()) requireImageInside(folder, text);
+    const job = await planToolJob(name, fields, this.#context);
     const context = this.#openTasks(new AbortController().signal);
-    const planning = {
-      ...context,
-      services,
-      output,
-      system: Object.create(system, { cwd: { value: folder } }),
-    };
-    const record = { ...fields, command: words.join(' ') };
-    const job = await planLine(parseJob({}, { line: 1, key: '', record }), planning);
     const starting = {
       ...{ ...context, target: context.services.target, readStdin: async () => Buffer.alloc(0) },
       say: async (text: string) => report(text),
@@ -137,13 +145,14 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
   }
 
   async #wait({ input, signal, report }: ToolCall): Promise<ToolResult> {
+    requireKnown(input, Object.keys(WAIT_TOOL.inputSchema.properties as object));
     const { task_id: id, output, timeout_seconds: seconds = 1800 } = input;
     if (typeof id !== 'string' || !/^[\w-]{1,200}$/.test(id))
       throw usage('task_id must be the id of a task.');
     if (typeof seconds !== 'number' || !(seconds >= 0)) throw usage('timeout_seconds must be a number.');
     if (output !== undefined && typeof output !== 'string') throw usage('output must be a path.');
     const { folder, system } = this.#context;
-    const path = output && `${resolveInside(folder, output)}${output.endsWith('/') ? '/' : ''}`;
+    const path = output && `${resolveInside(folder, 'output', output)}${output.endsWith('/') ? '/' : ''}`;
     const how = { force: false, receipt: false, resumed: true };
     const destination = path ? new Destination(folder, path, how) : undefined;
     const tasks = this.#openTasks(signal);
@@ -179,9 +188,9 @@ export class FolderTools implements Pick<ToolServer, 'listTools' | 'callTool'> {
   }
 
   #openTasks(signal: AbortSignal): TaskContext & { readonly ledger: Ledger } {
-    const { system, folders, folder, reached } = this.#context;
+    const { system, folders, folder, reached, key } = this.#context;
     // Each call reads the ledger as it is then.
-    const ledger = new Ledger(folders.state, system.now, system.identity, folder);
+    const ledger = openLedger(key, folders.state, system.now, system.identity, folder);
     return { services: reached, ledger, signal };
   }
 }
@@ -213,11 +222,3 @@ const WAIT_TOOL: Tool = {
   },
   annotations: { readOnlyHint: false, destructiveHint: false },
 };
-
-/** What is neither a URL nor data is the path of a file. */
-function requireImageInside(folder: string, text: unknown): void {
-  if (typeof text !== 'string' || /^(?:https?|data|base64):/i.test(text)) return;
-  if (/^[@-]/.test(text))
-    throw usage('An image must be a path in the folder, a URL, or data:<type>;base64,<data>.');
-  resolveInside(folder, text);
-}

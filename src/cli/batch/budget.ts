@@ -1,4 +1,3 @@
-import { getTaskFacts } from '../../contract/index.js';
 import type { Prices } from '../../contract/prices.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import type { Needs } from '../connect/context.js';
@@ -19,7 +18,6 @@ export class Budget {
   constructor(
     readonly most: number,
     before: { readonly spent: number; readonly reserved: number },
-    readonly prices: Prices,
   ) {
     this.#spent = before.spent;
     this.#reserved = before.reserved;
@@ -82,19 +80,17 @@ export function openBudget(
   if (!prices) throw createUnknownPriceFailure(`${services.target.name} publishes no prices`);
   const before = { spent: journal.replacedCredits, reserved: 0 };
   for (const [, { end, credits = 0 }] of journal.entries()) before[end ? 'spent' : 'reserved'] += credits;
-  return new Budget(most, before, prices);
+  return new Budget(most, before);
 }
 
 /**
  * Reserves the price of a job.
- * @returns the price
  * @throws Failure if it exceeds the budget or is unknown
  */
-export async function reserveCredits(budget: Budget, key: string, { operation, body }: Job): Promise<number> {
-  const price = getTaskFacts(operation).price(budget.prices, body);
+export async function reserveCredits(budget: Budget, key: string, { operation, price }: Job): Promise<void> {
   if (price === undefined)
     throw toUnsentFailure(`The service publishes no price of ${operation}.`, 'price_unknown');
-  if (await budget.reserve(key, price)) return price;
+  if (await budget.reserve(key, price)) return;
   throw toUnsentFailure(
     `The job costs ${formatCount(price, 'credit')}, but ${budget.account}.`,
     'over_budget',

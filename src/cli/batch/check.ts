@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { relative } from 'node:path';
 import { hasCode } from '../../contract/has-code.js';
 import { FlowError } from '../../flows/flow-error.js';
 import type { Job } from '../../flows/tasks/start-task.js';
@@ -15,7 +16,7 @@ import {
   usage,
 } from '../terminal/failure.js';
 import type { EarlierRuns } from './batch-progress.js';
-import { findState, isChanged } from './job-state.js';
+import { findChange, findState } from './job-state.js';
 import { type JobsFile, readJobLines } from './jobs-file.js';
 import type { JobState, Journal } from './journal.js';
 import { parseJob, planLine, type WrittenJob } from './written-job.js';
@@ -51,9 +52,15 @@ export async function checkJobs(batch: CheckContext, file: JobsFile, journal: Jo
     batch.signal.throwIfAborted();
     isSaving ||= job.record.output !== undefined;
     const known = journal.get(job.key);
-    const state = findState(batch.flags, known, job);
+    const state = await findState(batch, known, job);
+    const change = await findChange(batch.ledger, state, job);
     const { end, credits = 0, code = 'task_failed', exit = findExit(code) } = state;
-    if (isChanged(state, job)) problems.addChanged(job, state);
+    if (change)
+      problems.addChanged(
+        job,
+        state,
+        change === 'line' ? '' : `uses ${relative(batch.system.cwd, change.file)}, which `,
+      );
     else if (end) {
       ended.set(job.key, end);
       before[end] += 1;
@@ -219,12 +226,16 @@ class Problems {
     for (const { path, message } of details) this.add({ path: `line ${line}: ${path}`, message });
   }
 
-  addChanged({ line, key }: WrittenJob, { end }: JobState): void {
+  /** @param subject which image of the job it is, if it is not the line */
+  addChanged({ line, key, digest }: WrittenJob, { end }: JobState, subject: string): void {
     this.#hints.add(
-      'Give a changed line another id, or pass --rerun-changed to send it again, with --force to overwrite its file.',
+      'Give a changed job another id, or pass --rerun-changed to send it again, with --force to overwrite its file.',
     );
     const since = end === 'done' ? 'was done' : end === 'failed' ? 'failed' : 'was sent';
-    this.add({ path: `line ${line}: ${key}`, message: `has changed since it ${since}` });
+    this.add({
+      path: digest === undefined ? `line ${line}` : `line ${line}: ${key}`,
+      message: `${subject}has changed since it ${since}`,
+    });
   }
 
   /** @throws Failure with the first of them, if there are any */

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { ServiceError } from '../../client/errors.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { exitCodes, type Failure } from '../terminal/failure.js';
 
 const MAX_ATTEMPTS = 6;
+const MAX_PAUSE_MS = 16_000;
 const MAX_UNREACHED_JOBS = 3;
 
 /** Decides how long a batch continues while its service is unreachable. */
@@ -19,7 +21,7 @@ export class CircuitBreaker {
     return this.#isOpen;
   }
 
-  /** Calls the service, and retries temporary failures for half a minute. */
+  /** Calls the service, and retries temporary failures for half a minute; the client has waited for longer pauses. */
   async retry<Result>(
     call: () => Promise<Result>,
     isTemporary: (error: unknown) => boolean,
@@ -32,9 +34,12 @@ export class CircuitBreaker {
         return result;
       } catch (error) {
         this.signal.throwIfAborted();
-        if (!this.#hasAnswered || attempt === MAX_ATTEMPTS || !isTemporary(error)) throw error;
+        const askedMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
+        const isLast = attempt === MAX_ATTEMPTS || askedMs > MAX_PAUSE_MS;
+        if (!this.#hasAnswered || isLast || !isTemporary(error)) throw error;
+        const pauseMs = Math.max(askedMs, backoffMs(attempt, { firstMs: 1_000, maxMs: MAX_PAUSE_MS }));
+        await pause(pauseMs, undefined, { signal: this.signal });
       }
-      await pause(backoffMs(attempt, { firstMs: 1_000, maxMs: 16_000 }), undefined, { signal: this.signal });
     }
   }
 

@@ -1,5 +1,6 @@
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import { mayRepeat as mayRepeatRequest } from '../../client/http.js';
+import type { Prices } from '../../contract/prices.js';
 import type { Saved } from '../../flows/save-file.js';
 import { startTask } from '../../flows/tasks/start-task.js';
 import { type Target, type Task, toStartedTask, toTask } from '../../flows/tasks/task.js';
@@ -8,6 +9,7 @@ import type { ParsedCommand } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Needs } from '../connect/context.js';
 import { finishTask, openDestination, readWaitFlags, type TaskOutcome } from '../generation/finish-task.js';
+import { findPrice } from '../generation/price.js';
 import { nameImage } from '../generation/run-tasks.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
@@ -23,6 +25,8 @@ export interface BatchContext
   readonly journal: Journal;
   readonly breaker: CircuitBreaker;
   readonly budget: Budget | undefined;
+  /** If the service publishes them. */
+  readonly prices: Prices | undefined;
   readonly checkExtension: (saved: Saved) => Promise<void>;
   /** The paths of results that were saved in a folder. */
   readonly claimed: Set<string>;
@@ -46,7 +50,7 @@ export async function runJob(batch: BatchContext, written: WrittenJob): Promise<
   const { journal, budget } = batch;
   const { key } = written;
   const known = journal.get(key);
-  const state = findState(batch.flags, known, written);
+  const state = await findState(batch, known, written);
   const isPaid = known.end === 'done' && state.task_id !== undefined;
   const command = parseJob(batch.flags, written);
   if (state.entry !== undefined && !isPaid) budget?.resume(key, state.credits ?? 0);
@@ -120,9 +124,10 @@ async function startJob(
 ): Promise<BegunJob> {
   const { output, system, journal, breaker, budget } = batch;
   const { target } = batch.services;
-  const job = await planLine(command, batch);
-  const credits =
-    budget && state.entry === undefined ? await reserveCredits(budget, key, job) : state.credits;
+  const planned = await planLine(command, batch);
+  const isNew = state.entry === undefined;
+  const job = { ...planned, price: isNew ? findPrice(batch.prices, planned) : state.credits };
+  if (budget && isNew) await reserveCredits(budget, key, job);
   const context = {
     ...batch,
     target,
@@ -133,8 +138,8 @@ async function startJob(
   let entry = state.entry;
   const onEntry = (id: string) => {
     entry = id;
-    const { operation } = job;
-    const facts = { entry, operation, digest, ...(credits !== undefined && { credits }) };
+    const { operation, price } = job;
+    const facts = { entry, operation, digest, ...(price !== undefined && { credits: price }) };
     journal.change(key, facts, { durable: true });
   };
   const started = await breaker.retry(

@@ -29,6 +29,8 @@ const FAMILIAR_NAMES: Readonly<Record<string, string>> = {
   'serve reload': 'serve stop, serve',
   listen: 'webhook listen',
   trigger: 'webhook trigger',
+  prices: 'video prices',
+  'image prices': 'video prices',
   upscale: 'image upscale',
   'webhook list': 'webhook deliveries',
   'auth whoami': 'auth status',

@@ -10,12 +10,18 @@ interface FlowFailure {
   readonly hint?: Text | ((subject: string, words: string) => Text);
 }
 
+/** What a command takes before the folder of a pack, or in its place. */
+function findArguments(words: string, pack: string): string {
+  if (words === 'version diff') return shellWord(`./${pack}`);
+  return words === 'version bump' ? 'auto' : '';
+}
+
 const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   manifest_missing: {
     code: 'invalid_pack',
     hint: (pack, words) =>
       pack
-        ? say`Name the folder of a pack: ${regen(words, words === 'version bump' ? 'auto' : '', pack)}`
+        ? say`Name the folder of a pack: ${regen(words, findArguments(words, pack), pack)}`
         : say`Create one with: ${regen('node init')}`,
   },
   secrets_found: {
@@ -43,7 +49,10 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   version_exists: {
     hint: say`Publish it with an unused version number: ${regen('version bump', 'auto')}`,
   },
-  same_version_exists: { code: 'version_exists', hint: 'Pass --skip-existing to treat this as success.' },
+  same_version_exists: {
+    code: 'version_exists',
+    hint: say`Pass ${{ flag: 'skip-existing' }} to treat this as success.`,
+  },
   version_flagged: {
     hint: (version) =>
       say`If the verdict is wrong, ask an admin of the registry for a review, with what \`${regen('version get', `${version} --reasons`)}\` shows. Otherwise fix it, and publish it with the next version number, because this one is used up: ${regen('version bump', 'patch')}`,
@@ -52,7 +61,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
     code: 'not_found',
     hint: (node) => say`List its versions with: ${regen('version list', node)}`,
   },
-  stage_unsupported: { code: 'usage', hint: 'Publish without --stage.' },
+  stage_unsupported: { code: 'usage', hint: say`Publish without ${{ flag: 'stage' }}.` },
   still_checking: {
     code: 'version_pending',
     hint: (version) => say`See the verdict later with: ${regen('version get', version)}`,

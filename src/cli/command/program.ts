@@ -163,7 +163,11 @@ function readFlags(root: Commander, own: Commander, { words, takes, flags: decla
     ([name, value]) =>
       value === '' && !declared.some((flag) => flag.name === name && flag.target !== undefined),
   );
-  if (empty) throw usage(`--${empty[0]} must not be empty.`);
+  if (empty)
+    throw usage(
+      say`${{ flag: empty[0] }} must not be empty.`,
+      'Check that the variable with its value is set.',
+    );
   return Object.fromEntries(flags);
 }
 

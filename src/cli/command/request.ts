@@ -77,9 +77,10 @@ function describeGiven(given: unknown, choices: readonly string[] = []): Text {
 /** The failure for problems that were found before sending anything. */
 export function toInvalidFailure(details: readonly FailureDetail[]): Failure {
   const [first] = details;
+  const isSentence = /\.$/.test(String(first?.message));
   const message =
     first && details.length === 1
-      ? say`${first.path} ${first.message}.`
+      ? say`${first.path}${isSentence ? ':' : ''} ${first.message}${isSentence ? '' : '.'}`
       : `${details.length} problems; nothing was sent.`;
   return new Failure(message, { code: 'invalid_request', details });
 }

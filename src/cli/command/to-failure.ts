@@ -16,6 +16,7 @@ import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
 import { exitCodes, Failure, SIGN_IN_HINT, usage } from '../terminal/failure.js';
 import type { FailureCode } from '../terminal/failure-codes.js';
+import type { Interruption } from '../terminal/interrupted.js';
 import { formatName } from './build-request.js';
 import type { ParsedCommand } from './command.js';
 import { toKebabCase } from './flags.js';
@@ -25,11 +26,12 @@ import { formatFieldName, toInvalidFailure } from './request.js';
 /**
  * Converts any error to a failure with a message, a hint and an exit code.
  * @param parsed the command line, whose flags and arguments problems are named by
+ * @param resume how to continue after a request whose response was lost
  */
-export function toFailure(error: unknown, parsed?: ParsedCommand): Failure {
+export function toFailure(error: unknown, parsed?: ParsedCommand, resume?: Resume): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof FlowError) return toFlowFailure(error, parsed);
-  if (error instanceof ServiceError) return toServiceFailure(error, parsed);
+  if (error instanceof ServiceError) return toServiceFailure(error, parsed, resume);
   if (error instanceof InvalidRequestError) {
     const problems = error.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
     return toInvalidFailure(nameProblems(problems, parsed));
@@ -38,14 +40,16 @@ export function toFailure(error: unknown, parsed?: ParsedCommand): Failure {
     return new Failure(error.message, {
       code: error.code,
       exit: exitCodes.unreachable,
-      hint:
-        error.code === 'timeout'
-          ? 'Try again, or allow more time with --request-timeout.'
-          : 'Check the address and the network.',
+      hint: chooseNetworkHint(error, resume),
     });
   }
   if (error instanceof ClientError) {
-    return new Failure(error.message, { code: error.code, exit: exitCodes.unreachable });
+    const { code, message } = error;
+    return new Failure(message, {
+      code,
+      exit: exitCodes.unreachable,
+      ...(resume?.hint && { hint: resume.hint }),
+    });
   }
   if (error instanceof UnfitFileError) {
     return new Failure(`${error.message}.`, { code: error.code, exit: exitCodes.usage });
@@ -56,14 +60,35 @@ export function toFailure(error: unknown, parsed?: ParsedCommand): Failure {
   return toOwnServiceFailure(error) ?? toSystemFailure(error as NodeJS.ErrnoException);
 }
 
-function toServiceFailure(error: ServiceError, parsed: ParsedCommand | undefined): Failure {
+/** How to continue, and whether the command changes something on the service. */
+type Resume = Pick<Interruption, 'hint' | 'hasBegun'> & { readonly isChanging?: boolean | undefined };
+
+function chooseNetworkHint(
+  { code, sent }: NetworkError,
+  { hint, hasBegun, isChanging }: Partial<Resume> = {},
+): Text {
+  const isTimeout = code === 'timeout';
+  if (hint && (hasBegun || sent !== false))
+    return isTimeout ? say`Allow more time with --request-timeout. ${hint}` : hint;
+  if (isChanging && sent !== false)
+    return 'The service may have received the request. Check whether it was carried out before you run the command again.';
+  return isTimeout
+    ? 'Try again, or allow more time with --request-timeout.'
+    : 'Check the address and the network.';
+}
+
+function toServiceFailure(
+  error: ServiceError,
+  parsed: ParsedCommand | undefined,
+  resume: Resume | undefined,
+): Failure {
   const known = (errorCodes as Record<string, { exit: number }>)[error.code];
   const exit = known?.exit ?? chooseExit(error.status);
   const hint = error.retryAfterMs
     ? `Try again in ${formatDuration(error.retryAfterMs)}.`
     : known
       ? (suggestOrder(error, parsed) ?? suggestSearch(error, parsed) ?? HINTS[error.code as ErrorCode])
-      : EXIT_HINTS[exit];
+      : (exit === exitCodes.unreachable && resume?.hint) || EXIT_HINTS[exit];
   const details = nameProblems(error.details, parsed);
   // Another service may say more than its details.
   const isDescribed = error.message === String(describeProblems(error.details));
@@ -120,7 +145,7 @@ const EXIT_HINTS: Readonly<Record<number, Text>> = {
 
 /** For what is not found although the user has named no service. */
 export const EMBEDDED_HINT =
-  'This was looked for in the registry of this machine. To use another one, pass --profile or --base-url.';
+  'This was looked for only in the service of this machine. To use another one, pass --profile or --base-url.';
 
 /** Chooses the exit code by status, for error codes that this version does not know. */
 function chooseExit(status: number): number {

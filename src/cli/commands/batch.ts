@@ -1,21 +1,19 @@
 import { relative } from 'node:path';
 import { z } from 'zod';
-import type { Prices } from '../../contract/prices.js';
 import { BatchProgress } from '../batch/batch-progress.js';
-import { type Budget, openBudget } from '../batch/budget.js';
+import { openBudget } from '../batch/budget.js';
 import { type CheckedJobs, checkJobs, readEndedJobs, readRemainingJobs } from '../batch/check.js';
 import { CircuitBreaker } from '../batch/circuit-breaker.js';
 import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
 import { type JobState, type Journal, withJournal } from '../batch/journal.js';
-import { type JobEnd, runJob } from '../batch/run-job.js';
+import { type BatchContext, type JobEnd, runJob } from '../batch/run-job.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { type ParsedCommand, readNumber } from '../command/command.js';
 import { printRequests } from '../command/dry-run.js';
 import { runInParallel } from '../command/parallel.js';
 import type { Needs } from '../connect/context.js';
-import { findLocal } from '../connect/local.js';
 import { previewJob } from '../generation/preview.js';
-import { confirmPrice, readPrices, sumPrices } from '../generation/price.js';
+import { confirmPrice, previewPrice, readPrices } from '../generation/price.js';
 import { createExtensionCheck } from '../generation/run-tasks.js';
 import { exitCodes } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
@@ -40,7 +38,7 @@ export const view = (): View => ({
     '--max-credits <number>':
       'Maximum cost of the whole batch, with earlier runs; a job that could exceed what is left is not sent',
     '--retry-failed': 'Retry jobs that failed in earlier runs',
-    '--rerun-changed': 'Send jobs again whose line was changed but kept its id',
+    '--rerun-changed': 'Send jobs again whose line or image was changed but kept its id or name',
     '--state <path>': 'File that stores the state of each job (default <jobs>.state)',
     ...batchSaveFlags,
     ...waitFlags,
@@ -97,25 +95,12 @@ async function dryRun({ context, file, checked }: OpenBatch): Promise<number> {
     previewJob(context.system, await planLine(parseJob(context.flags, job), context)),
   );
   if (count === 0) await output.note('There is nothing left to send.');
-  const price = sumPrices(await findPrices(context), [...checked.unsent.values()]);
-  if (price) await output.note(`${formatCount(count, 'job')}: ${formatCount(price, 'credit')} in total.`);
+  await previewPrice(context, [...checked.unsent.values()]);
   return exitCodes.done;
 }
 
 async function* readUnsentJobs(file: JobsFile, checked: CheckedJobs): AsyncGenerator<WrittenJob> {
   for await (const job of readRemainingJobs(file, checked)) if (checked.unsent.has(job.key)) yield job;
-}
-
-/** The prices of a service that is running; a dry run starts none, and does without it. */
-async function findPrices(context: Context): Promise<Prices | undefined> {
-  const { services, folders, connect, signal } = context;
-  try {
-    const isRunning = services.target.baseUrl ?? (await findLocal(folders.data, connect, { signal }));
-    return isRunning ? await readPrices(context) : undefined;
-  } catch {
-    signal.throwIfAborted();
-    return undefined;
-  }
 }
 
 /** Reports what this run does besides sending jobs, or leaves out. */
@@ -150,12 +135,12 @@ async function runBatch(
   }
   // Connects before the first job, so that a problem of all jobs is reported once.
   await context.services.reach();
-  const budget = await agreeOnPrice(context, journal, checked, limits.credits);
+  const agreed = await agreeOnPrice(context, journal, checked, limits.credits);
   context.interruption.hint = 'Run the same command again to continue; sent jobs are not sent twice.';
   const breaker = new CircuitBreaker(context.signal);
   const claimed = new Set<string>();
   const checkExtension = createExtensionCheck(output);
-  const batch = { ...context, journal, breaker, budget, checkExtension, claimed };
+  const batch = { ...context, ...agreed, journal, breaker, checkExtension, claimed };
   const left = readRemainingJobs(file, checked);
   const progress = new BatchProgress(output, lines.size, before);
   await progress.open();
@@ -178,7 +163,7 @@ async function runBatch(
 
 /**
  * Shows what the jobs that are to be sent cost, and asks above the limit in the settings.
- * @returns the budget, if there is a limit
+ * @returns the budget, if there is a limit, and the prices, if they are known
  * @throws Failure if the answer is no
  */
 async function agreeOnPrice(
@@ -186,14 +171,14 @@ async function agreeOnPrice(
   journal: Journal,
   { lines, unsent }: CheckedJobs,
   most: number | undefined,
-): Promise<Budget | undefined> {
-  if (unsent.size === 0) return undefined;
+): Promise<Pick<BatchContext, 'budget' | 'prices'>> {
+  if (unsent.size === 0) return { budget: undefined, prices: undefined };
   const prices = await readPrices(context);
   const budget = openBudget(context, journal, most, prices);
   const jobs = [...unsent.values()];
-  const subject = jobs.length < lines.size ? 'The rest costs' : 'Costs';
+  const subject = jobs.length < lines.size ? 'The rest costs' : undefined;
   await confirmPrice(context, jobs, prices, { subject, most: budget?.left });
-  return budget;
+  return { budget, prices };
 }
 
 /** Reads jobs until no more may be sent. */

@@ -1,27 +1,30 @@
 import { getTaskFacts } from '../../contract/index.js';
-import { regen, say } from '../../contract/schema/message.js';
+import { regen, say, type Text } from '../../contract/schema/message.js';
 import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
-import { type Job, startTask } from '../../flows/tasks/start-task.js';
+import { findStarted, type Job, startTask } from '../../flows/tasks/start-task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { printRequest, printRequests } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
 import { createResume, finishTask, planFinish, type TaskOutcome } from '../generation/finish-task.js';
 import { lacksVideo, parseSource, planJobs } from '../generation/plan.js';
 import { previewJob } from '../generation/preview.js';
-import { checkPrice } from '../generation/price.js';
+import { checkPrice, findPrice, previewPrice, requireLimit } from '../generation/price.js';
 import { runAll, shortenPath, Watch } from '../generation/run-tasks.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 
 type Context = ParsedCommand &
-  Needs<'system' | 'output' | 'interruption' | 'signal' | 'settings' | 'ledger' | 'services' | 'mayAsk'>;
+  Needs<'system' | 'output' | 'interruption' | 'signal' | 'settings' | 'ledger' | 'services' | 'mayAsk'> &
+  Needs<'folders' | 'connect'>;
 
 export async function run(context: Context): Promise<number | undefined> {
   const jobs = await planJobs(await askForInputs(context), context);
   if (!context.flags['dry-run']) return runJobs(context, jobs);
+  openResults(context, new Watch(context.output, jobs.length), jobs);
   const [job] = jobs;
   if (job && jobs.length === 1) await printRequest(context, await previewJob(context.system, job));
   else await printRequests(context, jobs, (one) => previewJob(context.system, one));
+  requireLimit(context.flags, jobs, await previewPrice(context, jobs));
   return undefined;
 }
 
@@ -58,26 +61,36 @@ async function askForInputs(context: Context): Promise<ParsedCommand> {
   return { command, args, flags };
 }
 
+/** @throws Failure if the results cannot be waited for or saved as the flags say */
+function openResults(
+  context: Context,
+  watch: Watch,
+  jobs: readonly Job[],
+  choice: EntryChoice = chooseEntries(context.flags),
+) {
+  refuseUnused(context.flags);
+  const offPeak = jobs.some(({ body }) => body.off_peak === true);
+  const awaiting = planFinish(context, watch, { count: jobs.length, offPeak, resumed: true });
+  awaiting.destination?.check(
+    jobs.map(({ name }) => name),
+    (path) => choice === 'unfinished' && context.ledger.isUnfinishedAt(path),
+  );
+  return awaiting;
+}
+
+const chooseEntries = ({ again }: FlagValues): EntryChoice => (again === true ? 'new' : 'unfinished');
+
 /** Starts tasks and, without `--no-wait`, waits for them and saves their results. */
 export async function runJobs(
   context: Context,
   jobs: readonly Job[],
-  choice: EntryChoice = context.flags.again === true ? 'new' : 'unfinished',
+  choice: EntryChoice = chooseEntries(context.flags),
 ): Promise<number> {
-  refuseUnused(context.flags);
   const { services, ledger, output, system, signal } = context;
   const { target } = services;
   const watch = new Watch(output, jobs.length);
-  const awaiting = planFinish(context, watch, {
-    count: jobs.length,
-    offPeak: jobs.some(({ body }) => body.off_peak === true),
-    resumed: true,
-  });
+  const awaiting = openResults(context, watch, jobs, choice);
   const { destination } = awaiting;
-  destination?.check(
-    jobs.map(({ name }) => name),
-    (path) => choice === 'unfinished' && ledger.isUnfinishedAt(path),
-  );
   const entries = new Set<string>();
   const starting = {
     ...{ services, ledger, signal, target },
@@ -85,17 +98,26 @@ export async function runJobs(
     say: createSayOnce(watch),
     warn: (text: string) => output.warn(text),
   };
-  const resume = new Resume(context, jobs.length);
+  const resume = new Resume(context, jobs.length, () => describeRepeat(choice, context.flags, entries));
   // Connects before the first job, so that a problem of all jobs is reported once.
-  await checkPrice(context, jobs);
+  const prices = await checkPrice(context, jobs, async () =>
+    choice === 'unfinished' ? findStarted(starting, jobs) : new Set(),
+  );
 
   const run = async (job: Job, number: number): Promise<TaskOutcome> => {
     const place = destination?.at(number);
-    const { task, seen } = await startTask(starting, job, {
-      choice,
-      output: place?.firstPath(job.name),
-      onEntry: (id) => entries.add(id),
-    }).catch((error) => {
+    const { task, seen } = await startTask(
+      starting,
+      { ...job, price: findPrice(prices, job) },
+      {
+        choice,
+        output: place?.firstPath(job.name),
+        onEntry: (id) => {
+          entries.add(id);
+          resume.tell();
+        },
+      },
+    ).catch((error) => {
       watch.state(job.name, 'FAILED');
       throw error;
     });
@@ -178,35 +200,51 @@ function refuseUnused(flags: FlagValues): void {
   );
 }
 
+/**
+ * How to continue while a request may have had no response. A command that always starts new tasks would pay again.
+ * @param entries the local ids of what was sent
+ */
+function describeRepeat(choice: EntryChoice, { again }: FlagValues, [entry]: Iterable<string>) {
+  if (choice === 'new' && !again)
+    return entry && say`Repeat it with the same idempotency key: ${regen('task rerun', entry)}`;
+  return `Run the same command ${again ? 'without --again' : 'again'} to continue; started tasks are not started twice.`;
+}
+
 /** Keeps the hint of an interruption up to date: the command that resumes the unfinished tasks. */
 export class Resume {
   readonly #ids = new Set<string>();
   #unsent: number;
 
-  /** @param unsent how many tasks this command starts */
+  /**
+   * @param unsent how many tasks this command starts
+   * @param describeRepeat how to continue while some are not started
+   */
   constructor(
     readonly context: Needs<'interruption' | 'flags'>,
     unsent = 0,
+    readonly describeRepeat: () => Text | undefined = () => undefined,
   ) {
     this.#unsent = unsent;
-    this.#tell();
+    this.tell();
   }
 
   add(id: string): void {
     this.#ids.add(id);
     this.#unsent -= 1;
-    this.#tell();
+    this.tell();
   }
 
   remove(id: string): void {
     this.#ids.delete(id);
-    this.#tell();
+    this.tell();
   }
 
-  #tell(): void {
-    this.context.interruption.hint =
+  tell(): void {
+    const { interruption, flags } = this.context;
+    interruption.hasBegun = this.#ids.size > 0;
+    interruption.hint =
       this.#unsent > 0 || this.#ids.size === 0
-        ? 'Run the same command again to continue; started tasks are not started twice.'
-        : say`The work continues. Resume with: ${createResume([...this.#ids], this.context.flags)}`;
+        ? this.describeRepeat()
+        : say`The work continues. Resume with: ${createResume([...this.#ids], flags)}`;
   }
 }

@@ -16,7 +16,7 @@ import { capitalize, oneLine } from '../terminal/text.js';
 import { Text, Texts } from '../views/answers.js';
 import type { View } from '../views/view.js';
 
-type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'services' | 'mayAsk'>;
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'services' | 'mayAsk'>;
 
 export const view = (): View => ({
   usage: 'node init [dir]',
@@ -217,7 +217,7 @@ async function completeValues(
   if (missing.length === 0) return facts;
   throw usage(
     `${missing.map((name) => `--${name}`).join(', ')} ${missing.length > 1 ? 'are' : 'is'} required, because this command cannot prompt.`,
-    say`Pass values, such as: ${regen('node init', missing.map((name) => `--${name} <${name}>`).join(' '))}`,
+    say`Pass values, such as: ${regen(context.command.words.join(' '), missing.map((name) => `--${name} <${name}>`).join(' '), context.args.dir as string | undefined)}`,
   );
 }
 

@@ -28,7 +28,7 @@ export const view = (): View => ({
 });
 
 export async function run(context: CommandContext): Promise<void> {
-  const { args, flags, system, signal } = context;
+  const { args, flags, system, signal, output } = context;
   const dir = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
   if (!isFolder(dir)) throw usage(`${dir} is not a folder.`);
   const folder = realpathSync(dir);
@@ -44,6 +44,10 @@ export async function run(context: CommandContext): Promise<void> {
     return opened;
   };
   if (patterns.length > 0) await open();
+  if (system.stdin.isTTY)
+    await output.note(
+      'Waiting for an agent on standard input: its client starts this command. Press Ctrl-C to end.',
+    );
   const server = {
     ...{ version, instructions: TOOL_INSTRUCTIONS },
     listTools: async () => (await open()).tools.listTools(),
@@ -77,17 +81,19 @@ async function openTools(
   context: CommandContext,
   { folder, patterns, credits }: ToolChoice,
 ): Promise<OpenedTools> {
-  const { services, system, connect } = context;
+  const { services, system, connect, output } = context;
   const { FolderTools } = await import('../agents/folder-tools.js');
   const { target } = services;
   services.isChanging = true;
   const forgetEmbedded = () => services.forgetEmbedded();
-  const create = (reach: TaskServices['reach'], env: System['env']) => {
+  const create = (reach: TaskServices['reach'], env: System['env'], key?: string) => {
     const reached = { target, isTargetGiven: true, reach, forgetEmbedded };
-    return new FolderTools({ ...context, folder, reached, env }, patterns);
+    return new FolderTools({ ...context, folder, reached, env, ...(key && { key }) }, patterns);
   };
   // Also refuses wrong names of tools before a key is created.
   const tools = create(() => services.reach(), system.env);
+  const leftOut = tools.leftOut.join(', ');
+  if (leftOut) await output.warn(`An API key cannot be used for these tools, which are left out: ${leftOut}`);
   if (credits === undefined) return { tools };
   const { endKey, openLimitedKey } = await import('../agents/limited-key.js');
   const { client: own, url, local } = await services.reach();
@@ -95,5 +101,5 @@ async function openTools(
   const client = await connect(url, key.token, { ...target, socketPath: local?.socket });
   const { withoutCredentials } = await import('../terminal/child-program.js');
   const env = { ...withoutCredentials(system.env), REGEN_BASE_URL: url, REGEN_TOKEN: key.token };
-  return { tools: create(async () => ({ client }), env), end: () => endKey(context, key, credits) };
+  return { tools: create(async () => ({ client }), env, key.id), end: () => endKey(context, key, credits) };
 }

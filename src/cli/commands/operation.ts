@@ -183,9 +183,14 @@ export async function callOperation(
   const outline = getOutline(name);
   const shape = (await context.services.findFormat()).writeFields(context.command.shape ?? {});
   const { client } = await context.services.reach();
+  const reasons = new Set<string | undefined>();
   const send = async (query: Request['query']) => {
     const input = { ...request.params, ...query, ...(outline.body && { body: request.body ?? {} }) };
-    return (await client.requestNamed(name, input, { signal })).body as object;
+    const answer = (await client.requestNamed(name, input, { signal })).body as object;
+    const { incomplete_reason: reason } = (answer ?? {}) as { readonly incomplete_reason?: string };
+    if (reason !== undefined && !reasons.has(reason)) await output.warn(reason);
+    reasons.add(reason);
+    return answer;
   };
   if (!flags.all) {
     const answer = await send(request.query);

@@ -11,7 +11,7 @@ import { Text, Texts } from '../views/answers.js';
 import type { View } from '../views/view.js';
 import { collectFacts, FIRST_VERSION, manifestFlags } from './init.js';
 
-type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'services' | 'mayAsk'>;
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'services' | 'mayAsk'>;
 
 export const view = (): View => ({
   usage: 'node scaffold [dir]',

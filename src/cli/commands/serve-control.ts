@@ -7,9 +7,10 @@ import { hasCode } from '../../contract/has-code.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { regen, say } from '../../contract/schema/message.js';
 import { MAX_GIVEN_BYTES, openFolderFile, readFolderFile } from '../../disk/folder-file.js';
+import { readBody } from '../../wire/read-body.js';
 import { confirmDestruction } from '../command/confirm.js';
 import type { Needs } from '../connect/context.js';
-import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
+import { drainLocal, findLocal, type LocalService, OWNER_PATH, rotateSecret } from '../connect/local.js';
 import { findServiceLog, tryLock } from '../connect/start-local.js';
 import { Failure } from '../terminal/failure.js';
 import { stripControls } from '../terminal/text.js';
@@ -24,7 +25,8 @@ export const view = (): View[] => [
   {
     usage: 'serve status',
     local: true,
-    summary: 'Show the running service and the disk space that its data takes; exits 7 if there is none',
+    summary:
+      'Show the running service, whether its uplink answers, and the disk space that its data takes; exits 7 if there is none',
     flags: { ...dataFlag, ...configFlag },
     answer: z.object({
       url: Text,
@@ -38,6 +40,7 @@ export const view = (): View[] => [
       previews: Texts.optional(),
       engines: z.record(Text, Text).optional(),
       vendor_trouble: Texts.optional(),
+      uplink: z.object({ url: Text, status: Text }).optional(),
       database_bytes: z.int().optional(),
       archive_bytes: z.int().optional(),
       task_bytes: z.int().optional(),
@@ -95,7 +98,14 @@ async function showService(context: Context): Promise<void> {
   }
   const { owner: _, client: __, ...facts } = service;
   const { measureFolder } = await loadService(context.folders);
-  await context.output.answer({ ...facts, data: folder, ...(await measureFolder(folder, facts)) });
+  const { status, body } = await service.client.raw({ path: `${OWNER_PATH}/uplink`, signal: context.signal });
+  const uplink = parseJson((await readBody(body, 64 * 1024)).toString());
+  await context.output.answer({
+    ...{ ...facts, data: folder },
+    // Absent in answers of older releases.
+    ...(status === 200 && isRecord(uplink) && uplink.url !== undefined && { uplink }),
+    ...(await measureFolder(folder, facts)),
+  });
 }
 
 /** The data folder that `serve` would use with the same flags and variables. Other settings do not matter. */

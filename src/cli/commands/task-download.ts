@@ -12,7 +12,8 @@ import { describeAnyTask } from '../views/answers.js';
 import { openFlag, saveFlags, taskExplain } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
-type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'ledger' | 'services'>;
+type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'ledger' | 'services'> &
+  Needs<'interruption' | 'signal'>;
 
 export const view = (): View => ({
   usage: 'task download <task_id>',

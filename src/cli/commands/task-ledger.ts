@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
+import type { KeyEntry } from '../../flows/keys/key-ledger.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry, isKind, readTask, requireKind, toTask } from '../../flows/tasks/task.js';
 import { describeState, findEnd, parseState, taskStates } from '../../flows/tasks/task-state.js';
@@ -162,7 +163,7 @@ async function showEntry(context: Context): Promise<void> {
   const { output } = context;
   if (!output.isTable) return output.answer(entry);
   // What this program keeps for itself.
-  const { owner, closed, ...shown } = entry;
+  const { owner, closed, key, ...shown } = entry as KeyEntry;
   await output.answer(shown);
 }
 
@@ -173,7 +174,7 @@ export function requireEntry(context: Needs<'ledger' | 'services'>, id: string):
   if (entry) return entry;
   throw new Failure(`Task ${id} was not started from here.`, {
     code: 'not_found',
-    hint: say`List tasks with: ${regen('task list')}. For a task that was started elsewhere: ${regen('image status', '<task_id>')}`,
+    hint: say`List tasks with \`${regen('task list')}\`. If it was started elsewhere, use \`${regen('image status', '<task_id>')}\`, or for a video: ${regen('video status', '<task_id>')}`,
   });
 }
 

@@ -17,7 +17,8 @@ import { runJobs } from './generate.js';
 import { requireEntry } from './task-ledger.js';
 
 type Context = ParsedCommand &
-  Needs<'system' | 'output' | 'interruption' | 'signal' | 'settings' | 'ledger' | 'services' | 'mayAsk'>;
+  Needs<'system' | 'output' | 'interruption' | 'signal' | 'settings' | 'ledger' | 'services' | 'mayAsk'> &
+  Needs<'folders' | 'connect'>;
 
 export const view = (): View => ({
   usage: 'task rerun <task_id>',

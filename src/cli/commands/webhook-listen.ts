@@ -70,10 +70,12 @@ export async function run(context: Context): Promise<void> {
   const inbox = new Inbox({
     handled: new Handled(context.folders.state),
     show: (event) => showEvent(context, event),
-    repeat: async ({ id, taskId }, isReplaced) => {
-      const why = isReplaced
-        ? `is older than the state of task ${taskId} that was handled. To handle such webhooks too, pass --again.`
-        : 'was handled before. To handle such webhooks again, pass --again.';
+    repeat: async ({ id, taskId }, as) => {
+      const why = {
+        expected: 'was delivered as well; it is handled already.',
+        handled: 'was handled before. To handle such webhooks again, pass --again.',
+        replaced: `is older than the state of task ${taskId} that was handled. To handle such webhooks too, pass --again.`,
+      }[as];
       if (!context.flags.again) await output.tell(`Webhook ${id} ${why}`);
       return context.flags.again === true;
     },

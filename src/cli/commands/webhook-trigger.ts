@@ -46,7 +46,7 @@ export async function run(context: Context): Promise<void> {
   const id = `msg_${randomUUID()}`;
   const sample = buildSampleEvent(event, state);
   const body = JSON.stringify(sample.body);
-  const secrets = await readSecrets(context);
+  const { signing: secrets } = await readSecrets(context);
   const headers = createWebhookHeaders(secrets, { id, body, event, now: system.now() });
   const begun = system.now();
   const sent = { headers: { ...headers, 'user-agent': 'regen' }, body, signal, timeoutMs: TIMEOUT_MS };

@@ -35,7 +35,7 @@ export const view = (): View => ({
 export async function run(context: Context): Promise<void> {
   const { output, system } = context;
   const webhook = await readWebhook(context);
-  const secrets = await readSecrets(context);
+  const { accepted: secrets } = await readSecrets(context);
   const problems = verifyWebhook(webhook, secrets, system.now());
   if (problems.length === 0) {
     await output.note('The signature is valid.');

@@ -38,6 +38,8 @@ export interface ClientsContext {
   readonly isVerbose: boolean;
   /** The idle timeout of a request. Default: that of the client. */
   readonly timeoutMs?: number | undefined;
+  /** How long the command waits: a request does not wait longer for a service that is busy. */
+  readonly maxPauseMs?: number | undefined;
 }
 
 /** The HTTP clients of one command, with its certificates, proxy and trace. */
@@ -51,7 +53,7 @@ export class Clients {
   }
 
   readonly connect: Connect = async (baseUrl, credential, service = {}) => {
-    const { system, output, isVerbose, timeoutMs } = this.#context;
+    const { system, output, isVerbose, timeoutMs, maxPauseMs } = this.#context;
     const { profile, socketPath } = service;
     if (credential !== undefined && socketPath === undefined) this.#requireEncryption({ profile, baseUrl });
     const ca = this.#readCertificates();
@@ -68,6 +70,7 @@ export class Clients {
       userAgent: `regen-cli/${version}`,
       env: system.env,
       ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(maxPauseMs !== undefined && { maxPauseMs }),
       ...(ca && { ca }),
       ...names,
       trace: (event: Trace) => {

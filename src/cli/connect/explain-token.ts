@@ -55,12 +55,27 @@ export async function warnOfUnused(
     await output.warn(`${given} is not used, because no service is named. ${NAME_SERVICE}`);
 }
 
-/** What may be there instead of a token, such as the files of `admin generate-token --format`. */
-const OTHERS: readonly (readonly [RegExp, string])[] = [
+/** What to do if a variable is there, but has no token; undefined if there is none. */
+export function explainEmpty(env: System['env'], names = TOKEN_VARIABLES): string | undefined {
+  const name = names.find((one) => env[one]?.trim() === '');
+  return name && `${name} is empty. In a CI job, check that the job can read the secret.`;
+}
+
+type Others = readonly (readonly [RegExp, string])[];
+
+/** The formats of `admin generate-token --format`. */
+const FORMATS: Others = [
   [/^(export\s+)?[A-Z][A-Z0-9_]*=/, 'a variable, as in NAME=token'],
   [/^authorization:/i, 'a header'],
   [/^[[{]/, 'JSON'],
+];
+
+/** What else may be there instead of a token. */
+const OTHERS: Others = [
+  [/^bearer\s/i, 'the word Bearer'],
+  [/^["'`“‘]|["'`”’]$/, 'quotation marks'],
   [/\s/, 'several words'],
+  [/[^\x21-\x7e]/, 'characters that no token has'],
 ];
 
 /**
@@ -69,7 +84,9 @@ const OTHERS: readonly (readonly [RegExp, string])[] = [
  */
 export function refuseOthers(text: string, place: string): void {
   if (text === '') throw usage(`${place} has no token.`);
-  const found = OTHERS.find(([form]) => form.test(text))?.[1];
-  const hint = 'Remove what is around the token. For an admin token, create the file without --format.';
+  const find = (others: Others) => others.find(([form]) => form.test(text))?.[1];
+  const format = find(FORMATS);
+  const found = format ?? find(OTHERS);
+  const hint = `Remove what is around the token.${format ? ' For an admin token, create the file without --format.' : ''}`;
   if (found) throw usage(`${place} must contain only the token, but contains ${found}.`, hint);
 }

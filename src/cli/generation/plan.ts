@@ -235,7 +235,7 @@ function shorten(text: string): string {
  * The base of the names of result files: the name of the first image without its extension.
  * @param other used if it has no name
  */
-function chooseName(images: Images, other: string): string {
+export function chooseName(images: Images, other: string): string {
   const [source] = Object.values(images).flat();
   if (source?.kind === 'file') return basename(source.path, extname(source.path));
   if (source?.kind === 'url' && URL.canParse(source.url)) {

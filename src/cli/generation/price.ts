@@ -3,7 +3,7 @@ import { getTaskFacts } from '../../contract/index.js';
 import { Prices } from '../../contract/prices.js';
 import { regen, say } from '../../contract/schema/message.js';
 import type { Job } from '../../flows/tasks/start-task.js';
-import { readNumber } from '../command/command.js';
+import { type FlagValues, readNumber } from '../command/command.js';
 import { confirm } from '../command/confirm.js';
 import type { Needs } from '../connect/context.js';
 import { Failure } from '../terminal/failure.js';
@@ -16,24 +16,45 @@ export type PricedJob = Pick<Job, 'operation' | 'body'>;
 
 /**
  * Reports what jobs cost before they start, and asks for confirmation above the limit in the settings.
+ * @param findStarted finds the jobs that are paid for; called only if they cost anything
+ * @returns the prices, if the service publishes them
  * @throws Failure if it is more than `--max-credits`, if that is unknown, or if the answer is no
  */
-export async function checkPrice(context: PriceContext, jobs: readonly PricedJob[]): Promise<void> {
+export async function checkPrice<One extends PricedJob>(
+  context: PriceContext,
+  jobs: readonly One[],
+  findStarted: () => Promise<ReadonlySet<One>>,
+): Promise<Prices | undefined> {
   const most = readNumber(context.flags, 'max-credits');
   const prices = await readPrices(context);
-  const price = sumPrices(prices, jobs);
+  const started = sumPrices(prices, jobs) === 0 ? new Set() : await findStarted();
+  const left = jobs.filter((job) => !started.has(job));
+  if (left.length === 0) return prices;
+  const subject = started.size > 0 ? 'The rest costs' : undefined;
+  const price = sumPrices(prices, left);
   if (most !== undefined && price === undefined)
     throw createUnknownPriceFailure(`${context.services.target.name} does not publish this price`);
-  if (most !== undefined && price !== undefined && price > most) {
-    throw new Failure(
-      `This costs ${price} credits${jobs.length > 1 ? ' in total' : ''}, more than --max-credits ${most}.`,
-      {
-        code: 'over_budget',
-        hint: say`Nothing was sent. See the prices with: ${regen('video prices')}`,
-      },
-    );
-  }
-  await confirmPrice(context, jobs, prices);
+  requireLimit(context.flags, left, price, subject);
+  await confirmPrice(context, left, prices, { subject });
+  return prices;
+}
+
+/** @throws Failure if jobs cost more than `--max-credits` */
+export function requireLimit(
+  flags: FlagValues,
+  jobs: readonly PricedJob[],
+  price: number | undefined,
+  subject = 'This costs',
+): void {
+  const most = readNumber(flags, 'max-credits');
+  if (most === undefined || price === undefined || price <= most) return;
+  throw new Failure(
+    `${subject} ${price} credits${jobs.length > 1 ? ' in total' : ''}, more than --max-credits ${most}.`,
+    {
+      code: 'over_budget',
+      hint: say`Nothing was sent. See the prices with: ${regen('video prices')}`,
+    },
+  );
 }
 
 /**
@@ -45,7 +66,10 @@ export async function confirmPrice(
   context: PriceContext,
   jobs: readonly PricedJob[],
   prices: Prices | undefined,
-  { subject = 'Costs', most = Number.POSITIVE_INFINITY } = {},
+  {
+    subject,
+    most = Number.POSITIVE_INFINITY,
+  }: { readonly subject?: string | undefined; readonly most?: number | undefined } = {},
 ): Promise<void> {
   const price = sumPrices(prices, jobs);
   if (prices === undefined || price === undefined) return reportUnknownPrice(context, jobs);
@@ -58,7 +82,9 @@ export async function confirmPrice(
     const made = isHere ? ' made on this machine; nothing is billed' : ', not made by a vendor';
     const what = isPreview ? ` for ${noun}${made}` : '';
     const limit = price > most ? ` --max-credits leaves ${most}, so not all jobs are sent.` : '';
-    await context.output.note(`${subject} ${formatCount(price, 'credit')}${inTotal}${what}.${limit}`);
+    await context.output.note(
+      `${subject ?? 'Costs'} ${formatCount(price, 'credit')}${inTotal}${what}.${limit}`,
+    );
   } else if (isPreview) {
     const made = isHere ? ' made on this machine, not by a vendor' : ', not made by a vendor';
     await context.output.note(`${these} ${noun}${made}.`);
@@ -96,11 +122,16 @@ export async function readPrices({
   }
 }
 
+/** @returns undefined if it is unknown */
+export function findPrice(prices: Prices | undefined, { operation, body }: PricedJob): number | undefined {
+  return prices && getTaskFacts(operation).price(prices, body);
+}
+
 /** @returns undefined if the price of one of the jobs is unknown */
 export function sumPrices(prices: Prices | undefined, jobs: readonly PricedJob[]): number | undefined {
   let sum = 0;
-  for (const { operation, body } of jobs) {
-    const price = prices && getTaskFacts(operation).price(prices, body);
+  for (const job of jobs) {
+    const price = findPrice(prices, job);
     if (price === undefined) return undefined;
     sum += price;
   }
@@ -117,6 +148,29 @@ async function reportUnknownPrice(
     await output.note(
       `${services.target.name} does not publish the price of ${videos > 1 ? 'these videos' : 'this video'}.`,
     );
+}
+
+/**
+ * Reports what jobs cost whose requests are only shown. A service that is not running is not started for it.
+ * @returns the price, if it is known
+ */
+export async function previewPrice(
+  context: Needs<'output' | 'signal' | 'services' | 'folders' | 'connect'>,
+  jobs: readonly PricedJob[],
+): Promise<number | undefined> {
+  const { services, folders, connect, signal, output } = context;
+  let prices: Prices | undefined;
+  try {
+    const { findLocal } = await import('../connect/local.js');
+    const isRunning = services.target.baseUrl ?? (await findLocal(folders.data, connect, { signal }));
+    prices = isRunning ? await readPrices(context) : undefined;
+  } catch {
+    signal.throwIfAborted();
+  }
+  const price = sumPrices(prices, jobs);
+  if (price)
+    await output.note(`${formatCount(jobs.length, 'job')}: ${formatCount(price, 'credit')} in total.`);
+  return price;
 }
 
 /** The failure of `--max-credits` at a service whose prices are unknown. */

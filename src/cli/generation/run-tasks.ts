@@ -32,7 +32,7 @@ const CONCURRENCY = 4;
  * @returns the combined exit code
  */
 export async function runAll(
-  context: Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signal' | 'services'>,
+  context: Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'services'>,
   watch: Watch,
   items: readonly TaskItem[],
 ): Promise<number> {
@@ -112,7 +112,7 @@ export function shortenPath(path: string, cwd: string): string {
 
 async function runOne(
   item: TaskItem,
-  context: Needs<'command' | 'args' | 'flags' | 'signal' | 'services'>,
+  context: Needs<'command' | 'args' | 'flags' | 'interruption' | 'signal' | 'services'>,
 ): Promise<TaskOutcome> {
   const { signal } = context;
   signal.throwIfAborted();
@@ -120,7 +120,7 @@ async function runOne(
     return await item.run();
   } catch (error) {
     signal.throwIfAborted();
-    return { lines: [], failure: toFailure(error, context) };
+    return { lines: [], failure: toFailure(error, context, context.interruption) };
   }
 }
 

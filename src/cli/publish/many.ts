@@ -60,9 +60,8 @@ export async function publishMany(
     if (left.length === 0) return;
     await progress.stage(`${what} ${formatCount(left.length, 'pack')}`);
     await runInParallel(left, concurrency, async (folder) => {
-      await act(folder, labelContext(context, folder.dir)).catch((error) =>
-        recordFailure(context, folder, error),
-      );
+      const part = labelContext(context, folder.dir);
+      await act(folder, part).catch((error) => recordFailure(context, folder, error, part.interruption));
       progress.update(`(${countPublished()} published, ${countFailed()} failed)`);
     });
   };
@@ -118,10 +117,11 @@ async function recordFailure(
   { signal, output }: Needs<'output' | 'signal'>,
   folder: Folder,
   error: unknown,
+  resume: PublishContext['interruption'],
 ): Promise<void> {
   signal.throwIfAborted();
   const { dir } = folder;
-  const failure = toFailure(error);
+  const failure = toFailure(error, undefined, resume);
   folder.failure = failure;
   const hint = failure.facts.hint && render(failure.facts.hint, await output.mode.findNames?.(dir));
   await output.failure(
@@ -153,6 +153,6 @@ function labelContext(context: Context, dir: string): PublishContext {
       note: async () => undefined,
       warn: (text) => context.output.warn(`${dir}: ${text}`),
     },
-    interruption: { hint: undefined },
+    interruption: { hint: context.interruption.hint, hasBegun: false },
   };
 }

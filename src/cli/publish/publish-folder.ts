@@ -104,6 +104,7 @@ export function publishFolder(
   };
   const onUploaded = () => {
     interruption.hint = say`The upload is complete. See the verdict later with: ${regen('version get', `${node.id} ${version.version}`)}`;
+    interruption.hasBegun = true;
   };
   return withScratch(system.now(), (scratch) =>
     publishPack(

@@ -3,7 +3,7 @@ import { ServiceError } from '../../client/errors.js';
 import { regen, say, type Text } from '../../contract/schema/message.js';
 import type { PublishReport } from '../../flows/publish/pack.js';
 import { readText } from '../command/command.js';
-import { readTokenVariable } from '../connect/choose-credential.js';
+import { parseToken, readTokenVariable } from '../connect/choose-credential.js';
 import type { Needs } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/settings.js';
@@ -13,7 +13,7 @@ import { shellWord } from '../terminal/text.js';
 import { exchangeIdentity, findJobIdentity } from './job-identity.js';
 
 export type PublishContext = Needs<'flags' | 'system' | 'signal' | 'connect' | 'services' | 'mayAsk'> & {
-  readonly interruption: Pick<Interruption, 'hint'>;
+  readonly interruption: Pick<Interruption, 'hint' | 'hasBegun'>;
   readonly output: PublishReport;
 };
 
@@ -66,27 +66,28 @@ export async function findPublishToken(
     await context.output.note(
       say`Owners of ${publisherId} create tokens with: ${regen('publisher token create', `${publisherId} <name>`)}`,
     );
-    const token = (await system.prompts.password(`Personal access token of ${publisherId}:`)).trim();
-    if (token) return { token, replaceable: false };
+    const answer = (await system.prompts.password(`Personal access token of ${publisherId}:`)).trim();
+    if (answer) return { token: await parseToken(answer, 'The answer'), replaceable: false };
   }
   throw new Failure(`Publishing to ${service.name} requires a personal access token of ${publisherId}.`, {
     code: 'publish_token_missing',
-    hint: suggestToken(context, publisherId),
+    hint: await suggestToken(context, publisherId),
   });
 }
 
 /** What to do without a token for publishing. */
-function suggestToken(
+async function suggestToken(
   { flags, system: { env } }: Pick<PublishContext, 'flags' | 'system'>,
   publisherId: string,
-): Text {
+): Promise<Text> {
   const save = (file: string) =>
     regen('auth login', `--with-token --publisher ${publisherId} < ${shellWord(file)}`);
   const tokenFile = readText(flags, 'token-file');
   if (tokenFile !== undefined && tokenFile !== '-')
     return say`--token-file is for signing in. If the file contains a token for publishing, set REGEN_PUBLISH_TOKEN, or save the token with: ${save(tokenFile)}`;
-  if (env.REGEN_PUBLISH_TOKEN?.trim() === '')
-    return 'REGEN_PUBLISH_TOKEN is empty. In a CI job, check that the job can read the secret.';
+  const { explainEmpty } = await import('../connect/explain-token.js');
+  const empty = explainEmpty(env, ['REGEN_PUBLISH_TOKEN']);
+  if (empty) return empty;
   if (env.GITHUB_ACTIONS)
     return 'Give the job the permission `id-token: write`, if the publisher trusts it, or set REGEN_PUBLISH_TOKEN.';
   if (env.CI)

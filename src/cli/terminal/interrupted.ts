@@ -6,8 +6,10 @@ import type { System } from './system.js';
 /** Ctrl-C and termination of a command. */
 export interface Interruption {
   readonly signal: AbortSignal;
-  /** How to resume later; printed if the command is interrupted. */
+  /** How to resume later; printed if the command is interrupted, or a response is lost. */
   hint: Text | undefined;
+  /** Whether the service works on something that goes on without the command. */
+  hasBegun: boolean;
   /** Stops listening, and leaves the signals to other listeners. */
   ignore(): void;
 }
@@ -22,6 +24,7 @@ export class CommandInterruption implements Interruption {
   exitCode: number = exitCodes.interrupted;
   readonly #system: System;
   hint: Text | undefined;
+  hasBegun = false;
   readonly #controller = new AbortController();
   readonly signal = this.#controller.signal;
   #stop: (() => void) | undefined;

@@ -25,7 +25,8 @@ export async function openJsonFilter(expression: string): Promise<JsonFilter> {
       throw usage(`--jq: ${toSentence(error as Error)}`, 'See the manual: https://jqlang.org/manual/');
     }
   };
-  apply('null', `def checked: (${expression}\n); empty`, []);
+  // Without a value, it is compiled but not run.
+  apply('', expression, []);
   return (value, indented) =>
     apply(JSON.stringify(value ?? {}), expression, indented ? ['-r'] : ['-r', '-c']);
 }

@@ -218,6 +218,7 @@ export class Output {
   async failure(failure: Failure): Promise<void> {
     const { code, status, requestId, details } = failure.facts;
     const { text, facts } = failure;
+    this.system.onFailure?.(failure);
     const isPlain = [text, facts.hint, ...(details ?? []).map(({ message }) => message)].every(
       (one = '') => typeof one === 'string',
     );

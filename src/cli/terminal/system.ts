@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { getOwnIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
+import type { Failure } from './failure.js';
 import type { Environment, Keychain } from './keychain.js';
 import type { Prompts } from './prompts.js';
 import { createSafePrompts } from './safe-prompts.js';
@@ -28,6 +29,8 @@ export interface System {
   readonly keychain: Keychain;
   /** Listens for signals (default: Ctrl-C and termination) until the returned function is called. */
   onSignal(handler: (signal: NodeJS.Signals) => void, signals?: readonly NodeJS.Signals[]): () => void;
+  /** Called with each failure that is printed, if a caller in this process has other names for what it mentions. */
+  onFailure?(failure: Failure): void;
   /** Exits at once, for the second Ctrl-C. */
   exit(code: number): never;
 }

@@ -16,7 +16,7 @@ export const EXIT_CODES = [
     '6',
     'The job itself failed: a task failed, a version was flagged or banned, the service cannot do it, or a check found something',
   ],
-  ['7', 'The service could not be reached, or stayed busy, after retries'],
+  ['7', 'The service could not be reached, stayed busy, or did not answer'],
   ['8', 'Stopped waiting, or cannot wait; the work continues'],
   ['9', 'Only some of several items failed, or they failed for different reasons'],
   ['130, 143', 'Interrupted, terminated'],

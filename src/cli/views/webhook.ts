@@ -13,7 +13,7 @@ export const webhookViews: readonly View[] = [
     shape: {
       columns: ['id', 'task_id', 'state', 'status', 'attempts', 'next_at', 'reason', 'url'],
       ids: ['id', 'task_id'],
-      less: ['url', 'status', 'attempts', 'next_at', 'task_id', 'reason'],
+      less: ['task_id', 'url', 'attempts', 'next_at', 'reason'],
     },
     examples: ['regen webhook deliveries --json'],
   },

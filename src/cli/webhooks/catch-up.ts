@@ -63,7 +63,7 @@ export async function deliverState(
   const name = getWebhookEvent(task.kind);
   const payload = task.kind === 'image' ? unwrapImageTask(seen.answer as ImageTask) : seen.answer;
   const body = Buffer.from(JSON.stringify(payload));
-  const headers = createWebhookHeaders(secrets.all.slice(0, 1), { id, body, event: name, now: now() });
+  const headers = createWebhookHeaders(secrets.current.signing, { id, body, event: name, now: now() });
   return inbox.take({ id, name, taskId: task.id, seen, body, headers, caughtUp: true, replaces });
 }
 

@@ -23,10 +23,11 @@ interface InboxOptions {
   readonly act: (event: Event) => Promise<Reply>;
   /**
    * Called for an event that arrives after it was handled.
-   * @param isReplaced a newer state of its task was handled in its place
+   * @param as `replaced`: a newer state of its task was handled in its place; `expected`: it was caught up with, and this
+   * is the service's own attempt
    * @returns whether it is handled nevertheless
    */
-  readonly repeat: (event: Event, isReplaced: boolean) => Promise<boolean>;
+  readonly repeat: (event: Event, as: 'handled' | 'replaced' | 'expected') => Promise<boolean>;
 }
 
 // Decided: events are handled one after the other, in the order of arrival.
@@ -34,6 +35,8 @@ interface InboxOptions {
 export class Inbox {
   readonly #underWay = new Map<string, Promise<Reply>>();
   readonly #shown = new Set<string>();
+  /** Ids of what was caught up with and has not arrived yet. */
+  readonly #expected = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(readonly options: InboxOptions) {}
@@ -54,12 +57,16 @@ export class Inbox {
     // An event that was caught up with is identified by the state of its task, which occurs once.
     const isHandled = handled.has(event.id) || handled.has(state);
     const isReplaced = !isHandled && handled.has(toReplacedName(event.id));
-    if ((isHandled || isReplaced) && (event.caughtUp || !(await repeat(event, isReplaced)))) return DONE;
+    if (isHandled || isReplaced) {
+      const as = isReplaced ? 'replaced' : this.#expected.delete(event.id) ? 'expected' : 'handled';
+      if (event.caughtUp || !(await repeat(event, as))) return DONE;
+    }
     if (!this.#shown.has(event.id)) await show(event);
     this.#shown.add(event.id);
     const reply = await act(event);
     if (!isDone(reply)) return reply;
     this.#shown.delete(event.id);
+    if (event.caughtUp) this.#expected.add(event.id);
     const replaced = (event.replaces ?? []).map(toReplacedName);
     handled.add(event.id, ...replaced, ...(event.caughtUp ? [state] : []));
     return reply;

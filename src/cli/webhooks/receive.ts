@@ -71,7 +71,7 @@ async function answerRequest(
     String(request.headers[webhookHeaders[name]] ?? '');
   const webhook = { id: read('id'), timestamp: read('timestamp'), signature: read('signature'), body };
   const { id } = webhook;
-  const verify = () => verifyWebhook(webhook, secrets.all, now());
+  const verify = () => verifyWebhook(webhook, secrets.current.accepted, now());
   let problems = verify();
   if (problems.some(({ kind }) => kind === 'signature') && (await secrets.renew())) problems = verify();
   const [problem] = problems;

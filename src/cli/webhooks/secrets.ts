@@ -9,23 +9,31 @@ import { Failure, usage } from '../terminal/failure.js';
 
 type SecretsContext = Needs<'services' | 'flags' | 'output' | 'system' | 'signal'>;
 
-/** Reads the signing secrets from a file, the environment or the service. The newest is first. */
-export async function readSecrets(context: Omit<SecretsContext, 'output'>): Promise<readonly string[]> {
+/** The newest is first. */
+interface Secrets {
+  /** One of them signs what is genuine: of a service only the newest, because it replaces one that may have leaked. */
+  readonly accepted: readonly string[];
+  /** All with which the service signs, for receivers that have an older one. */
+  readonly signing: readonly string[];
+}
+
+/** Reads the signing secrets from a file, the environment or the service. */
+export async function readSecrets(context: Omit<SecretsContext, 'output'>): Promise<Secrets> {
   const file = readText(context.flags, 'secret-file');
   if (file !== undefined) return readSecretFile(resolve(context.system.cwd, file));
   const given = context.system.env.REGEN_WEBHOOK_SECRET?.trim();
   if (given) return checkSecrets(given.split(/\s+/), 'REGEN_WEBHOOK_SECRET');
-  return [await fetchSecret(context)];
+  return fetchSecrets(context);
 }
 
-async function readSecretFile(path: string): Promise<readonly string[]> {
+async function readSecretFile(path: string): Promise<Secrets> {
   return checkSecrets((await readGivenFile(path)).toString().split(/\s+/), path);
 }
 
-function checkSecrets(words: readonly string[], source: string): readonly string[] {
+function checkSecrets(words: readonly string[], source: string): Secrets {
   const secrets = words.filter((word) => word !== '');
   // The secret itself is not repeated.
-  if (secrets.length > 0 && secrets.every(isWebhookSecret)) return secrets;
+  if (secrets.length > 0 && secrets.every(isWebhookSecret)) return { accepted: secrets, signing: secrets };
   const what = secrets.length === 0 ? 'contains no signing secret' : 'contains an invalid signing secret';
   throw usage(
     `${source} ${what}.`,
@@ -33,13 +41,14 @@ function checkSecrets(words: readonly string[], source: string): readonly string
   );
 }
 
-async function fetchSecret({
+async function fetchSecrets({
   services,
   signal,
-}: Pick<SecretsContext, 'services' | 'signal'>): Promise<string> {
+}: Pick<SecretsContext, 'services' | 'signal'>): Promise<Secrets> {
   const { client, name } = await services.reach();
   try {
-    return (await client.webhook.secret({}, { signal })).secret;
+    const { secret, previous = [] } = await client.webhook.secret({}, { signal });
+    return { accepted: [secret], signing: [secret, ...previous] };
   } catch (error) {
     if (!(error instanceof ServiceError) || ![404, 405].includes(error.status)) throw error;
     throw new Failure(`${name} does not publish the signing secret of its webhooks.`, {
@@ -57,7 +66,7 @@ export class SecretsInUse {
 
   constructor(
     readonly context: SecretsContext,
-    public all: readonly string[],
+    public current: Secrets,
   ) {}
 
   /**
@@ -68,14 +77,14 @@ export class SecretsInUse {
     const now = this.context.system.now();
     if (now - this.#renewedAt < MIN_RENEWAL_INTERVAL_MS) return false;
     this.#renewedAt = now;
-    const before = this.all;
+    const before = this.current.accepted;
     try {
-      this.all = await readSecrets(this.context);
+      this.current = await readSecrets(this.context);
     } catch (error) {
       this.context.signal.throwIfAborted();
       if (error instanceof NetworkError) this.context.services.forgetEmbedded();
       await this.context.output.warn(`Could not read the signing secret again: ${(error as Error).message}`);
     }
-    return this.all.join() !== before.join();
+    return this.current.accepted.join() !== before.join();
   }
 }

@@ -45,7 +45,7 @@ export function requireHttps(field: string): Rule {
       return listTexts(value, [field])
         .filter(({ text }) => /^http:/i.test(text) && isUrl(text))
         .filter(({ text }) => !isOwnUrl(new URL(text), new URL(service)))
-        .map(({ path }) => ({ path, message: 'must be Base64 or a URL that begins with https' }));
+        .map(({ path }) => ({ path, message: 'is a URL, which must begin with https' }));
     },
   };
 }

@@ -5,6 +5,8 @@ export type Part =
   | { readonly field: string }
   /** One of the values that a field may have. */
   | { readonly value: string }
+  /** A flag of the command line, without its dashes. */
+  | { readonly flag: string }
   /** A command of regen, such as `task wait`, what follows its words, and the folder, if not the one that was given. */
   | { readonly command: string; readonly rest: string; readonly dir?: string | undefined };
 
@@ -15,6 +17,7 @@ export type Text = string | Message;
 export interface Names {
   readonly field?: (path: string) => string;
   readonly value?: (value: string) => string | undefined;
+  readonly flag?: (flag: string) => string | undefined;
   readonly command?: (command: string, rest: string, dir?: string) => string;
 }
 
@@ -55,12 +58,13 @@ export function regen(command: string, rest = '', dir?: string): Part {
 }
 
 /** Writes the parts that a reader has names for; the others are left for another reader. */
-export function translate(text: Text, { field, value, command }: Names): Text {
+export function translate(text: Text, { field, value, flag, command }: Names): Text {
   if (typeof text === 'string') return text;
   const parts = text.parts.map((part) => {
     if (typeof part === 'string') return part;
     if ('field' in part) return field?.(part.field) ?? part;
     if ('value' in part) return value?.(part.value) ?? part;
+    if ('flag' in part) return flag?.(part.flag) ?? part;
     return command?.(part.command, part.rest, part.dir) ?? part;
   });
   return new Message(parts);
@@ -69,6 +73,7 @@ export function translate(text: Text, { field, value, command }: Names): Text {
 const CONTRACT_NAMES: Names = {
   field: (path) => path,
   value: (value) => value,
+  flag: (flag) => `--${flag}`,
   command: (...words) => ['regen', ...words].filter(Boolean).join(' '),
 };
 

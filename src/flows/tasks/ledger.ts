@@ -26,7 +26,7 @@ export interface Entry {
   /** Output URLs, and the paths where they were saved. */
   readonly outputs?: readonly string[];
   readonly saved?: readonly string[];
-  /** As reported by the service. */
+  /** As reported by the service; until then, and if it reports none, the price on its list. */
   readonly credits?: number;
   readonly seed?: number;
   /** Why it failed, as the service says. */
@@ -43,7 +43,7 @@ export interface Entry {
 }
 
 export type NewEntry = Pick<Entry, 'service' | 'operation' | 'request' | 'name'> &
-  Partial<Pick<Entry, 'profile' | 'output' | 'batch'>>;
+  Partial<Pick<Entry, 'profile' | 'output' | 'batch' | 'credits'>>;
 
 /** Which entry of the ledger a request may reuse. */
 export type EntryChoice =
@@ -109,8 +109,7 @@ export class Ledger {
       const seen = this.read(id);
       if (!seen || !(choice === 'unfinished' ? this.#isUnfinished(seen) : seen.task_id === undefined))
         continue;
-      const isRecent = this.now() - Date.parse(seen.created_at) < RESUME_MS;
-      const entry = isRecent && (await this.#takeOver(id, choice));
+      const entry = this.#isRecent(seen) && (await this.#takeOver(id, choice));
       if (entry) return { entry, repeats: true, stale: undefined };
       if (seen.task_id === undefined) stale ??= seen;
     }
@@ -123,6 +122,35 @@ export class Ledger {
     if (choice === 'unfinished') return this.#untried?.get(digest) ?? [];
     const known = choice === 'new' ? undefined : choice.known;
     return known !== undefined && readDigest(known) === digest ? [known] : [];
+  }
+
+  /** Whether earlier runs left a task of one of these operations that the same command resumes. */
+  hasUnfinished(operations: ReadonlySet<string>): boolean {
+    for (const entry of this.entries()) {
+      if (!this.#isRecent(entry)) return false;
+      if (operations.has(entry.operation) && this.#isUnfinished(entry)) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Whether `open` would resume a task that an earlier run started, in the order of the requests.
+   * @param counted how many tasks of equal requests were found so far, by their digest
+   */
+  isStarted(draft: NewEntry, counted: Map<string, number>): boolean {
+    const digest = computeDigest(draft);
+    this.#untried ??= groupByDigest(this.#removeOld());
+    const ids = this.#listReusable(digest, 'unfinished');
+    for (let at = counted.get(digest) ?? 0; at < ids.length; at++) {
+      counted.set(digest, at + 1);
+      const entry = this.read(ids[at] as string);
+      if (entry && this.#isUnfinished(entry) && this.#isRecent(entry)) return entry.task_id !== undefined;
+    }
+    return false;
+  }
+
+  #isRecent({ created_at }: Entry): boolean {
+    return this.now() - Date.parse(created_at) < RESUME_MS;
   }
 
   /** Whether an earlier run left an unfinished task with this output path. */

@@ -7,7 +7,7 @@ import { readGivenFile } from '../../disk/folder-file.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { FlowError } from '../flow-error.js';
 import { type ImageReference, toReference } from './image-reference.js';
-import { type Entry, type EntryChoice, serviceKey } from './ledger.js';
+import { type Entry, type EntryChoice, type NewEntry, serviceKey } from './ledger.js';
 import {
   cannotRead,
   findTask,
@@ -30,6 +30,8 @@ export interface Job {
   readonly name: string;
   /** The task whose video is extended; it is not read yet. */
   readonly fromTask?: string;
+  /** Its price on the list of its service; recorded until the service reports the cost. */
+  readonly price?: number | undefined;
 }
 
 /** A task that the service accepted. */
@@ -66,16 +68,11 @@ export async function startTask(
 ): Promise<StartedTask> {
   const { ledger, target } = context;
   const { kind } = getTaskFacts(job.operation);
-  const { sent, kept } = await loadImages(job.images, kind, context.readStdin);
-  const made = job.fromTask === undefined ? {} : await findCreation(context, job.fromTask);
-  const request = { ...job.body, ...made, ...kept };
+  const { request, whole } = await prepareRequest(context, job);
   const { output, batch } = options;
   const draft = {
-    service: serviceKey(target),
-    ...(target.profile !== undefined && { profile: target.profile }),
-    operation: job.operation,
-    request,
-    name: job.name,
+    ...toDraft(context, job, request),
+    ...(job.price !== undefined && { credits: job.price }),
     ...(output !== undefined && { output }),
     ...(batch && { batch }),
   };
@@ -99,7 +96,7 @@ export async function startTask(
   }
   // An idempotency key is valid for the same body only.
   const same = repeats && 'video_url' in request && { video_url: entry.request.video_url };
-  const body = { ...job.body, ...made, ...same, ...sent };
+  const body = { ...whole, ...same };
   // Then only an answer to the same key can tell that there is no task.
   let mayExist = repeats;
   const markUncertain = () => {
@@ -117,6 +114,41 @@ export async function startTask(
     if (isRefusal(error, mayExist)) ledger.remove(entry.id);
     throw error;
   }
+}
+
+/** @returns what is recorded of a request, and all of its body */
+async function prepareRequest(context: StartContext, { operation, body, images, fromTask }: Job) {
+  const { sent, kept } = await loadImages(images, getTaskFacts(operation).kind, context.readStdin);
+  const made = fromTask === undefined ? {} : await findCreation(context, fromTask);
+  return { request: { ...body, ...made, ...kept }, whole: { ...body, ...made, ...sent } };
+}
+
+function toDraft({ target }: StartContext, { operation, name }: Job, request: Entry['request']): NewEntry {
+  const { profile } = target;
+  return { service: serviceKey(target), ...(profile !== undefined && { profile }), operation, request, name };
+}
+
+/** Finds the jobs whose tasks an earlier run started, so that they are not paid for again. */
+export async function findStarted<One extends Job>(
+  context: StartContext,
+  jobs: readonly One[],
+): Promise<ReadonlySet<One>> {
+  const started = new Set<One>();
+  const operations = new Set(jobs.map(({ operation }) => operation));
+  if (!context.ledger.hasUnfinished(operations)) return started;
+  const counted = new Map<string, number>();
+  for (const job of jobs) {
+    // It can be read only once.
+    const isPiped = Object.values(job.images)
+      .flat()
+      .some(({ kind }) => kind === 'stdin');
+    // What is wrong with it is reported when it is started.
+    const prepared = isPiped ? undefined : await prepareRequest(context, job).catch(() => undefined);
+    context.signal.throwIfAborted();
+    if (prepared && context.ledger.isStarted(toDraft(context, job, prepared.request), counted))
+      started.add(job);
+  }
+  return started;
 }
 
 /**

@@ -33,13 +33,13 @@ export function readTaskState(kind: TaskKind, answer: unknown, sent = answer): T
   if (kind === 'image') {
     const task = unwrapImageTask(answer as ImageTask);
     const { task_id: id, status: state, generated: outputs } = task;
-    return { answer, sent, id, state, outputs, facts: readFigures(task) };
+    return { answer, sent, id, state, outputs, facts: readFigures(task, state) };
   }
   const task = answer as VideoAnswer;
   const { state, err_code: reason, task_id, id = '' } = task;
   // Decided: the cover of a video is not an output; `--json` shows it.
   const outputs = (task.creations ?? []).flatMap(({ url }) => url ?? []);
-  const facts = readFigures(task);
+  const facts = readFigures(task, state);
   return { answer, sent, id: task_id ?? id, state, outputs, facts, ...(reason && { reason }) };
 }
 
@@ -47,9 +47,10 @@ type VideoAnswer = Pick<z.infer<typeof VideoTask>, 'state'> &
   Partial<z.infer<typeof VideoTask>> &
   Partial<z.infer<typeof VideoCreations>>;
 
-// The contract has no credits and seed of image tasks, but some services send them.
-function readFigures(task: object): TaskFigures {
-  const { credits, seed, err_code, reason } = task as TaskFigures;
+// The contract has no credits and seed of image tasks, but some services send them. What failed is refunded.
+function readFigures(task: object, state: string): TaskFigures {
+  const refunded = findEnd(state) === 'badly' ? 0 : undefined;
+  const { credits = refunded, seed, err_code, reason } = task as TaskFigures;
   return {
     ...(credits !== undefined && { credits }),
     ...(seed !== undefined && { seed }),

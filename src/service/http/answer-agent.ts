@@ -1,7 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import inject, { type DispatchFunc } from 'light-my-request';
 import { TOOL_INSTRUCTIONS } from '../../contract/tool-texts.js';
-import { chooseTools, describeTool, readToolInput, toolOperations } from '../../contract/tools.js';
+import {
+  chooseTools,
+  describeTool,
+  isOpenToKeys,
+  readToolInput,
+  toolOperations,
+} from '../../contract/tools.js';
 import {
   answerRequest,
   findStatus,
@@ -34,7 +40,10 @@ export async function answerAgent(
   const server: ToolServer = {
     ...{ version, instructions: TOOL_INSTRUCTIONS },
     listTools: async () =>
-      chooseNames(request).map((name) => describeTool(name, (toolOperations.get(name) as Offered)[1])),
+      chooseNames(request)
+        .map((name) => [name, toolOperations.get(name) as Offered] as const)
+        .filter(([, offered]) => mayUse(request, offered))
+        .map(([name, [, operation]]) => describeTool(name, operation)),
     callTool: async (call) => {
       const offered = chooseNames(request).includes(call.name) && toolOperations.get(call.name);
       return offered ? callOperation(app, request, forwarded, offered, call) : undefined;
@@ -62,6 +71,12 @@ export async function answerAgent(
 }
 
 type Offered = NonNullable<ReturnType<typeof toolOperations.get>>;
+
+/** Whether a tool is worth listing: an API key, unlike a person, is refused most of what is not a task. */
+function mayUse({ caller: { kind, operations } }: FastifyRequest, [name, operation]: Offered): boolean {
+  if (kind !== 'api_key') return true;
+  return isOpenToKeys(operation) && (!operation.task || operations?.includes(name) !== false);
+}
 
 /** The names of the tools, with those that the `tools` of the query ask for. @throws Refused invalid_request */
 function chooseNames({ query }: FastifyRequest): readonly string[] {

@@ -11,6 +11,8 @@ export interface OwnerRoutesOptions {
   /** What makes images and videos. */
   readonly engines: Readonly<Record<string, string>>;
   readonly troubles: EngineTroubles;
+  /** Finds out whether the registry behind this one answers. */
+  readonly inspectUplink: () => Promise<object | undefined>;
   /** Begins a graceful shutdown. */
   readonly stop: () => void;
   /** Creates a new signing key. @returns its id */
@@ -29,6 +31,12 @@ export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): v
     ...{ instance, version, engines },
     vendors: troubles.list(),
   }));
+
+  app.get(
+    '/.well-known/regen-owner/uplink',
+    { onRequest },
+    async () => (await options.inspectUplink()) ?? {},
+  );
 
   app.post('/.well-known/regen-owner/stop', { onRequest }, async (_, reply) => {
     reply.raw.once('close', options.stop);

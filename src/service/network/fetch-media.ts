@@ -47,7 +47,7 @@ const MEDIA = {
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed';
   /**
-   * @param status of the server, if it answered with another than 200
+   * @param status of the server, if it answered
    * @param code what its answer in JSON says is wrong
    */
   constructor(
@@ -62,7 +62,7 @@ export class FetchFailed extends Error {
 /** Fetching it again would find the same. */
 export class FileTooLarge extends FetchFailed {
   constructor(bytes: number) {
-    super(`it is larger than ${Math.floor(bytes / 1024 ** 2)} MB`);
+    super(`it is larger than ${Math.floor(bytes / 1024 ** 2)} MB`, 200);
   }
 }
 
@@ -176,16 +176,18 @@ async function fetchOnce(
   if (statusCode >= 300 && statusCode < 400 && headers.location) {
     body.destroy();
     const next = String(headers.location);
-    if (!URL.canParse(next, url.href)) throw new FetchFailed('it was redirected to an invalid URL');
+    if (!URL.canParse(next, url.href))
+      throw new FetchFailed('it was redirected to an invalid URL', statusCode);
     return new URL(next, url);
   }
   try {
-    if (statusCode !== 200)
-      throw new FetchFailed(
-        `the server answered ${statusCode}`,
-        statusCode,
-        options.media === 'json' ? await readErrorCode(body) : undefined,
-      );
+    if (statusCode !== 200) {
+      const { error, message } = options.media === 'json' ? await readError(body) : {};
+      const reason = typeof message === 'string' ? message : '';
+      const shown = reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}…` : reason;
+      const code = typeof error === 'string' ? error : undefined;
+      throw new FetchFailed(`the server answered ${statusCode}${shown && `: ${shown}`}`, statusCode, code);
+    }
     checkHeaders(headers, options);
   } catch (error) {
     body.destroy();
@@ -203,11 +205,12 @@ function checkScheme({ protocol, username, password }: URL, secure: boolean): vo
 }
 
 const MAX_ERROR_BYTES = 16 * 1024;
+const MAX_REASON = 200;
 
-/** What cannot be read has no code. */
-async function readErrorCode(body: Readable): Promise<string | undefined> {
+/** What cannot be read has no fields. */
+async function readError(body: Readable): Promise<Readonly<Record<string, unknown>>> {
   const answer = parseJson(String(await readBody(body, MAX_ERROR_BYTES).catch(() => '')));
-  return isRecord(answer) && typeof answer.error === 'string' ? answer.error : undefined;
+  return isRecord(answer) ? answer : {};
 }
 
 function checkHeaders(headers: Record<string, unknown>, { bytes, media }: FetchMediaOptions): void {
@@ -217,7 +220,7 @@ function checkHeaders(headers: Record<string, unknown>, { bytes, media }: FetchM
     .toLowerCase();
   const { noun, types } = MEDIA[media];
   if (type && !types.test(type) && !/^(application|binary)\/octet-stream$/.test(type))
-    throw new FetchFailed(`its content type is ${type.slice(0, 60)}, not ${noun}`);
+    throw new FetchFailed(`its content type is ${type.slice(0, 60)}, not ${noun}`, 200);
   if (Number(headers['content-length']) > bytes) throw new FileTooLarge(bytes);
 }
 

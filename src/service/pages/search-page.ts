@@ -7,18 +7,20 @@ type Found = OperationAnswer<'node.search'>;
 
 /** The front page: a search for nodes, all of them without words. */
 export const drawSearchPage: Draw<'node.search'> = (
-  { nodes, page, total, totalPages }: Found,
+  { nodes, page, total, totalPages, incomplete_reason: reason }: Found,
   { query }: PageRequest,
 ) => {
   const search = typeof query.search === 'string' ? query.search : '';
   const count = total === 1 ? '1 node' : `${total} nodes`;
+  const none = search === '' ? 'No nodes yet.' : 'No nodes found. Try fewer or shorter words.';
   const heading = search === '' ? html`Nodes` : html`Nodes for “${untrusted(search)}”`;
   return layOut({
     title: search === '' ? 'Node registry' : `${search} - Node registry`,
     summary: 'Node packs for ComfyUI.',
     search,
     body: html`<h1>${heading}</h1>
-<p>${total === 0 ? 'No nodes found. Try fewer or shorter words.' : count}</p>
+<p>${total > 0 ? count : reason ? 'No nodes found.' : none}</p>
+${reason && html`<p role="status">${reason}</p>`}
 <ul class="cards">${nodes.map(drawCard)}</ul>
 ${linkPages(page, totalPages, (other) => `/?${new URLSearchParams({ ...(search && { search }), page: String(other) })}`)}`,
   });

@@ -14,17 +14,16 @@ const DEFINITIONS_PER_PAGE = 8;
 /** A version: its verdict, what is in it, and its definitions as the graph editor shows them. */
 export const drawVersionPage: Draw<'version.get'> = async (
   version: OperationAnswer<'version.get'>,
-  { read, query, hasOtherNames, serviceFlag },
+  { read, query: asked, hasOtherNames, serviceFlag },
 ) => {
   const { node_id: nodeId = '', version: number = '', status, status_reason: reason, downloadUrl } = version;
   const params = { nodeId, version: number };
-  const page = Number(query.page);
-  const list = await read('hostNodes.list', { params, query: { page, limit: DEFINITIONS_PER_PAGE } }).catch(
-    (error) => {
-      if (!version.from_uplink || !isUnavailable(error)) throw error;
-      return undefined;
-    },
-  );
+  const page = Number(asked.page);
+  const query = { page, limit: DEFINITIONS_PER_PAGE };
+  const list: Definitions = await read('hostNodes.list', { params, query }).catch((error) => {
+    if (!version.from_uplink || !isUnavailable(error)) throw error;
+    return { host_nodes: [], totalNumberOfPages: 0, trouble: error.message };
+  });
   const readme = await readReadme(read, params);
   const path = toVersionPath(nodeId, number);
   const facts = {
@@ -52,8 +51,8 @@ ${drawProvenance(version.provenance)}
 ${version.changelog && html`<h2>Changelog</h2>\n<p class="text">${untrusted(version.changelog, 4000)}</p>`}
 ${listRequirements(version.dependencies)}
 <h2 id="definitions">Node definitions</h2>
-${list?.host_nodes.length ? html`<div class="definitions">${list.host_nodes.map(drawSection)}</div>` : html`<p>${list ? describeNone(version.host_node_extract_status) : 'The registry behind this one, which has them, does not answer.'}</p>`}
-${linkPages(page, list?.totalNumberOfPages ?? 0, (other) => `${path}?page=${other}#definitions`)}
+${list.host_nodes.length > 0 ? html`<div class="definitions">${list.host_nodes.map(drawSection)}</div>` : html`<p>${list.trouble ?? describeNone(version.host_node_extract_status)}</p>`}
+${linkPages(page, list.totalNumberOfPages, (other) => `${path}?page=${other}#definitions`)}
 ${readme && html`<h2 id="readme">README</h2>\n<div class="readme" tabindex="0" role="region" aria-labelledby="readme" dir="auto">${drawMarkdown(readme)}</div>`}`,
   });
 };
@@ -111,7 +110,9 @@ function toRepository(issuer: string, repository: string): string {
     : repository;
 }
 
-type Definition = OperationAnswer<'hostNodes.list'>['host_nodes'][number];
+/** With the reason why they are not known. */
+type Definitions = OperationAnswer<'hostNodes.list'> & { readonly trouble?: string };
+type Definition = Definitions['host_nodes'][number];
 
 function drawSection(definition: Definition): Html {
   const name = definition.host_node_name ?? '';

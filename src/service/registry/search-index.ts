@@ -53,12 +53,17 @@ export async function refreshSearch(tx: Tx, nodeId: string, isTextNew = false): 
 
 // Decided: a word of one or two characters is found at the start of words, a longer one anywhere. `-`, `_`, `.` and
 // spaces are the same.
-/** @returns what the index of this database is asked for; empty if no words were given */
-export function parseSearch(database: Database, search: string): string {
+/** Splits a search into what `buildSearchText` of each node that it finds contains. */
+export function splitSearch(search: string): string[] {
   const words = search.toLowerCase().split(/\s+/);
   const texts = words.map((word) => word.replace(SEPARATOR, '  ').trim()).filter(Boolean);
   const padded = texts.map((text) => (Array.from(text).length < 3 ? `  ${text}` : text));
-  const different = [...new Set(padded)].sort().slice(0, MAX_WORDS);
+  return [...new Set(padded)].sort().slice(0, MAX_WORDS);
+}
+
+/** @returns what the index of this database is asked for; empty if no words were given */
+export function parseSearch(database: Database, search: string): string {
+  const different = splitSearch(search);
   if (isPostgres(database)) return different.join('\n');
   return different.map((text) => `"${text.replaceAll('"', '""')}"`).join(' ');
 }

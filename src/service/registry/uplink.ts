@@ -59,14 +59,16 @@ export async function askUplink(
     if (!(error instanceof FetchFailed)) throw error;
     if (error.code === 'banned')
       throw new Refused('banned', `The registry behind this one has banned the node ${nodeId}.`);
-    if (error.status !== 404) context.log('warn', 'The uplink did not answer.', { error: error.message });
+    const trouble = error.status === 404 ? undefined : reportTrouble(context, error);
     const kept = mirror.recall && (await findKept(context.database, nodeId));
     const spellings = wanted === undefined ? [] : [wanted, completeSpelling(context, wanted)];
     const versions = kept ? rules.select(kept.versions) : [];
-    const offered = error.status === 404 ? versions.map(toWithdrawn) : versions;
+    const offered = trouble === undefined ? versions.map(toWithdrawn) : versions;
     const known = kept && mirror.recall?.({ ...kept, versions: offered }, spellings);
-    if (known !== undefined || error.status === 404) return known;
-    throw new Refused('unavailable', 'The registry behind this one does not answer; try again soon.');
+    if (known !== undefined || (trouble === undefined && !mirror.recall)) return known;
+    if (trouble !== undefined) throw new Refused('unavailable', trouble);
+    const what = wanted === undefined ? `node ${nodeId}` : `version ${wanted} of the node ${nodeId}`;
+    throw new Refused('not_found', `There is no ${what} here, nor in the registry behind this one.`);
   });
   if (answer === undefined || !mirror.adopt) return answer;
   const read = (other: OperationName) => readRemote(context, other, { params: { nodeId }, query: {} });
@@ -87,6 +89,36 @@ function toWithdrawn(version: VersionView): VersionView {
 function toNone(error: unknown): [] {
   if (error instanceof FetchFailed) return [];
   throw error;
+}
+
+const BUSY = [408, 429];
+/** A request in wrong names may be refused, lead nowhere, or be understood as another one. */
+const MISUNDERSTOOD = [200, 400, 404, 405, 422];
+const NAMING_HINT =
+  'The setting uplink.naming may be wrong: comfy is for the ComfyUI registry, and a regen service needs none.';
+
+/**
+ * Describes what the registry behind this one does instead of giving what it was asked for.
+ * @throws what is not its doing
+ */
+export function describeTrouble(error: unknown) {
+  if (!(error instanceof FetchFailed)) throw error;
+  const { message, status = 0 } = error;
+  const isRefusal = status >= 400 && status < 500 && !BUSY.includes(status);
+  const does =
+    status === 0 ? 'does not answer' : isRefusal ? 'refuses the request' : 'gives no usable answer';
+  return { does, message, isRefusal, ...(MISUNDERSTOOD.includes(status) && { hint: NAMING_HINT }) };
+}
+
+/**
+ * Logs why the registry behind this one did not give what it was asked for.
+ * @returns a sentence for those who asked this one
+ */
+export function reportTrouble({ log }: Pick<Context, 'log'>, error: unknown): string {
+  const { does, message, isRefusal, ...rest } = describeTrouble(error);
+  log('warn', `The uplink ${does}.`, { error: message, ...rest });
+  const advice = isRefusal ? 'the operator of this one finds the reason in its log' : 'try again soon';
+  return `The registry behind this one ${does}; ${advice}.`;
 }
 
 /** @throws Refused not_offered if a rule refuses the node */
@@ -149,7 +181,7 @@ async function readRemote(context: Context, name: OperationName, read: NodeRead)
   return answer;
 }
 
-const otherForm = () => new FetchFailed('it answered in another form than a registry');
+export const otherForm = () => new FetchFailed('it answered in another form than a registry', 200);
 
 /**
  * Sends a read to the registry behind this one.
@@ -224,9 +256,9 @@ export function fetchFromUplink(
 
 function parseAnswer(json: Buffer): unknown {
   if (findJsonExcess(json, { maxDepth: MAX_JSON_DEPTH, maxValues: MAX_ANSWER_VALUES }))
-    throw new FetchFailed('its answer is nested too deeply or has too many values');
+    throw new FetchFailed('its answer is nested too deeply or has too many values', 200);
   const answer = parseJson(json.toString());
-  if (answer === undefined) throw new FetchFailed('it did not answer with JSON');
+  if (answer === undefined) throw new FetchFailed('it did not answer with JSON', 200);
   return answer;
 }
 

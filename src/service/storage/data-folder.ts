@@ -28,6 +28,18 @@ export interface DataFolder extends Disposable {
   release(): void;
 }
 
+/** The temporary folders in use. Each holds a credential, so it is removed even if its service is not stopped. */
+const temporary = new Set<string>();
+process.on('exit', () => {
+  for (const path of temporary) {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Windows keeps files that are open.
+    }
+  }
+});
+
 /**
  * Locks a data folder, creating it if necessary.
  * @param data absent: a private temporary folder, removed on release
@@ -36,6 +48,7 @@ export interface DataFolder extends Disposable {
  */
 export function openDataFolder(data: string | undefined, holdsDatabase = true): DataFolder {
   const path = data ?? mkdtempSync(join(tmpdir(), 'regen-'));
+  if (data === undefined) temporary.add(path);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   refuseSharedFolder(path);
   const lock = lockFolder(path);
@@ -61,6 +74,7 @@ export function openDataFolder(data: string | undefined, holdsDatabase = true): 
     socket.remove();
     lock.release();
     if (data === undefined) rmSync(path, { recursive: true, force: true });
+    temporary.delete(path);
   };
   return {
     path,

@@ -37,17 +37,28 @@ function selectDeliveries(database: Database, { userId }: Caller) {
           .where('waiting.status', '=', 'pending')
           .as('next_at'),
       )
+      .select(({ selectFrom }) =>
+        selectFrom('webhook_deliveries as earlier')
+          .select('earlier.id')
+          .whereRef('earlier.task_id', '=', 'delivery.task_id')
+          .whereRef('earlier.number', '<', 'delivery.number')
+          .where('earlier.status', '=', 'pending')
+          .orderBy('earlier.number')
+          .limit(1)
+          .as('earlier'),
+      )
       .where('delivery.user_id', '=', userId as string)
   );
 }
 
 type DeliveryFacts = Awaited<ReturnType<ReturnType<typeof selectDeliveries>['executeTakeFirstOrThrow']>>;
 
-function viewDelivery({ operation, reason, next_at, ...row }: DeliveryFacts): Delivery {
+function viewDelivery({ operation, reason, next_at, earlier, ...row }: DeliveryFacts): Delivery {
+  const waiting = row.status === 'pending' && earlier ? `it waits for ${earlier}` : undefined;
   return {
     ...row,
     event: getWebhookEvent(getTaskFacts(operation).kind),
-    reason: reason ?? undefined,
+    reason: reason ?? waiting,
     next_at: row.status === 'pending' ? (next_at ?? undefined) : undefined,
   };
 }

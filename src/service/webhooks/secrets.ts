@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { WEBHOOK_SECRET_PREFIX } from '../../contract/events.js';
 import { toIsoTime } from '../database/clock.js';
 import { insertRow, type Tx, updateRows } from '../database/database.js';
-import type { Handlers, Write } from '../operation/call.js';
+import type { Handlers, OperationAnswer, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 
 // Decided: a replaced secret signs for another 24 hours, but only the newest two, which limits the header.
@@ -28,10 +28,13 @@ export async function listSigningSecrets(tx: Tx, owner: SecretOwner): Promise<[s
   return newest === undefined ? [await insertSecret(tx, owner)] : [newest, ...others];
 }
 
-const showWebhookSecret: Write<'webhook.secret'> = async ({ caller, context }, tx) => {
-  const [secret] = await listSigningSecrets(tx, { userId: caller.userId as string, now: context.now });
-  return { secret };
-};
+const showWebhookSecret: Write<'webhook.secret'> = ({ caller, context }, tx) =>
+  viewSecrets(tx, { userId: caller.userId as string, now: context.now });
+
+async function viewSecrets(tx: Tx, owner: SecretOwner): Promise<OperationAnswer<'webhook.secret'>> {
+  const [secret, ...previous] = await listSigningSecrets(tx, owner);
+  return { secret, ...(previous.length > 0 && { previous }) };
+}
 
 const rotateWebhookSecret: Write<'webhook.rotateSecret'> = async ({ caller, context: { now } }, tx) => {
   const userId = caller.userId as string;
@@ -60,7 +63,8 @@ const rotateWebhookSecret: Write<'webhook.rotateSecret'> = async ({ caller, cont
     { user_id: userId, replaced_at: null },
     { replaced_at: toIsoTime(now()) },
   );
-  return { secret: await insertSecret(tx, { userId, now }) };
+  await insertSecret(tx, { userId, now });
+  return viewSecrets(tx, { userId, now });
 };
 
 async function insertSecret(tx: Tx, { userId, now }: SecretOwner): Promise<string> {

@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -374,6 +375,38 @@ describe('the same command again', () => {
     expect(double.tasks.size).toBe(5);
   });
 
+  test('refuses a job whose image was replaced under its name, and not one whose image was only touched', async () => {
+    const { double, cwd, run, write } = await createDesk();
+    write([{ ...relight, id: 'one' }, upscaler, { ...relight, id: 'kept', image: 'kept.png' }]);
+    writeFileSync(join(cwd, 'kept.png'), png);
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
+    const touched = new Date(Date.now() + 60_000);
+    for (const name of ['photo.png', 'kept.png']) utimesSync(join(cwd, name), touched, touched);
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
+    const other = Buffer.from(png);
+    other[other.length - 1] = (other.at(-1) as number) ^ 1;
+    writeFileSync(join(cwd, 'photo.png'), other);
+    const refused = await run(['batch', 'jobs.jsonl', '--ndjson']);
+    expect(refused).toMatchObject({ exit: 2, stdout: '' });
+    expect(JSON.parse(refused.stderr).error.details).toEqual([
+      { path: 'line 1: one', message: 'uses photo.png, which has changed since it was done' },
+      { path: 'line 2', message: 'uses photo.png, which has changed since it was done' },
+    ]);
+    expect(double.tasks.size).toBe(3);
+    expect((await run(['batch', 'jobs.jsonl', '--rerun-changed'])).exit).toBe(0);
+    expect(double.tasks.size).toBe(5);
+    rmSync(join(cwd, 'photo.png'));
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
+  });
+
+  test('takes an image that its result has replaced for the one that was sent', async () => {
+    const { double, run, write } = await createDesk();
+    write([{ ...relight, id: 'one' }]);
+    const inPlace = ['batch', 'jobs.jsonl', '-o', 'photo.png', '--force'];
+    for (const _ of [1, 2]) expect((await run(inPlace)).exit).toBe(0);
+    expect(double.tasks.size).toBe(1);
+  });
+
   test('overwrites the file of a changed line only with --force, as the hint says', async () => {
     const { cwd, run, write } = await createDesk();
     const saving = ['batch', 'jobs.jsonl', '-o', 'out/{id}.{ext}'];
@@ -647,6 +680,25 @@ describe('credits', () => {
       { status: 'failed', credits: 0 },
       { status: 'done', credits: 10 },
     ]);
+    const { stdout } = await run(['task', 'list', '--jq', 'map(.credits) | sort']);
+    expect(JSON.parse(stdout)).toEqual([0, 10]);
+  });
+
+  test('of an earlier run count, whether it had a limit or not', async () => {
+    const { run, write } = await createDesk({ prices });
+    write([relight, { ...relight, id: 'two' }]);
+    const batch = ['batch', 'jobs.jsonl', '--ndjson'];
+    const first = await run(batch);
+    expect(parseResults(first)).toMatchObject([{ credits: 10 }, { credits: 10 }]);
+    expect(first.stderr).toContain('2 jobs: 2 done, 20 credits.');
+    const { stdout } = await run(['task', 'list', '--jq', 'map(.credits) | add']);
+    expect(stdout).toBe('20\n');
+    write([relight, { ...relight, id: 'two' }, upscaler]);
+    const second = await run([...batch, '--max-credits', '45']);
+    expect(second.exit).toBe(9);
+    expect(second.stdout).toContain(
+      'The job costs 30 credits, but --max-credits 45 leaves 25: 20 are spent.',
+    );
   });
 
   test('cannot be limited with --max-credits on a service without prices', async () => {
@@ -691,6 +743,18 @@ describe('a service that takes no jobs', () => {
     expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
     expect(double.tasks.size).toBe(1);
   });
+});
+
+test('a service that asks for a longer pause than a batch may take ends it at once', async () => {
+  const { double, run, write } = await createDesk({
+    refuse: (count) => (count > 1 ? { status: 429, error: 'rate_limited', retryAfter: 300 } : undefined),
+  });
+  write(Array.from({ length: 9 }, () => relight));
+  const { exit, stderr } = await run(['batch', 'jobs.jsonl', '--concurrency', '1']);
+  expect(exit, stderr).toBe(9);
+  expect(stderr).toContain('Run the same command again to continue with the rest.');
+  // The first one, and three in a row that the service does not take.
+  expect(double.asked).toHaveLength(4);
 });
 
 test('the first Ctrl-C stops sending, leaves running tasks alone, and shows how to continue', async () => {

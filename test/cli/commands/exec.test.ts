@@ -169,6 +169,27 @@ it('lets regen use no stored credential in the command, not even to publish or w
   expect(codes).toEqual(['keys 4', 'profile 4', 'token 4']);
 });
 
+it('shows the command the tasks of its key, and no others of the machine', async () => {
+  const { env } = await createPlace();
+  const home = homeForTest();
+  const cwd = filesForTest({ 'one.png': Buffer.from(pixel, 'base64') });
+  const own = await regen(['image', 'relight', 'one.png', '--no-wait'], { home, env, cwd });
+  expect(own.exit, own.stderr).toBe(0);
+  const task = own.stdout.trim();
+  const run = `"${node}" "${entry}"`;
+  const script = `
+    ${run} image relight one.png --prompt warm --no-wait; ${run} task list --json
+    ${run} task show ${task}; echo "show $?"; ${run} task show @last --json; ${run} task wait --all`;
+  const argv = ['exec', '--credits', '1', '--', 'sh', '-c', script];
+  const ran = await startRegen(argv, { home, env, cwd }).ended;
+  const [started, ...rest] = ran.stdout.trim().split('\n');
+  expect(ran.exit, ran.stderr).toBe(0);
+  expect(ran.stdout).not.toContain(task);
+  expect(rest).toContain('show 3');
+  const list = async () => JSON.parse((await regen(['task', 'list', '--json'], { home, env })).stdout);
+  expect((await list()).map(({ task_id }: { task_id: string }) => task_id)).toEqual([started, task]);
+});
+
 test('tasks that are still running are in the bill, and what is refunded during the run can be spent again', async () => {
   let release = () => {};
   const held = new Promise<void>((done) => {

@@ -121,6 +121,25 @@ describe('a generation command', () => {
     expect(double.asked).toEqual([]);
     expect(readEntries()).toEqual([]);
   });
+
+  test('shows with --dry-run what the images cost, and refuses what would be refused', async () => {
+    const prices = { video_per_second: {}, image: { relight: 10 }, is_rec: 10, off_peak: 0.5 };
+    const { double, run } = await generationDeskForTest({ prices });
+    const both = [...relight, 'other.png', '--dry-run'];
+    const dry = await run([...both, '-o', 'out/', '--max-credits', '20']);
+    expect([dry.exit, dry.stderr]).toEqual([0, expect.stringContaining('2 jobs: 20 credits in total.')]);
+    const refused = async (...flags: string[]) => {
+      const { exit, stderr } = await run([...both, ...flags]);
+      expect(exit, stderr).toBe(2);
+      return stderr;
+    };
+    expect(await refused('--max-credits', '19')).toContain(
+      '20 credits in total, more than --max-credits 19.',
+    );
+    expect(await refused('-o', 'taken')).toContain('would save several results under the same name');
+    expect(await refused('--no-wait', '--open')).toContain('--no-wait and --open cannot be used together.');
+    expect(double.asked).toEqual([]);
+  });
 });
 
 describe('invalid input', () => {
@@ -162,10 +181,7 @@ describe('invalid input', () => {
       '--style-strength must be at least 0',
     ],
     [['image', 'skin-enhancer', 'photo.png', '--sharpen', '101'], '--sharpen must be at most 100'],
-    [
-      ['image', 'skin-enhancer', 'http://example.com/a.png'],
-      '<image> must be Base64 or a URL that begins with https',
-    ],
+    [['image', 'skin-enhancer', 'http://example.com/a.png'], '<image> is a URL, which must begin with https'],
     [['image', 'upscaler', 'photo.png', '--scale-factor', '17'], '--scale-factor must be at most 16'],
     [[...relight, '--receipt'], '--receipt requires --output'],
     [[...relight, '-o', '{nmae}.png'], 'Unknown placeholder {nmae} in the output path'],
@@ -278,3 +294,24 @@ test('results of images with the longest names are saved, each under its own nam
     expect(readdirSync(join(cwd, output.split('/')[0] as string))).toHaveLength(4);
   }
 });
+
+test.each([
+  ['image', 'relight', 'photo.png'],
+  ['image', 'style-transfer', 'photo.png', 'other.png'],
+  ['image', 'skin-enhancer', 'photo.png'],
+  ['image', 'upscaler', 'photo.png'],
+  ['video', 'text2video', 'a boat'],
+  ['video', 'start-end2video', 'photo.png', 'other.png'],
+])(
+  'the expression in the guide prints the id of %s %s, waiting or not, and of a failed one',
+  async (...argv) => {
+    const [, expression = ''] =
+      /--jq '(\.id \/\/ [^']+)'/.exec(readFileSync('docs/generation.md', 'utf8')) ?? [];
+    const { double, run } = await generationDeskForTest({ fails: () => double.tasks.size === 2 });
+    const ids = [];
+    for (const flags of [['--no-wait'], [], []]) {
+      ids.push((await run([...argv, '--again', ...flags, '--jq', expression])).stdout.trim());
+    }
+    expect(ids).toEqual([...double.tasks.keys()]);
+  },
+);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -6,6 +7,7 @@ import { readWaitFlags } from '../../../src/cli/generation/finish-task.js';
 import { homeForTest } from '../../support/cli.js';
 import { generationDeskForTest } from '../../support/generation-desk.js';
 import { type DoubleOptions, mp4, png } from '../../support/generation-double.js';
+import { waitFor } from '../../support/wait-for.js';
 
 const jpg = Buffer.from('ffd8ffe000104a46494600', 'hex');
 
@@ -112,6 +114,44 @@ describe('a video command', () => {
     expect((await run(['task', 'rerun', task])).exit).toBe(2);
   });
 });
+
+describe('a service that asks for a long pause', () => {
+  const busy = { status: 429, error: 'rate_limited', retryAfter: 120 };
+
+  test('ends a command that may not wait as long, with the time of the next try', async () => {
+    const { double, run } = await createDesk({ refuse: () => busy });
+    const { exit, stderr } = await run([...boat, '--timeout', '5s', '-o', 'boat.mp4']);
+    expect([exit, stderr]).toEqual([7, expect.stringContaining('hint: Try again in 2 min.\n')]);
+    expect(double.asked).toHaveLength(1);
+    expect((await run([...boat, '--timeout', 'soon'])).stderr).toContain('--timeout must be a duration');
+  });
+
+  test('is waited for by other commands, which report it', async () => {
+    const { run } = await createDesk({ refuse: () => busy });
+    const signals = new EventEmitter();
+    const { exit, stderr } = await run(boat, {
+      signals,
+      onSaid: (text) => text.includes('is busy') && void setImmediate(() => signals.emit('SIGINT', 'SIGINT')),
+    });
+    expect(exit).toBe(130);
+    expect(stderr).toContain('is busy; trying again in 2 min. Press Ctrl-C to stop.\n');
+  });
+});
+
+test.each([['-q'], ['--json'], ['-q', '--json']])(
+  'Ctrl-C prints how to continue with %s, too',
+  async (...flags) => {
+    const signals = new EventEmitter();
+    const { double, run } = await createDesk({ states: ['created'] });
+    const running = run([...boat, ...flags], { signals });
+    await waitFor(() => expect(double.looks).not.toEqual([]));
+    signals.emit('SIGINT', 'SIGINT');
+    const { exit, stdout, stderr } = await running;
+    expect([exit, stdout]).toEqual([130, '']);
+    expect(stderr).toContain(`Resume with: regen task wait ${getTaskId(double)}`);
+    if (flags.includes('--json')) expect(JSON.parse(stderr).error.code).toBe('interrupted');
+  },
+);
 
 test('an off-peak video is awaited for 48 hours by default', () => {
   const hour = 3_600_000;

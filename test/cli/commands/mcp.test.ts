@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import sharp from 'sharp';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { toolOperations } from '../../../src/contract/tools.js';
+import { EngineFailure } from '../../../src/service/operation/engine.js';
 import { entry, homeForTest, homeWithService, regen, startRegen } from '../../support/cli.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
 import { pixel } from '../../support/generation.js';
+import { packForTest } from '../../support/packs.js';
 import {
   ask,
   folderForTest,
@@ -15,17 +17,20 @@ import {
   registerVersion,
   serviceForTest,
 } from '../../support/service.js';
+import { startRegenInTerminal } from '../../support/terminal.js';
 import { waitFor } from '../../support/wait-for.js';
 
 interface AgentOptions {
   readonly mode?: 'auto' | 'legacy';
   readonly flags?: readonly string[];
-  /** What the engine waits for. */
-  readonly before?: () => Promise<void>;
+  /** What the engine does first. */
+  readonly before?: Parameters<typeof createCopyingEngine>[0];
+  /** Prepares the service. @returns more variables of the program */
+  readonly prepare?: (service: Awaited<ReturnType<typeof serviceForTest>>) => Promise<Record<string, string>>;
 }
 
 /** The official client, connected to the program in a folder with a picture. */
-async function agentForTest({ mode = 'auto', flags = [], before }: AgentOptions = {}) {
+async function agentForTest({ mode = 'auto', flags = [], before, prepare }: AgentOptions = {}) {
   const service = await serviceForTest(
     { prices: { image: { relight: 25 } } },
     { engines: { image: createCopyingEngine(before) } },
@@ -36,7 +41,10 @@ async function agentForTest({ mode = 'auto', flags = [], before }: AgentOptions 
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [entry, 'mcp', folder, ...flags],
-    env: { HOME: homeForTest(), REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken },
+    env: {
+      ...{ HOME: homeForTest(), REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken },
+      ...(await prepare?.(service)),
+    },
     stderr: 'pipe',
   });
   let stderr = '';
@@ -171,7 +179,7 @@ describe('an agent', () => {
     const outside = [join(other, 'secret.png'), '../photo.png', 'link/secret.png', 'link.png', '/etc/passwd'];
     for (const image of [...outside, 'link/missing.png', '@last', '-']) {
       const { isError, answer } = await callTool('image_relight', { image });
-      expect([image, isError, answer.error.code]).toEqual([image, true, 'usage']);
+      expect([image, isError, answer.error.code]).toEqual([image, true, 'invalid_request']);
     }
     const started = await callTool('image_relight', { image: 'photo.png' });
     const { task_id } = started.answer.data;
@@ -243,6 +251,124 @@ describe('an agent', () => {
     expect(exit).toBe(0);
     expect(answers).toHaveLength(5);
     expect(answers.slice(1).every(({ error, result }) => error || result.isError)).toBe(true);
+  });
+
+  it('reads the names of its tools and their arguments in what it is offered and refused, and none of the command line', async () => {
+    const { client, callTool } = await agentForTest({ flags: ['--tools', '*'] });
+    const { tools } = await client.listTools();
+    const right: Record<string, unknown> = { image: 'photo.png', reference_image: 'photo.png', dir: '.' };
+    const wrong = [5, ['x', 'y'], '', '../..', '/9j/4AAQ', 'x'.repeat(20_000)];
+    const ofCommandLine = /(?:^|[\s(`"'])(?:--?[a-z][\w-]*|<[a-z]\w*> (?:is|must)|regen [a-z]+)/;
+    for (const { name, description, inputSchema } of tools) {
+      expect(description + JSON.stringify(inputSchema)).not.toMatch(/Base64 or|raw Base64/);
+      const { properties = {}, required = [] } = inputSchema;
+      const names = [...Object.keys(properties), 'unknown'];
+      expect(names.filter((one) => !/^[a-z]\w*$/i.test(one))).toEqual([]);
+      const base = Object.fromEntries(required.map((one) => [one, right[one] ?? 'x']));
+      const inputs = names.flatMap((one) =>
+        [...wrong, undefined].map((value) => ({ ...base, [one]: value })),
+      );
+      const answers = await Promise.all(inputs.map((input) => callTool(name, input)));
+      const errors = answers.filter(({ isError }) => isError).map(({ answer }) => answer.error);
+      const isOurs = ({ path }: { readonly path: string }) => names.includes(path.split('.')[0] as string);
+      // A pack has places of its own.
+      const isNamed = ({ details = [] }) => 'dir' in properties || details.every(isOurs);
+      const isWrong = (error: { readonly message: string; readonly details?: [] }) =>
+        ofCommandLine.test(JSON.stringify(error)) || error.message.length > 1_000 || !isNamed(error);
+      expect({ name, wrong: errors.filter(isWrong) }).toEqual({ name, wrong: [] });
+      expect(errors.length).toBeGreaterThan(0);
+    }
+  }, 120_000);
+
+  it('reads in each image which forms it takes, and gets the same when it is wrong', async () => {
+    const { client, callTool } = await agentForTest();
+    const { tools } = await client.listTools();
+    const { inputSchema } = tools.find(({ name }) => name === 'image_skinEnhancer') as (typeof tools)[number];
+    expect(JSON.stringify(inputSchema.properties)).toContain('Path in the folder, or URL of the image');
+    const forms = 'must be a path in the folder, a URL, or data:<type>;base64,<data>';
+    for (const image of ['/9j/4AAQSkZJRg==', '/9j/'.repeat(1_000), '@last', ''])
+      expect((await callTool('image_skinEnhancer', { image })).answer.error.details).toEqual([
+        { path: 'image', message: expect.stringContaining(forms) },
+      ]);
+    const { answer } = await callTool('image_skinEnhancer', { image: 'http://example.com/a.png' });
+    expect(answer.error.message).toBe('image is a URL, which must begin with https.');
+    const data = `data:image/png;base64,${pixel}`;
+    expect((await callTool('image_skinEnhancer', { image: data })).isError).toBeUndefined();
+  });
+
+  it('reads in a hint which of its tools helps, and never a command', async () => {
+    const before = async ({ request }: { readonly request: object }) => {
+      const { prompt } = request as { readonly prompt?: string };
+      if (prompt === 'fail') throw new EngineFailure('The model refused');
+      if (prompt === 'hold') await new Promise(() => {});
+    };
+    const { callTool, folder } = await agentForTest({ flags: ['--max-credits', '50'], before });
+    const start = async (prompt: string) =>
+      (await callTool('image_relight', { image: 'photo.png', prompt })).answer;
+    const expectRefusal = async (input: object, expected: object) => {
+      const { error } = (await callTool('task_wait', input as Record<string, unknown>)).answer;
+      expect(error).toMatchObject(expected);
+      return error;
+    };
+    const { task_id: failing } = (await start('fail')).data;
+    const failed = { code: 'task_failed', message: expect.stringContaining('The model refused') };
+    expect(await expectRefusal({ task_id: failing }, failed)).not.toHaveProperty('hint');
+    const { task_id } = (await start('warm')).data;
+    writeFileSync(join(folder, 'there.png'), 'mine');
+    const taken = { task_id, output: 'there.png' };
+    expect(await expectRefusal(taken, { code: 'file_exists' })).not.toHaveProperty('hint');
+    const { task_id: held } = (await start('hold')).data;
+    const resume = { code: 'still_running', hint: 'Resume with: task_wait' };
+    await expectRefusal({ task_id: held, timeout_seconds: 0 }, resume);
+    const { error } = await start('more');
+    expect(error.code).toBe('quota_exceeded');
+    expect(error).not.toHaveProperty('hint');
+  });
+
+  it('publishes what is there already with the argument that the refusal names', async () => {
+    const { folder, client, callTool } = await agentForTest({
+      flags: ['--tools', 'version_publish'],
+      async prepare(service) {
+        const { personalAccessToken } = await publisherForTest(service);
+        return { REGEN_PUBLISH_TOKEN: personalAccessToken };
+      },
+    });
+    packForTest({ folder });
+    expect((await callTool('version_publish', {})).isError).toBeUndefined();
+    const again = await callTool('version_publish', {});
+    expect(again.answer.error).toMatchObject({
+      code: 'version_exists',
+      hint: 'Pass skip_existing to treat this as success.',
+    });
+    const { tools } = await client.listTools();
+    const { inputSchema } = tools.find(({ name }) => name === 'version_publish') as (typeof tools)[number];
+    expect(Object.keys(inputSchema.properties ?? {})).toContain('skip_existing');
+    const skipped = await callTool('version_publish', { skip_existing: true });
+    expect(skipped.answer).toMatchObject({ version: '1.0.0' });
+  });
+
+  it('with credits, is offered what its key can do, and its user reads what is left out', async () => {
+    const flags = ['--max-credits', '50', '--tools', 'publisher_*'];
+    const { service, client, readStderr } = await agentForTest({ flags });
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toContain('publisher_get');
+    for (const closed of ['publisher_create', 'publisher_update', 'publisher_delete', 'user_usage'])
+      expect(names).not.toContain(closed);
+    expect(readStderr()).toMatch(/An API key cannot .*publisher_create, .*publisher_update/);
+    expect(readStderr()).not.toContain('user_usage');
+    const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+    for (const closed of ['publisher_create', 'version_publish']) {
+      const { exit, stderr } = await regen(['mcp', '--tools', closed, '--max-credits', '5'], { env });
+      const message = `With --max-credits, the agent has an API key, which cannot be used for ${closed}.`;
+      expect([exit, stderr]).toEqual([2, expect.stringContaining(message)]);
+    }
+  });
+
+  test('on a terminal, a person reads what the command waits for', async () => {
+    const terminal = startRegenInTerminal(['mcp'], { home: homeForTest() });
+    await terminal.shows('Waiting for an agent on standard input');
+    terminal.type('\x03');
+    expect(await terminal.exit).toBe(0);
   });
 
   it('gets more tools only when asked for, and never secrets or what admins do', async () => {

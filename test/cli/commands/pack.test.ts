@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createPartPath } from '../../../src/disk/part-file.js';
 import { createArchive } from '../../../src/pack/archive.js';
 import { chooseFiles } from '../../../src/pack/files.js';
-import { regen } from '../../support/cli.js';
+import { entry, regen } from '../../support/cli.js';
 import { packForTest } from '../../support/packs.js';
 import { folderForTest } from '../../support/service.js';
 
@@ -29,6 +29,20 @@ test('a partial archive of a killed pack is not packed into a later one', async 
   const before = await listPacked(cwd);
   writeFileSync(createPartPath(cwd), 'half');
   expect(await listPacked(cwd)).toEqual(before);
+});
+
+test('files that a command is writing its output to are not packed, unless git tracks them', () => {
+  const cwd = packForTest();
+  const list = () => {
+    const command = `"${process.execPath}" "${entry}" version pack --list > out.txt 2> err.txt`;
+    execFileSync('sh', ['-c', command], { cwd, env: { PATH: process.env.PATH, HOME: cwd } });
+    const lines = readFileSync(join(cwd, 'out.txt'), 'utf8').trim().split('\n');
+    return lines.map((line) => line.split('\t')[1]);
+  };
+  expect(list()).toEqual(['__init__.py', 'pyproject.toml']);
+  execFileSync('git', ['init', '-q'], { cwd });
+  execFileSync('git', ['add', '-A'], { cwd });
+  expect(list()).toEqual(['__init__.py', 'err.txt', 'out.txt', 'pyproject.toml']);
 });
 
 test('an unfinished archive has a temporary name, and a later command removes it', async () => {

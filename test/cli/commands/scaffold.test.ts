@@ -98,6 +98,7 @@ it('without a publisher and a terminal, nothing is created in the folder', async
   const cwd = folderForTest();
   const { exit, stderr } = await regen(['node', 'scaffold', 'tools'], { cwd });
   expect([exit, stderr]).toEqual([2, expect.stringContaining('--publisher is required')]);
+  expect(stderr).toContain('Pass values, such as: regen node scaffold --publisher <publisher> tools\n');
   expect(existsSync(join(cwd, 'tools', 'pyproject.toml'))).toBe(false);
 });
 

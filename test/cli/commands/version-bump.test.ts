@@ -49,6 +49,7 @@ test('in the folder above some packs, commands name one of them', async () => {
     advise("publish --profile local 'packs/my pack'"),
   );
   expect(await run('packs', 'bump', 'minor')).toBe(advise("bump auto 'my pack'"));
+  expect(await run('packs', 'diff', '.')).toBe(advise("diff './my pack'"));
   expect(await run('', 'pack')).toBe('Create one with: regen node init\n');
 });
 

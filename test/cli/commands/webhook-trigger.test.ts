@@ -102,6 +102,17 @@ describe('webhook trigger', () => {
     expect(verified.exit).toBe(0);
   });
 
+  it('signs with a rotated secret too while the service does', async () => {
+    const { url, received } = await receiverForTest();
+    const service = await serviceForTest();
+    const own = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+    const old = await readWebhookSecret(service);
+    expect((await regen(['webhook', 'secret', '--rotate', '--yes'], { env: own })).exit).toBe(0);
+    expect((await regen(['webhook', 'trigger', '--to', url], { env: own })).exit).toBe(0);
+    const both = [old, await readWebhookSecret(service)];
+    expect(both.map((one) => isVerified(received[0] as ReceivedWebhook, one))).toEqual([true, true]);
+  });
+
   it('is received by webhook listen', async () => {
     const listener = startRegen(['webhook', 'listen', '--json'], { home: homeForTest(), env });
     onTestFinished(() => void listener.child.kill('SIGKILL'));

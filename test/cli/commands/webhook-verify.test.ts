@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { regen } from '../../support/cli.js';
+import { createCopyingEngine } from '../../support/copying-engine.js';
 import { startTask } from '../../support/generation.js';
 import { listDeliveries, receiverForTest } from '../../support/receiver.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
@@ -170,4 +171,15 @@ it('webhook commands accept the shortened ids that a terminal shows', async () =
   expect(stderr).toBe('');
   expect(shown.length).toBeLessThan(id.length);
   expect((await regen(['webhook', 'resend', shown], { env })).exit).toBe(0);
+});
+
+it('webhook deliveries says on a narrow terminal what became of each', async () => {
+  const service = await serviceForTest({}, { engines: { image: createCopyingEngine() } });
+  const { url, ownerToken: token } = service;
+  const { url: webhook_url } = await receiverForTest(() => [503, { 'retry-after': '3600' }]);
+  await startTask({ url, token }, { webhook_url });
+  await waitFor(async () => expect((await listDeliveries(service))[0]?.attempts).toBe(1));
+  const env = { REGEN_BASE_URL: url, REGEN_TOKEN: token };
+  const { stdout } = await regen(['webhook', 'deliveries'], { env, terminal: true, columns: 80 });
+  expect(stdout).toMatch(/^ID +STATE +STATUS +ATTEMPTS +NEXT +REASON$/m);
 });

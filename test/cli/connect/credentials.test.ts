@@ -334,6 +334,7 @@ test('what has more than a token is refused before anything is sent, wherever it
     await create('--format', 'header'),
   ];
   wrong.push(await create('--format', 'json'), `${plain} ${plain}`);
+  wrong.push(`Bearer ${plain}`, `"${plain}"`, `'${plain}`, `“${plain}”`, `${plain}\u0001`);
   const publish = ['version', 'publish', packForTest()];
   for (const content of wrong) {
     writeFileSync(join(cwd, 'token.txt'), content);
@@ -354,7 +355,7 @@ test('what has more than a token is refused before anything is sent, wherever it
       expect({ argv, given, exit, stderr }).toMatchObject({
         exit: 2,
         stderr: expect.stringMatching(
-          /must contain only the token, but contains (a variable|a header|JSON|several words).*\nhint: /,
+          /must contain only the token, but contains (a variable|a header|JSON|several words|the word Bearer|quotation marks|characters).*\nhint: /,
         ),
       });
       expect(stderr).not.toContain(plain.slice(0, 20));
@@ -367,6 +368,31 @@ test('what has more than a token is refused before anything is sent, wherever it
   });
   expect(asked.exit).toBe(0);
 });
+
+test('a personal access token that is pasted with quotation marks is refused', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const { exit, stderr } = await regen(['version', 'publish', packForTest()], {
+    env: { REGEN_BASE_URL: service.url },
+    answers: [`"${personalAccessToken}"`],
+  });
+  expect([exit, stderr]).toEqual([2, expect.stringContaining('but contains quotation marks')]);
+  expect(stderr).not.toContain(personalAccessToken.slice(0, 20));
+});
+
+test.each(['REGEN_TOKEN', 'REGEN_ADMIN_TOKEN'])(
+  'a service that requires a token names the empty %s',
+  async (name) => {
+    const service = await serviceForTest();
+    const { exit, stderr } = await regen(['video', 'text2video', 'a boat'], {
+      env: { REGEN_BASE_URL: service.url, [name]: ' ' },
+    });
+    expect([exit, stderr]).toEqual([
+      4,
+      expect.stringContaining(`hint: ${name} is empty. In a CI job, check that the job can read the secret.`),
+    ]);
+  },
+);
 
 test('auth status names the publishers whose tokens are stored where no one is signed in', async () => {
   const service = await serviceForTest();

@@ -17,3 +17,25 @@ test.each([undefined, 9])(
     expect(process.exitCode).toBe(before);
   },
 );
+
+test.each([
+  ['.id |', 'syntax error, unexpected end of file at <top-level>, line 1.'],
+  ['.id |\n  [', 'syntax error, unexpected end of file at <top-level>, line 2.'],
+  ['.id)', 'syntax error, unexpected INVALID_CHARACTER, expecting end of file at <top-level>, line 1.'],
+  ['.id) | (.', 'syntax error, unexpected INVALID_CHARACTER, expecting end of file at <top-level>, line 1.'],
+  ['.a | foo', 'foo/0 is not defined at <top-level>, line 1.'],
+  ['$x', '$x is not defined at <top-level>, line 1.'],
+  ['# nothing', 'Top-level program not given (try ".").'],
+])(
+  'what is wrong with %j is found before there is a value, in its own words',
+  async (expression, message) => {
+    await expect(openJsonFilter(expression)).rejects.toThrow(`--jq: ${message}`);
+  },
+);
+
+test.each(['. # a comment \\', 'def one: 1; one', 'repeat(.)', 'error("ran")', 'input'])(
+  '%j is accepted without being run',
+  async (expression) => {
+    await openJsonFilter(expression);
+  },
+);

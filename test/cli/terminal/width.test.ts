@@ -56,7 +56,7 @@ test('a message is wrapped between words, and its command stays whole', async ()
   const env = { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken };
   const { stderr } = await regen(['task', 'show', 'nope-nope'], { env, terminal: true, columns: 40 });
   expect(stderr.split('\n').filter((line) => line.length > 40 && !line.startsWith('  regen '))).toEqual([]);
-  expect(stderr).toContain('\n  regen image status <task_id>\n');
+  expect(stderr).toContain('\n  regen video status <task_id>\n');
 });
 
 test('a list of problems stays indented where one of them is wrapped', async () => {

@@ -78,6 +78,11 @@ describe('POST /mcp', () => {
     expect(JSON.parse(refused.body.result.content[0].text)).toMatchObject({
       error: { code: 'forbidden', status: 403 },
     });
+    const client = await clientForTest(service.url, key.token, 'auto', '?tools=*');
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['image_upscaler', 'task_cancel', 'publisher_get']));
+    for (const closed of ['image_relight', 'user_usage', 'publisher_update', 'publisher_create'])
+      expect(names).not.toContain(closed);
     expect(
       (await sendMessage(as, createCall('image_upscaler', { image: pixel }))).body.result.isError,
     ).toBeUndefined();

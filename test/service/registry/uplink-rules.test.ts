@@ -161,7 +161,7 @@ test.each([
   },
 );
 
-test('what cannot be an id is not fetched ahead, and stops nothing else', async () => {
+test('what cannot be an id is not fetched ahead: lines are refused at once, and workflows stop nothing else', async () => {
   const { near } = await lyingRegistry();
   const cwd = folderForTest();
   const odd = [
@@ -175,12 +175,17 @@ test('what cannot be an id is not fetched ahead, and stops nothing else', async 
     'x'.repeat(5000),
     '__proto__',
   ];
-  writeFileSync(join(cwd, 'packs.txt'), ['\ufeffx', ...odd].join('\r\n'));
+  writeFileSync(join(cwd, 'odd.txt'), ['x', ...odd].join('\r\n'));
+  writeFileSync(join(cwd, 'packs.txt'), '\ufeffx\r\n');
   const nodes = ['../admin', 'http://127.0.0.1/', '', 7, null].map((cnr_id, id) => ({
     ...{ id, type: 'A', properties: { cnr_id, ver: '../1' } },
   }));
   writeFileSync(join(cwd, 'flow.json'), JSON.stringify({ nodes, links: [], version: 0.4 }));
   const env = { REGEN_BASE_URL: near.url, REGEN_TOKEN: near.ownerToken };
+  const refused = await regen(['serve', 'prefetch', 'odd.txt'], { env, cwd });
+  expect([refused.exit, refused.stdout]).toEqual([2, '']);
+  expect(refused.stderr).toContain('9 problems; nothing was sent.');
+  expect(refused.stderr).toContain("odd.txt, line 4: '-x' must be written as node or node@range.");
   const line = ['serve', 'prefetch', 'packs.txt', '--workflow', 'flow.json', '--json'];
   const { exit, stdout, stderr } = await regen(line, { env, cwd });
   expect([exit, stderr]).toEqual([9, '']);
@@ -223,18 +228,58 @@ test('prefetch from a service that has no uplink names the setting, and the flag
   writeFileSync(join(cwd, 'packs.txt'), 'remote\n');
   const env = { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken };
   const { exit, stderr } = await regen(['serve', 'prefetch', 'packs.txt'], { env, cwd });
-  expect(exit).toBe(9);
-  expect(stderr).toContain('may have no registry behind it (the setting uplink)');
+  expect(exit).toBe(3);
+  expect(stderr).toContain('A node must be in the registry behind');
   expect(stderr).toContain('pass --profile or --base-url');
 });
 
-test('prefetch while the registry behind the service is down says that, and nothing of the setting', async () => {
-  const { url, ownerToken } = await serviceForTest({ uplink: { url: 'http://127.0.0.1:9' } });
+test.each([
+  ['while the registry behind the service is down', 'remote@1.0.0', {}, 7, 'does not answer'],
+  ['of a node that a rule refuses', 'remote', { deny: ['remote'] }, 4, 'does not pass on remote'],
+  ['of a version that a rule refuses', 'remote@1.0.0', { deny: ['remote@1'] }, 4, 'is denied by the rules'],
+  ['of a node that there is not', 'missing', {}, 3, 'no node missing here, nor in the registry'],
+  [
+    'of a version that there is not',
+    'remote@1.5.0',
+    {},
+    3,
+    'no version 1.5.0 of the node remote here, nor in the registry',
+  ],
+  ['of a range that no version is in', 'remote@^3', {}, 3, 'the newest are 2.0.0, 1.1.0, 1.0.0'],
+] as const)('prefetch %s says that, and exits as an install does', async (_, wanted, rules, exit, reason) => {
+  const { near, far } = await twoRegistries(rules as Partial<Uplink>);
+  if (exit === 7) await far.stop();
   const cwd = folderForTest();
-  writeFileSync(join(cwd, 'packs.txt'), 'remote\n');
-  const env = { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken };
-  const { exit, stdout, stderr } = await regen(['serve', 'prefetch', 'packs.txt'], { env, cwd });
-  expect(exit).toBe(9);
-  expect(stdout).toContain('The registry behind this one does not answer');
-  expect(stderr).not.toContain('uplink');
+  writeFileSync(join(cwd, 'packs.txt'), wanted);
+  const env = { REGEN_BASE_URL: near.url, REGEN_TOKEN: near.ownerToken };
+  const ran = await regen(['serve', 'prefetch', 'packs.txt'], { env, cwd });
+  expect([ran.exit, ran.stdout]).toEqual([exit, expect.stringContaining(reason)]);
+  expect(ran.stderr.includes('its setting uplink')).toBe(reason.includes('nor in the registry'));
+  const installed = await regen(['node', 'install', wanted, '--into', '.'], { env, cwd });
+  expect(installed.exit).toBe(exit);
+});
+
+test('prefetch exits 9 if only some fail, or for different reasons', async () => {
+  const { near } = await twoRegistries({ deny: ['refused'] });
+  const cwd = folderForTest();
+  const env = { REGEN_BASE_URL: near.url, REGEN_TOKEN: near.ownerToken };
+  const fetchAhead = async (lines: string) => {
+    writeFileSync(join(cwd, 'packs.txt'), lines);
+    return (await regen(['serve', 'prefetch', 'packs.txt'], { env, cwd })).exit;
+  };
+  expect(await fetchAhead('remote\nrefused')).toBe(9);
+  expect(await fetchAhead('missing\nrefused')).toBe(9);
+  expect(await fetchAhead('missing\nabsent')).toBe(3);
+});
+
+test('prefetch takes ranges as an install does', async () => {
+  const { near } = await twoRegistries({});
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'packs.txt'), 'remote@^1\nremote@latest\nremote@1.0\n');
+  const env = { REGEN_BASE_URL: near.url, REGEN_TOKEN: near.ownerToken };
+  const { exit, stdout } = await regen(['serve', 'prefetch', 'packs.txt'], { env, cwd });
+  expect([exit, stdout]).toEqual([
+    0,
+    'remote\t1.1.0\tkept\t\nremote\t2.0.0\tkept\t\nremote\t1.0.0\tkept\t\n',
+  ]);
 });

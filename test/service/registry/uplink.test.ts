@@ -71,7 +71,7 @@ describe.each(['regen', 'comfy'])('two registries in a row, the other one with t
     expect(second.exit, second.stderr).toBe(0);
     const page = await readPage('/versions/1.0.0');
     expect(page).toContain('<h1>remote 1.0.0</h1>');
-    expect(page).toContain('The registry behind this one, which has them, does not answer.');
+    expect(page).toContain('<p>The registry behind this one does not answer; try again soon.</p>');
     const installed = await readAnswer(`${url}/nodes/remote/install`);
     expect(installed.body).toMatchObject({ version: '1.0.0', archive_sha256: original });
     // Not another version in its place.
@@ -370,7 +370,7 @@ test.each([
   const log = (_: string, message: string, facts?: object) => lines.push(message + JSON.stringify(facts));
   const { url } = await serviceForTest({ uplink: { url: far.url } }, { log });
   expect((await readAnswer(`${url}/nodes/pack`)).status).toBe(503);
-  expect(lines.join()).toContain('The uplink did not answer');
+  expect(lines.join()).toContain('The uplink gives no usable answer');
 });
 
 test('requests to the other registry never bypass the rules of access', async () => {

@@ -73,13 +73,15 @@ describe('resending a delivery', () => {
 
   it('sends a pending one now, after the earlier ones of its task', async () => {
     const { service, received } = await endedTask((call) => (call === 1 ? waitLong : 204));
-    const [, last] = await waitFor(async () => {
+    const [first, last] = await waitFor(async () => {
       const log = await logAt(service, 'pending', 'pending');
       expect(log[0].attempts).toBe(1);
       return log;
     });
-    expect((await changeDelivery(service, last.id, 'resend')).status).toBe(200);
-    await logAt(service, 'delivered', 'delivered');
+    const { status, body } = await changeDelivery(service, last.id, 'resend');
+    expect([status, body.reason]).toEqual([200, `it waits for ${first.id}`]);
+    const log = await logAt(service, 'delivered', 'delivered');
+    expect(log.map(({ reason }) => reason)).toEqual([undefined, undefined]);
     expect(listStatuses(received)).toEqual(['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED']);
   });
 

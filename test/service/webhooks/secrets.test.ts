@@ -24,7 +24,9 @@ it('a rotated secret signs beside the new one for 24 hours, and no longer', asyn
   const old = await readWebhookSecret(service);
   const rotated = await ask(`${url}/users/webhook-secret/rotate`, { method: 'POST', token });
   const { secret } = rotated.body;
-  expect(await readWebhookSecret(service)).toBe(secret);
+  const readSecrets = async () => (await ask(`${url}/users/webhook-secret`, { token })).body;
+  expect(rotated.body).toEqual({ secret, previous: [old] });
+  expect(await readSecrets()).toEqual(rotated.body);
 
   const tell = async () => {
     const count = received.length + 2;
@@ -41,6 +43,7 @@ it('a rotated secret signs beside the new one for 24 hours, and no longer', asyn
   try {
     const one = await tell();
     expect([isVerified(one, old), isVerified(one, secret)]).toEqual([false, true]);
+    expect(await readSecrets()).toEqual({ secret });
   } finally {
     vi.useRealTimers();
   }
