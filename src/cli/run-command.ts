@@ -165,7 +165,7 @@ function requireArguments(command: Command, args: ArgumentValues): void {
   // Usually an unset variable of a script. What is passed to a program may be empty.
   const isEmpty = (one: Argument) => (one.name === 'command' ? read(one)[0] === '' : read(one).includes(''));
   const empty = command.arguments.find((one) => !one.target && isEmpty(one));
-  if (empty) throw usage(`<${empty.name}> must not be empty.`);
+  if (empty) throw usage(`The argument ${empty.name} must not be empty.`);
 }
 
 /** Reads how the answer is printed. A wrong expression is reported before anything is sent. */
