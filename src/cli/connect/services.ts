@@ -88,6 +88,7 @@ export class ServiceConnector {
 
   /** What to do where something is not found in the embedded service, which the user has not named. */
   get absenceHint(): string | undefined {
+    if (this.#services.size === 0) return undefined;
     const { baseUrl, source, lock } = this.target;
     if (lock && this.isEmbeddedAddress)
       return `The registry of ${source}, ${baseUrl}, is now the embedded service of this account. If another service had this address, pass its new one with --base-url.`;

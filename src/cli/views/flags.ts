@@ -79,7 +79,7 @@ export const allowBreakingFlag: Flags = {
 
 export const allowFlag: Flags = {
   '--allow <state>': {
-    description: `Also accept versions in this state (one of ${DOUBTFUL_STATES.join(', ')}); flagged and banned ones exist for their publisher and admins only`,
+    description: `Also accept versions in this state (one of ${DOUBTFUL_STATES.join(', ')}); flagged and banned ones are shown to their publisher and to admins only`,
     choices: [...DOUBTFUL_STATES],
     repeat: true,
   },

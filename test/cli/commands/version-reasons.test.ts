@@ -41,10 +41,8 @@ test('the findings of a version are listed one by one, with their rules, whereve
 
   const absent = await run(`node install pack --into ${folder}`);
   expect([absent.exit, absent.stderr]).toEqual([
-    3,
-    expect.stringContaining(
-      'The node pack has no version to install; its only version, 1.0.0, is flagged: __init__.py:2 Runs',
-    ),
+    6,
+    expect.stringContaining('pack 1.0.0 is flagged.\n  __init__.py:2: Runs'),
   ]);
   const approved = await run('admin review pack@1.0.0 --approve');
   expect(approved.stdout).toContain('NodeVersionStatusActive\t__init__.py:2 Runs code');

@@ -180,6 +180,7 @@ test('every error code of the sources is explained, in help and in docs/errors.m
     'stage_unsupported',
     'no_active_version',
     'nothing_to_download',
+    'version_withdrawn',
     'only_doubtful',
     'no_active_version',
     'same_version_exists',
