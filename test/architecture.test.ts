@@ -104,7 +104,7 @@ describe('the rooms of src', () => {
     // and whether an uplink answers. What continues after a lost response, how long a busy service is waited for, and what is
     // around a token. What agents read, in the names of their tools.
     // What is locked and was withdrawn, and an address that another service has now.
-    cli: 21_420,
+    cli: 21_450,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage; lists of what is
     // kept while an uplink gives none, and why it does not; which tools an API key can use, and temporary folders that go with their process.

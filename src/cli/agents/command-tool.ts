@@ -101,8 +101,7 @@ export function describeCommand(name: string, command: Command): Tool {
   const output = answer && removeLimits(answer);
   return {
     name,
-    // A tool has no exit code.
-    description: `${summary.split('; exits ')[0]}. ${UNTRUSTED_TEXT}`,
+    description: `${summary}. ${UNTRUSTED_TEXT}`,
     inputSchema: { type: 'object', properties: Object.fromEntries(fields), required },
     ...(output?.type === 'object' && { outputSchema: output }),
     annotations: { readOnlyHint: changes !== true, ...(changes && { destructiveHint: true }) },

@@ -38,10 +38,11 @@ export function toToolError(error: unknown, { tools, inputs, hints }: KnownTools
     field: (path) => nameInput(path, inputs),
     flag: toInputName,
     argument: (name) => name,
-    command: (words, rest) =>
-      tools.includes(toToolName(words))
-        ? toToolName(words)
-        : ['regen', words, rest].filter(Boolean).join(' '),
+    command: (words, rest, dir) => {
+      const name = toToolName(words);
+      if (!tools.includes(name)) return ['regen', words, rest].filter(Boolean).join(' ');
+      return dir === undefined ? name : `${name} with the dir ${JSON.stringify(dir)}`;
+    },
   };
   const canFollow = (part: Part) => {
     if (typeof part === 'string') return !FOR_COMMAND_LINE.test(part);

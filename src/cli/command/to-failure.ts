@@ -90,6 +90,7 @@ function toServiceFailure(
       ? (suggestOrder(error, parsed) ??
         suggestSearch(error, parsed) ??
         suggestKey(error) ??
+        suggestPublisher(error, parsed) ??
         HINTS[error.code as ErrorCode])
       : (exit === exitCodes.unreachable && resume?.hint) || EXIT_HINTS[exit];
   const details = nameProblems(error.details, parsed);
@@ -111,10 +112,19 @@ function suggestOrder({ code }: ServiceError, parsed: ParsedCommand | undefined)
   return code === 'not_found' && isVersion ? `${node} is a version number; the node comes first.` : undefined;
 }
 
-/** The limit of an API key is not one of the operator. */
+/** On the embedded service, the first publish creates the publisher. */
+function suggestPublisher({ code }: ServiceError, parsed: ParsedCommand | undefined): Text | undefined {
+  if (code !== 'not_found' || parsed?.command.words.join(' ') !== 'publisher token create') return undefined;
+  return say`Create it with: ${regen('publisher create', `${parsed.args.publisherId} --name <name>`)}`;
+}
+
+/** The limits of an API key are not those of the operator. */
 function suggestKey({ code, message }: ServiceError): Text | undefined {
+  if (code === 'forbidden' && message.startsWith('This API key may only start '))
+    return say`Its user can create one for others with: ${regen('key create', '<name> --operations <operations>')}`;
   if (code !== 'quota_exceeded' || !message.startsWith('The API key ')) return undefined;
-  const create = regen('key create', '<name> --credits <number>');
+  const flag = message.includes(' credits a month ') ? '--credits-per-month' : '--credits';
+  const create = regen('key create', `<name> ${flag} <number>`);
   return say`The limit was set with the key: by --credits of regen exec, --max-credits of regen mcp, or ${create}`;
 }
 

@@ -34,7 +34,7 @@ type Context = Needs<'command' | 'args' | 'flags' | 'system' | 'output' | 'signa
 export const view = (): View => ({
   usage: 'version check [dir]',
   summary:
-    'Preview what the registry will list and flag, and what `version publish` would refuse, without uploading; exits 6 if it would be flagged',
+    'Preview what the registry will list and flag, and what `version publish` would refuse, without uploading',
   explain: dirExplain,
   tool: { flags: ['publisher'] },
   flags: {
@@ -54,6 +54,7 @@ export const view = (): View => ({
   },
   shape: { columns: ['kind', 'what', 'where', 'detail'] },
   notes: [
+    'It exits with 6 if the version would be flagged.',
     'If --base-url or --profile names a service, or the embedded one runs, the pack is compared with its latest version. A service that is named is also asked which other nodes have definitions of the same names: the host loads only one of them.',
   ],
   examples: [

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { z } from 'zod';
+import { regen, say } from '../../contract/schema/message.js';
 import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
 import { warnOfDoubtful } from '../../flows/install/doubtful-versions.js';
 import { findLocked } from '../../flows/install/lock-file.js';
@@ -123,6 +124,10 @@ export async function run(context: Context): Promise<number> {
     const chosen =
       upgrades?.map(({ node_id, to: version }) => ({ node_id, version })) ?? chooseHighest(checked.packs);
     await writeLock(context, place, chosen, findRegressions(workflows, knowledge, chosen));
+    for (const { node_id, version } of listTroubled(chosen, checked.findings))
+      await output.warn(
+        `${node_id} ${version} has problems with these workflows. To try another version, pass --with ${node_id}@<version>.`,
+      );
   } else await noteLocked(context, place, checked.packs, use);
   await warnOfDoubtful({ client, signal, allowed: new Set(), warn: (text) => output.warn(text) }, [
     ...checked.packs,
@@ -155,6 +160,12 @@ function listLost(
   });
 }
 
+function listTroubled(packs: readonly PackVersion[], findings: readonly WorkflowFinding[]): PackVersion[] {
+  return packs.filter(({ node_id, version }) =>
+    findings.some(({ breaks, pack }) => breaks && pack?.node_id === node_id && pack.version === version),
+  );
+}
+
 /** Pins versions of packs, except those that break what the locked ones keep whole. */
 async function writeLock(
   context: Context,
@@ -175,6 +186,10 @@ async function writeLock(
   await output.note(
     `Locked ${formatCount(chosen.length - missing.length, 'pack')} in ${relative(system.cwd, path)}.`,
   );
+  if (chosen.length > missing.length)
+    await output.note(
+      say`Before you share it, install from it, which completes it: ${regen('node sync', '--into <folder>')}`,
+    );
 }
 
 /** Names the packs that are locked in another version than the one that the workflows were saved with. */

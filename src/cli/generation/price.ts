@@ -168,7 +168,7 @@ export async function previewPrice(
     signal.throwIfAborted();
   }
   const price = sumPrices(prices, jobs);
-  if (price)
+  if (price !== undefined && jobs.length > 0)
     await output.note(`${formatCount(jobs.length, 'job')}: ${formatCount(price, 'credit')} in total.`);
   return price;
 }

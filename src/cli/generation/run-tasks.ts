@@ -1,5 +1,5 @@
 import { dirname, relative } from 'node:path';
-import { joinTexts, say, type Text } from '../../contract/schema/message.js';
+import { joinTexts, regen, say, type Text } from '../../contract/schema/message.js';
 import { getPromisedType } from '../../disk/file-type.js';
 import type { Saved } from '../../flows/save-file.js';
 import type { Target } from '../../flows/tasks/task.js';
@@ -120,8 +120,19 @@ async function runOne(
     return await item.run();
   } catch (error) {
     signal.throwIfAborted();
-    return { lines: [], failure: toFailure(error, context, context.interruption) };
+    return { lines: [], failure: nameService(toFailure(error, context, context.interruption), item) };
   }
+}
+
+/** A sign-in without the address of a task's service would be one to another service. */
+function nameService(failure: Failure, { target }: TaskItem): Failure {
+  const { facts, text } = failure;
+  if (facts.code !== 'unauthenticated' || target?.source !== 'ledger' || !target.baseUrl) return failure;
+  const place = target.profile === undefined ? `--base-url ${target.baseUrl}` : `--profile ${target.profile}`;
+  return new Failure(text, {
+    ...facts,
+    hint: say`Sign in to the service of the task with: ${regen('auth login', place)}`,
+  });
 }
 
 function toErrorAnswer({ message, facts: { code, status, requestId: request_id } }: Failure) {

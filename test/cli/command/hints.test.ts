@@ -26,11 +26,24 @@ const commands = sources.flatMap((source) =>
 /** They run until they are stopped, or start a program. */
 const ENDLESS = /^(serve|webhook listen|open)\b/;
 
-test('the commands that messages tell to run have everything that they require', async () => {
+/** The commands with options that guides have in a sentence, where they are read before they are run. */
+const named = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)]
+  .filter((path) => path.endsWith('.md') && path !== 'docs/reference.md')
+  .flatMap((path) => {
+    const text = readFileSync(path, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
+    return Array.from(text.matchAll(/`regen ([^`|>…]+ --?[a-z][^`|>…]*)`/g), ([, command = '']) =>
+      command.replace(/\s+/g, ' ').replace(/<[^>]+>/g, VALUE),
+    );
+  });
+
+test.each([
+  ['messages tell to run', commands, 50],
+  ['guides name with an option', named, 10],
+])('the commands that %s have everything that they require', async (_name, found, least) => {
   const { url, close } = await listenOn((_, response) => void response.writeHead(404).end());
   onTestFinished(close);
-  const written = [...new Set(commands)].filter((command) => !ENDLESS.test(command));
-  expect(written.length).toBeGreaterThan(50);
+  const written = [...new Set(found)].filter((command) => !ENDLESS.test(command));
+  expect(written.length).toBeGreaterThan(least);
   const surroundings = { env: { REGEN_BASE_URL: url }, home: homeForTest(), cwd: folderForTest() };
   const wrong: string[] = [];
   for (const command of written) {

@@ -148,6 +148,8 @@ describe('a generation command', () => {
       expect(exit, stderr).toBe(2);
       return stderr;
     };
+    const free = await generationDeskForTest({ prices: { ...prices, image: { relight: 0 } } });
+    expect((await free.run(both)).stderr).toContain('2 jobs: 0 credits in total.');
     expect(await refused('--max-credits', '19')).toContain(
       '20 credits in total, more than --max-credits 19.',
     );

@@ -339,6 +339,13 @@ describe('an agent', () => {
     expect(progress.join('\n')).not.toContain('absent');
   });
 
+  it('reads in the hint for a folder without a pack which one in it has one', async () => {
+    const { callTool, folder } = await agentForTest();
+    packForTest({ folder: join(folder, 'tools') });
+    const { answer } = await callTool('version_check', {});
+    expect(answer.error.hint).toBe('Name the folder of a pack: version_check with the dir "tools"');
+  });
+
   it('publishes what is there already with the argument that the refusal names', async () => {
     const { folder, client, callTool } = await agentForTest({
       flags: ['--tools', 'version_publish'],

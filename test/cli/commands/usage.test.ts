@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { regen } from '../../support/cli.js';
+import { homeForTest, regen } from '../../support/cli.js';
 import { createCopyingEngine } from '../../support/copying-engine.js';
 import { pixel, startTask } from '../../support/generation.js';
 import { filesForTest } from '../../support/packs.js';
@@ -46,6 +46,29 @@ it('a missing budget is required', async () => {
   expect([exit, stderr]).toEqual([2, 'error: <credits_per_month> is required.\n']);
 });
 
+it('what a service without a publisher or a credential refuses is answered with what creates it there', async () => {
+  const { env } = await serviceWithUsage();
+  const surroundings = {
+    home: homeForTest(),
+    cwd: filesForTest({ 'photo.png': Buffer.from(pixel, 'base64') }),
+  };
+  const run = (argv: string[], named = {}) => regen(argv, { ...surroundings, env: named });
+  const token = await run(
+    ['publisher', 'token', 'create', 'my-team', 'ci', '--output-file', 'token.txt'],
+    env,
+  );
+  expect([token.exit, token.stderr]).toEqual([
+    3,
+    expect.stringContaining('hint: Create it with: regen publisher create my-team --name <name>\n'),
+  ]);
+  const started = await run(['image', 'relight', 'photo.png', '--no-wait'], env);
+  const waited = await run(['task', 'wait', started.stdout.trim()]);
+  expect([waited.exit, waited.stderr]).toEqual([
+    4,
+    expect.stringContaining(`of the task with: regen auth login --base-url ${env.REGEN_BASE_URL}\n`),
+  ]);
+});
+
 it('a budget that is used up is answered with what raises it', async () => {
   const { env } = await serviceWithUsage();
   const cwd = filesForTest({ 'photo.png': Buffer.from(pixel, 'base64') });
@@ -58,7 +81,20 @@ it('a budget that is used up is answered with what raises it', async () => {
   expect(ofKey.stderr).toContain(
     '; its user can create another key.\nhint: The limit was set with the key: by --credits',
   );
+  expect(ofKey.stderr).toContain('<name> --credits-per-month <number>');
   expect(ofKey.stderr).not.toContain('an admin can raise');
+  const limited = [
+    'key',
+    'create',
+    'upscaling',
+    '--operations',
+    'image.upscaler',
+    '--output-file',
+    'other.txt',
+  ];
+  expect((await regen(limited, { env, cwd })).exit).toBe(0);
+  const other = [...relight, '--base-url', env.REGEN_BASE_URL, '--token-file', 'other.txt'];
+  expect((await regen(other, { cwd })).stderr).toContain('<name> --operations <operations>\n');
   await regen(['admin', 'user', 'set', 'owner', '70'], { env });
   const ofUser = await regen(relight, { env, cwd });
   expect(ofUser.stderr).toContain('an admin can raise the budget of a user.\n');

@@ -387,8 +387,17 @@ describe('workflow check', () => {
 
     it.each(FORMATS)('checks a file %s against the latest version if none is locked', async (_, flow) => {
       const { run } = lockForTest(flow);
-      const { packs, locked } = await run('--lock');
+      const { packs, locked, stderr } = await run('--lock');
       expect([packs, locked]).toEqual([['2.0.0'], '2.0.0']);
+      expect(stderr).toMatch(/which completes it: regen node sync .*--into <folder>$/m);
+    });
+
+    it('warns of a locked version that has problems, where none was locked', async () => {
+      const { exit, locked, stderr } = await lockForTest(api).run('--lock');
+      expect([exit, locked]).toEqual([6, '2.0.0']);
+      expect(stderr).toContain(
+        'light 2.0.0 has problems with these workflows. To try another version, pass --with light@<version>.',
+      );
     });
 
     it('names a node that only a later version than the locked one has, and upgrades to it', async () => {

@@ -148,7 +148,7 @@ describe('the quota', () => {
     expect((await uploadArchive(first.body.signedUrl, archive)).status).toBe(200);
     const refused = await uploadArchive(second.body.signedUrl, archive);
     expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
-    expect(refused.body.message).toContain(`${archive.length - 1} are left`);
+    expect(refused.body.message).toContain(`(${archive.length - 1} left)`);
   });
 
   it('of bytes per day counts uploads from their first byte, and no longer once they are cut off', async () => {
