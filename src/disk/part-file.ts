@@ -21,7 +21,7 @@ export function createPartPath(folder: string): string {
 }
 
 /**
- * Creates a file that did not exist, and opens it for writing. It exists when this returns: whoever removes it after a
+ * Creates a file that did not exist, and opens it for writing. It exists when this returns, so that its removal after a
  * failure finds it, while `createWriteStream` may create it later.
  */
 export async function createFile(
