@@ -18,7 +18,7 @@ import type { Folders } from './folders.js';
 import { KnownKeysFile } from './known-keys.js';
 import { findLocal, type LocalService, readRecordedUrl } from './local.js';
 import type { ProfileOrAddress, Settings } from './settings.js';
-import { chooseTarget, isNamed } from './settings.js';
+import { chooseTarget, isNamed, TOKEN_VARIABLES } from './settings.js';
 import { ensureLocal } from './start-local.js';
 import { warnOfOtherWriter } from './store.js';
 
@@ -188,8 +188,8 @@ export class ServiceConnector {
   async #reach(target: Target): Promise<Service> {
     const { system, flags, output, connect, toCredential } = this.#context;
     const { env } = system;
-    const hasTokens =
-      flags['token-file'] ?? /REGEN_(ADMIN_|ID_|PUBLISH_)?(TOKEN|KEY|BASE)/.test(Object.keys(env).join());
+    const names = [...TOKEN_VARIABLES, 'REGEN_KEY_FILE', 'REGEN_BASE_URL'];
+    const hasTokens = flags['token-file'] ?? names.some((name) => env[name] !== undefined);
     const unnamed = hasTokens && !isNamed(target) ? await import('./explain-token.js') : undefined;
     unnamed?.refuseUnnamed(target, { env, flags, isChanging: this.isChanging });
     const local = target.baseUrl === undefined ? await this.#reachEmbedded() : undefined;
