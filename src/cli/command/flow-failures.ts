@@ -55,7 +55,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   },
   version_flagged: {
     hint: (version) =>
-      say`If the verdict is wrong, ask an admin of the registry for a review, with what \`${regen('version get', `${version} --reasons`)}\` shows to members who are signed in. Otherwise fix it, and publish it with the next version number, because this one is used up: ${regen('version bump', 'patch')}`,
+      say`If the verdict is wrong, ask an admin of the registry for a review, with what \`${regen('version get', `${version} --reasons`)}\` shows to members of its publisher. Otherwise fix it, and publish it with the next version number, because this one is used up: ${regen('version bump', 'patch')}`,
   },
   no_active_version: {
     code: 'not_found',

@@ -72,8 +72,9 @@ interface Sides {
 }
 
 async function readSides({ args, output, signal, services }: Context): Promise<Sides> {
-  const { client } = await services.reach();
   const nodeId = args.nodeId as string;
+  await services.readAsPublisher(nodeId);
+  const { client } = await services.reach();
   const { from, to } = await chooseVersions(client, args, signal);
   if (args.from === undefined) await output.note(`Comparing ${nodeId} ${from} with ${to}`);
   const read = (version: string) => readDefinitions({ client, nodeId, signal }, version);

@@ -38,6 +38,7 @@ export const view = (): View => ({
 export async function run(context: Context): Promise<void> {
   const { args, flags, output, system, signal } = context;
   const nodeId = args.nodeId as string;
+  await context.services.readAsPublisher(nodeId);
   const { client, signer, name: registry } = await context.services.reach();
   const asked = args.version === LATEST ? undefined : (args.version as string | undefined);
   // Members look at what is staged before they approve it.

@@ -11,7 +11,7 @@ import { version } from '../command/version.js';
 import { Failure, usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
-import { type Credential, chooseCredential } from './choose-credential.js';
+import { type Credential, chooseCredential, fixedCredential } from './choose-credential.js';
 import type { Connect } from './clients.js';
 import { CredentialStore, type SignIn } from './credentials.js';
 import type { Folders } from './folders.js';
@@ -138,7 +138,7 @@ export class ServiceConnector {
 
   /** Connects to a service (default: that of this command), and starts the embedded one if necessary. */
   reach(target: Target = this.target): Promise<Service> {
-    const key = target.baseUrl === undefined ? 'local' : `${target.profile ?? ''} ${target.baseUrl}`;
+    const key = toKey(target);
     const known = this.#services.get(key);
     if (known) return known;
     const reached = this.#reach(target);
@@ -146,6 +146,27 @@ export class ServiceConnector {
     // The next call retries.
     reached.catch(() => this.#services.delete(key));
     return reached;
+  }
+
+  /** Uses the stored token of a node's publisher where nobody is signed in, because it shows the publisher's own versions. */
+  async readAsPublisher(nodeId: string): Promise<void> {
+    const { target } = this;
+    const { connect, signal } = this.#context;
+    const service = await this.reach(target);
+    const kept = service.credential ? {} : await service.store.read();
+    const tokens = kept.publish_tokens ?? {};
+    if (Object.keys(tokens).length === 0) return;
+    const node = await service.client.node.get({ nodeId }, { signal }).catch(() => undefined);
+    const token = tokens[node?.publisher?.id ?? ''];
+    if (token === undefined) return;
+    const credential = fixedCredential(token, service.store.describeStorage(kept));
+    const client = await connect(service.url, credential, target);
+    // One that expired is left out, because anyone may read what is public.
+    const isValid = await client.user.me({}, { signal }).then(
+      () => true,
+      () => false,
+    );
+    if (isValid) this.#services.set(toKey(target), Promise.resolve({ ...service, client, credential }));
   }
 
   /** Connects to the service of this command, unless that would start the embedded one. */
@@ -237,6 +258,10 @@ export class ServiceConnector {
       await output.note(`Started the embedded service at ${service.url}, with its data in ${folders.data}.`);
     return service;
   }
+}
+
+function toKey({ profile = '', baseUrl }: Target): string {
+  return baseUrl === undefined ? 'local' : `${profile} ${baseUrl}`;
 }
 
 // Decided: a service that was started automatically exits after 10 minutes without work.

