@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import lt from 'semver/functions/lt.js';
 import { z } from 'zod';
 import { regen, say } from '../../contract/schema/message.js';
 import { isSemanticVersion } from '../../contract/schema/semantic-version.js';
@@ -107,11 +108,21 @@ export async function run(context: Context): Promise<number> {
   const offered = pinned.filter((pack) => catalog.getVersion(pack));
   const locked = new Map(offered.map((pack) => [pack.node_id.toLowerCase(), pack]));
   const knowledge = { catalog, host, locked };
-  const checked = checkWorkflows(workflows, knowledge, use);
+  const asSaved = checkWorkflows(workflows, knowledge, use);
   const listVersions = (nodeId: string) => client.version.list({ nodeId }, { signal });
   const upgrades = flags.upgrade
-    ? await findUpgrades(workflows, knowledge, checked.packs, listVersions)
+    ? await findUpgrades(workflows, knowledge, asSaved.packs, listVersions)
     : undefined;
+  // The exit code is for what is locked.
+  const lower = (flags.lock && upgrades?.filter(({ from, to }) => lt(to, from))) || [];
+  const checked =
+    lower.length === 0
+      ? asSaved
+      : checkWorkflows(
+          workflows,
+          knowledge,
+          new Map([...use, ...lower.map(({ node_id, to }) => [node_id.toLowerCase(), to] as const)]),
+        );
   const counted = workflows.map(({ file, nodes }) => ({ file, nodes: nodes.length }));
   const answer = { workflows: counted, ...checked, ...(upgrades && { upgrades }) };
   if (output.mode.json) await output.answer(answer);
@@ -126,7 +137,7 @@ export async function run(context: Context): Promise<number> {
     await writeLock(context, place, chosen, findRegressions(workflows, knowledge, chosen));
     for (const { node_id, version } of listTroubled(chosen, checked.findings))
       await output.warn(
-        `${node_id} ${version} has problems with these workflows. To try another version, pass --with ${node_id}@<version>.`,
+        `${node_id} ${version} has problems with these workflows. ${flags.upgrade ? 'To try another version, pass' : 'To look for a version without them, pass --upgrade; to try one,'} --with ${node_id}@<version>.`,
       );
   } else await noteLocked(context, place, checked.packs, use);
   await warnOfDoubtful({ client, signal, allowed: new Set(), warn: (text) => output.warn(text) }, [

@@ -1,4 +1,5 @@
 import gt from 'semver/functions/gt.js';
+import lt from 'semver/functions/lt.js';
 import prerelease from 'semver/functions/prerelease.js';
 import rcompare from 'semver/functions/rcompare.js';
 import valid from 'semver/functions/valid.js';
@@ -12,14 +13,14 @@ import {
   type Replacements,
   type WorkflowFinding,
 } from './check-workflows.js';
-import type { Workflow } from './parse-workflow.js';
+import type { Workflow, WorkflowNode } from './parse-workflow.js';
 import type { PackVersion } from './read-definitions.js';
 
 /** How far a pack can be upgraded. */
 export interface Upgrade {
   readonly node_id: string;
   readonly from: string;
-  /** The highest version that keeps all workflows whole; the same as `from` if there is none. */
+  /** The highest version that keeps all workflows whole; the same as `from` if there is no better one. */
   readonly to: string;
   /** The highest version there is. */
   readonly newest: string;
@@ -29,7 +30,10 @@ export interface Upgrade {
 
 const VERSIONS_PER_READ = 20;
 
-/** Finds the highest version of each pack that breaks nothing; each one together with those that were found before. */
+/**
+ * Finds the highest version of each pack that breaks nothing; each one together with those that were found before. It may
+ * be a lower one if nothing says which version the workflows were saved with, and the latest one has problems.
+ */
 export async function findUpgrades(
   workflows: readonly Workflow[],
   knowledge: Knowledge,
@@ -39,26 +43,68 @@ export async function findUpgrades(
   const upgrades: Upgrade[] = [];
   const base = chooseHighest(packs);
   const use = new Map(base.map(({ node_id, version }) => [node_id.toLowerCase(), version]));
-  for (const { node_id, version: from, host_node_names } of base) {
-    const listBroken = compareWith(workflows, knowledge, use, { node_id, version: from });
-    const newer = listNewer(from, await listVersions(node_id));
-    let to = from;
-    let breaks: readonly WorkflowFinding[] = [];
-    for (const [at, version] of newer.entries()) {
-      const some = newer.slice(at, at + VERSIONS_PER_READ).map((one) => ({ node_id, version: one }));
-      if (at % VERSIONS_PER_READ === 0) await knowledge.catalog.read(host_node_names, some);
-      // A version whose definitions are not known is not known to keep anything whole.
-      const added = listBroken(version);
-      if (added.length === 0) {
-        to = version;
-        break;
-      }
-      breaks = added;
-    }
+  for (const pack of base) {
+    const { node_id, version: from, host_node_names } = pack;
+    const versions = sortUsable(from, await listVersions(node_id));
+    const newer = versions.filter((version) => gt(version, from));
+    const read = (some: readonly string[]) =>
+      knowledge.catalog.read(
+        host_node_names,
+        some.map((version) => ({ node_id, version })),
+      );
+    const listOwn = listProblems(workflows, knowledge, use, pack);
+    const isOpen = !knowledge.locked.has(node_id.toLowerCase()) && !isVersionRecorded(workflows, node_id);
+    const found = await findHighest(newer, read, compareWith(workflows, knowledge, use, pack));
+    const lower =
+      isOpen && found.to === undefined && listOwn(from).length > 0
+        ? await findHighest([from, ...versions.filter((version) => lt(version, from))], read, listOwn)
+        : undefined;
+    const { to = from, breaks } = lower?.to === undefined ? found : lower;
     use.set(node_id.toLowerCase(), to);
     upgrades.push({ node_id, from, to, newest: newer[0] ?? from, breaks });
   }
   return upgrades;
+}
+
+/**
+ * Finds the first of some versions, newest first, that breaks nothing.
+ * @returns none if each breaks something, and what the last one before it breaks
+ */
+async function findHighest(
+  versions: readonly string[],
+  read: (some: readonly string[]) => Promise<void>,
+  listBroken: (version: string) => WorkflowFinding[],
+): Promise<{ readonly to?: string; readonly breaks: readonly WorkflowFinding[] }> {
+  let breaks: readonly WorkflowFinding[] = [];
+  for (const [at, version] of versions.entries()) {
+    if (at % VERSIONS_PER_READ === 0) await read(versions.slice(at, at + VERSIONS_PER_READ));
+    // A version whose definitions are not known is not known to keep anything whole.
+    const added = listBroken(version);
+    if (added.length === 0) return { to: version, breaks };
+    breaks = added;
+  }
+  return { breaks };
+}
+
+function isVersionRecorded(workflows: readonly Workflow[], nodeId: string): boolean {
+  const isRecorded = ({ pack }: WorkflowNode) =>
+    pack?.version !== undefined && pack.node_id.toLowerCase() === nodeId.toLowerCase();
+  return workflows.some(({ nodes }) => nodes.some(isRecorded));
+}
+
+/** @returns what lists the findings with a version of a pack, and what is not known of that version */
+function listProblems(
+  workflows: readonly Workflow[],
+  knowledge: Knowledge,
+  use: Replacements,
+  { node_id }: PackVersion,
+): (version: string) => WorkflowFinding[] {
+  const key = node_id.toLowerCase();
+  return (version) =>
+    checkWorkflows(workflows, knowledge, new Map([...use, [key, version]])).findings.filter(
+      ({ pack, breaks, problem }) =>
+        pack?.node_id.toLowerCase() === key && (breaks || problem === 'not checked'),
+    );
 }
 
 /**
@@ -93,11 +139,11 @@ export function findRegressions<Pack extends PackVersion>(
 }
 
 /** Newest first, without drafts and deprecated ones; pre-releases only of someone who uses them. */
-function listNewer(from: string, versions: readonly NodeVersion[]): string[] {
+function sortUsable(from: string, versions: readonly NodeVersion[]): string[] {
   return versions
     .filter(({ status = ACTIVE, deprecated }) => !deprecated && status === ACTIVE)
     .map(({ version = '' }) => completeVersion(version))
-    .filter((version) => valid(version) && gt(version, from) && (!prerelease(version) || prerelease(from)))
+    .filter((version) => valid(version) && (!prerelease(version) || prerelease(from)))
     .sort(rcompare);
 }
 

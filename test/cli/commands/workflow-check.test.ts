@@ -396,8 +396,38 @@ describe('workflow check', () => {
       const { exit, locked, stderr } = await lockForTest(api).run('--lock');
       expect([exit, locked]).toEqual([6, '2.0.0']);
       expect(stderr).toContain(
-        'light 2.0.0 has problems with these workflows. To try another version, pass --with light@<version>.',
+        'light 2.0.0 has problems with these workflows. To look for a version without them, pass --upgrade; to try one, --with light@<version>.',
       );
+    });
+
+    it.each([undefined, { cnr_id: 'light' }])(
+      'locks an older version than the latest, if that has problems and no version is recorded (%o)',
+      async (properties) => {
+        const old = createFlow({ type: 'Glow', widgets_values: [], inputs: [], properties });
+        const { run } = lockForTest(properties ? old : api);
+        const { exit, packs, locked, answer, stderr } = await run('--upgrade', '--lock');
+        const to = properties ? '1.1.0' : '1.0.0';
+        expect([exit, packs, locked]).toEqual([0, [to], to]);
+        expect(answer.upgrades).toMatchObject([{ from: '2.0.0', to, newest: '2.0.0' }]);
+        const found = describeFindings({ findings: answer.upgrades[0].breaks });
+        const breaks = properties ? '2 node missing: light 2.0.0 has no such node' : 'radius';
+        expect(found).toEqual([expect.stringContaining(breaks)]);
+        expect(stderr).not.toContain('has problems');
+      },
+    );
+
+    it('checks the latest version with --upgrade alone, because that is what would be installed', async () => {
+      const { exit, packs, answer } = await lockForTest(api).run('--upgrade');
+      expect([exit, packs]).toEqual([6, ['2.0.0']]);
+      expect(answer.upgrades).toMatchObject([{ from: '2.0.0', to: '1.0.0' }]);
+    });
+
+    it('keeps the latest version where no older one fits better', async () => {
+      const nowhere = { 1: { class_type: 'Sharpen', inputs: { mode: 'unknown' } } };
+      const { exit, locked, answer, stderr } = await lockForTest(nowhere).run('--upgrade', '--lock');
+      expect([exit, locked]).toEqual([6, '2.0.0']);
+      expect(answer.upgrades).toMatchObject([{ from: '2.0.0', to: '2.0.0', newest: '2.0.0', breaks: [] }]);
+      expect(stderr).toContain('To try another version, pass --with light@<version>.');
     });
 
     it('names a node that only a later version than the locked one has, and upgrades to it', async () => {
