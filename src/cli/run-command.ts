@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { joinTexts, regen, say } from '../contract/schema/message.js';
 import type { Problem } from '../contract/schema/schema-types.js';
-import { openLedger } from '../flows/keys/key-ledger.js';
+import { nameProgram, openLedger } from '../flows/keys/key-ledger.js';
 import {
   type Argument,
   type ArgumentValues,
@@ -218,7 +218,7 @@ function composeContext(
   });
   const context = {
     ...{ command, args, flags, system, output, interruption, signal, folders, settings, connect, services },
-    ledger: openLedger(system.env.REGEN_KEY_FILE, folders.state, system.now, system.identity, system.cwd),
+    ledger: openLedger(nameProgram(system.env), folders.state, system.now, system.identity, system.cwd),
     mayAsk: mayAsk(system, flags),
     runCommand,
   };

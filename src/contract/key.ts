@@ -44,7 +44,11 @@ const expiry = {
 };
 
 const NewApiKey = defineRequest('NewApiKey', {
-  name: z.string().min(1).max(100).describe('What the key is for'),
+  name: z
+    .string()
+    .min(1)
+    .max(100)
+    .describe('What the key is for. Keys of a user with the same name see the tasks of each other'),
   operations: z
     .array(z.enum(startOperations))
     .min(1)

@@ -42,6 +42,7 @@ export type FlowErrorCode =
   | 'unknown_placeholder'
   | 'same_output'
   | 'task_not_found'
+  | 'task_hidden'
   | 'ambiguous_task'
   | 'unanswered'
   | 'nothing_to_extend'

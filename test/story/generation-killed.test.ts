@@ -202,16 +202,28 @@ test('a command that failed in part pays only for the rest when it is run again'
   expect(readdirSync(join(cwd, 'out')).sort()).toEqual(['a.png', 'b.png', 'late.png']);
 });
 
-test('a command that replaces a task which its service no longer has starts a new one when it is run again', async () => {
+test('a task that its service does not show to this credential is not started again without --again', async () => {
   const { double, begin, run } = await createDesk(waiting);
   await killAfter(begin(...relight), 'Relighting the image');
+  const hidden = [...double.tasks];
   double.tasks.clear();
-  const second = begin(...relight);
-  await waitFor(() => expect(double.tasks.size).toBe(1));
+  for (const words of [[], ['--no-wait'], ['--max-credits', '5']]) {
+    const { exit, stdout, stderr } = await run(...relight, ...words);
+    expect([exit, stdout], stderr).toEqual([3, '']);
+    expect(stderr).toMatch(/The task \S+ of an earlier run is not shown to this credential/);
+    expect(stderr).toContain('To start a new task, which is paid for again, pass --again.');
+  }
+  expect((await run('task', 'wait', '--all')).stderr).toContain('skipped it');
+  expect(double.tasks.size).toBe(0);
+  // With the credential that started it, it goes on.
+  for (const [id, task] of hidden) double.tasks.set(id, task);
   double.endAll();
-  expect((await second.ended).exit).toBe(0);
-  expect((await run(...relight)).exit).toBe(0);
-  expect(double.tasks.size).toBe(2);
+  const resumed = await run(...relight);
+  expect([resumed.exit, double.tasks.size], resumed.stderr).toEqual([0, 1]);
+  const again = begin(...relight, '--again');
+  await waitFor(() => expect(double.tasks.size).toBe(2));
+  double.endAll();
+  expect((await again.ended).exit).toBe(0);
 });
 
 test('identical commands at the same time are different jobs, and so are those that follow --no-wait', async () => {

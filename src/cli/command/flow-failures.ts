@@ -111,6 +111,10 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
     code: 'not_found',
     hint: say`List the tasks that were started from here with: ${regen('task list')}`,
   },
+  task_hidden: {
+    code: 'not_found',
+    hint: say`Run the command with the credential that started it, or an API key of the same name. To start a new task, which is paid for again, pass ${{ flag: 'again' }}.`,
+  },
   ambiguous_task: { code: 'usage', hint: 'Type more of the id.' },
   unanswered: { hint: (id) => say`Repeat it with the same idempotency key: ${regen('task rerun', id)}` },
   still_running: { hint: (id) => say`Wait for it with: ${regen('task wait', shellWord(id))}` },

@@ -36,7 +36,7 @@ export const view = (): View => ({
     '--for <duration>': 'How long it can spend, such as 2h (default: until it ends)',
   },
   notes: [
-    'The service refuses what exceeds the credits, so no other client can, either. The key can start and cancel tasks, and sees only its own. It is revoked when the command ends; if regen is killed, it ends within an hour.',
+    'The service refuses what exceeds the credits, so no other client can, either. The key can start and cancel tasks, and sees only those of keys with its name, so that the same command goes on with the tasks of an interrupted run. It is revoked when the command ends; if regen is killed, it ends within an hour.',
     'The command does not get the tokens and secrets of your environment that regen knows, and regen uses no stored ones in it. It can still read your files: run what you do not trust as another user.',
     'Tasks that run at the end go on, and their cost is in the bill. With --json, stdout is the bill, and what the command prints goes to stderr.',
   ],
@@ -83,7 +83,7 @@ export async function run(context: Context): Promise<number | undefined> {
     const prepare = () => {
       const path = join(folder, 'api-key');
       writePrivateFile(path, key.token);
-      return { REGEN_BASE_URL: url, REGEN_KEY_FILE: path };
+      return { REGEN_BASE_URL: url, REGEN_KEY_FILE: path, REGEN_KEY_NAME: limits.name };
     };
     const keepsStdout = output.isForProgram;
     let bill: Bill | undefined;

@@ -77,6 +77,9 @@ interface OpenedTools {
   readonly end?: () => Promise<unknown>;
 }
 
+/** The name of the keys of agents, which go on with the tasks of each other. */
+const PROGRAM = 'regen mcp';
+
 async function openTools(
   context: CommandContext,
   { folder, patterns, credits }: ToolChoice,
@@ -97,9 +100,9 @@ async function openTools(
   if (credits === undefined) return { tools };
   const { endKey, openLimitedKey } = await import('../agents/limited-key.js');
   const { client: own, url, local } = await services.reach();
-  const key = await openLimitedKey(context, own, { name: 'regen mcp', credits });
+  const key = await openLimitedKey(context, own, { name: PROGRAM, credits });
   const client = await connect(url, key.token, { ...target, socketPath: local?.socket });
   const { withoutCredentials } = await import('../terminal/child-program.js');
   const env = { ...withoutCredentials(system.env), REGEN_BASE_URL: url, REGEN_TOKEN: key.token };
-  return { tools: create(async () => ({ client }), env, key.id), end: () => endKey(context, key, credits) };
+  return { tools: create(async () => ({ client }), env, PROGRAM), end: () => endKey(context, key, credits) };
 }

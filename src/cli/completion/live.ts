@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
 import { createPartPath } from '../../disk/part-file.js';
 import { readPrivateFile } from '../../disk/private-file.js';
-import { openLedger } from '../../flows/keys/key-ledger.js';
+import { nameProgram, openLedger } from '../../flows/keys/key-ledger.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { chooseCredential, fixedCredential } from '../connect/choose-credential.js';
 import { Clients, type Connect } from '../connect/clients.js';
@@ -62,7 +62,7 @@ const MAX_TASKS = 100;
 function listTasks(system: System): string[] {
   const ids: string[] = [];
   const { env, now, identity, cwd } = system;
-  const ledger = openLedger(env.REGEN_KEY_FILE, findFolders(system).state, now, identity, cwd);
+  const ledger = openLedger(nameProgram(env), findFolders(system).state, now, identity, cwd);
   for (const { id, task_id } of ledger.entries()) {
     if (ids.push(task_id ?? id) === MAX_TASKS) break;
   }

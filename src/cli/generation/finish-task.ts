@@ -235,7 +235,8 @@ export function toStillRunningFailure({ id, noun }: Task, flags: FlagValues = {}
 }
 
 function toUnreadableFailure({ id, kind, noun, target, entry }: Task): Failure {
-  return new Failure(`${target.name} cannot report the status of the ${noun} ${id}. The task continues.`, {
+  const message = `${target.name} cannot report the status of the ${noun} ${id}, or does not show it to this credential. The task continues.`;
+  return new Failure(message, {
     code: 'status_unreadable',
     hint: explainWebhook(kind, entry),
   });

@@ -36,7 +36,10 @@ const ENVIRONMENT = [
   ['REGEN_LOCAL_PORT', 'Port of the embedded service'],
   ['REGEN_NO_AUTOSTART', 'Set to 1 to not start the embedded service'],
   ['REGEN_ADMIN_TOKEN, REGEN_ADMIN_TOKEN_FILE', 'An admin token; `regen admin exec` sets both'],
-  ['REGEN_KEY_FILE', 'An API key, in place of all other credentials; `regen exec` sets it'],
+  [
+    'REGEN_KEY_FILE, REGEN_KEY_NAME',
+    'An API key in place of all other credentials, and its name; `regen exec` sets both',
+  ],
   ['REGEN_SERVE_*', 'Settings of `regen serve`; see docs/configuration.md'],
   ['REGEN_PAGER, PAGER', 'Program that shows long output; empty for none'],
   ['NO_COLOR, FORCE_COLOR', 'Turn color off or on'],

@@ -3,6 +3,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 import { hasEndedProcess, type ProcessIdentity } from '../../disk/process-identity.js';
+import { FlowError } from '../flow-error.js';
 import { isImageReference } from './image-reference.js';
 
 /** A task that was started from this machine, or is about to be. */
@@ -133,6 +134,17 @@ export class Ledger {
     return false;
   }
 
+  /** Finds another task of the same request that an earlier run of any account left unfinished. */
+  findUnfinished({ id: own, ...draft }: Entry): Entry | undefined {
+    const compute = ({ profile: _, ...request }: NewEntry) => computeDigest(request);
+    const digest = compute(draft);
+    for (const entry of this.entries()) {
+      if (!this.#isRecent(entry)) return undefined;
+      if (entry.id !== own && this.#isUnfinished(entry) && compute(entry) === digest) return entry;
+    }
+    return undefined;
+  }
+
   /**
    * Whether `open` would resume a task that an earlier run started, in the order of the requests.
    * @param counted how many tasks of equal requests were found so far, by their digest
@@ -180,8 +192,8 @@ export class Ledger {
     return owner === undefined || isOwn(owner, this.identity) || hasEndedProcess(owner);
   }
 
-  #isUnfinished({ owner, closed, batch, task_id, state }: Entry): boolean {
-    if (closed || batch || state === 'GONE') return false;
+  #isUnfinished({ owner, closed, batch, task_id }: Entry): boolean {
+    if (closed || batch) return false;
     // Older releases considered a task finished once the start was answered.
     return owner === undefined ? task_id === undefined : hasEndedProcess(owner);
   }
@@ -277,6 +289,15 @@ export class Ledger {
       throw error;
     }
   }
+}
+
+/** The error for a task that must not be paid for again, although it cannot be resumed. */
+export function createHiddenError({ id, task_id, service }: Entry): FlowError {
+  const name = task_id === undefined ? `The request ${id}` : `The task ${task_id}`;
+  return new FlowError(
+    'task_hidden',
+    `${name} of an earlier run is not shown to this credential: another one started it, or ${service} no longer has it.`,
+  );
 }
 
 function isOwn(owner: ProcessIdentity, identity: ProcessIdentity): boolean {

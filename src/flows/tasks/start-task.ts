@@ -7,7 +7,7 @@ import { readGivenFile } from '../../disk/folder-file.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { FlowError } from '../flow-error.js';
 import { type ImageReference, toReference } from './image-reference.js';
-import { type Entry, type EntryChoice, type NewEntry, serviceKey } from './ledger.js';
+import { createHiddenError, type Entry, type EntryChoice, type NewEntry, serviceKey } from './ledger.js';
 import {
   cannotRead,
   findTask,
@@ -153,7 +153,8 @@ export async function findStarted<One extends Job>(
 
 /**
  * Resumes a task that an earlier run started, even if it has ended.
- * @returns undefined if its service no longer has it
+ * @returns undefined if the embedded service no longer has it
+ * @throws FlowError task_hidden if another service has it no longer, or not for this credential
  */
 async function resumeTask(context: StartContext, entry: Entry): Promise<StartedTask | undefined> {
   const { ledger, say } = context;
@@ -166,7 +167,9 @@ async function resumeTask(context: StartContext, entry: Entry): Promise<StartedT
     if (cannotRead(error, task))
       return { task, seen: { answer: {}, sent: {}, id: task.id, state: '', outputs: [], facts: {} } };
     if (!(error instanceof ServiceError) || error.status !== 404) throw error;
-    await ledger.change(entry.id, { state: 'GONE' });
+    // Its owner sees all tasks of the embedded service.
+    if (task.target.baseUrl !== undefined) throw createHiddenError(entry);
+    await ledger.change(entry.id, { state: 'GONE', closed: true });
     return undefined;
   }
 }

@@ -15,6 +15,7 @@ const createKey: Write<'key.create'> = async (call, tx) => {
   const { body, caller, context } = call;
   await requireUserQuota(tx, context, { userId: caller.userId as string, quota: 'keys' });
   const { token, prefix, hash } = createRandomToken('api_keys');
+  const now = context.now();
   const row = {
     id: randomUUID(),
     user_id: caller.userId as string,
@@ -23,9 +24,9 @@ const createKey: Write<'key.create'> = async (call, tx) => {
     hash,
     operations: body.operations ? JSON.stringify(body.operations) : null,
     credits_per_month: body.credits_per_month ?? null,
-    created_at: new Date(context.now()).toISOString(),
+    created_at: new Date(now).toISOString(),
     credits: body.credits ?? null,
-    expires_at: toExpiry(body.expires_at, context.now(), body.expires_in),
+    expires_at: toExpiry(body.expires_at, now, body.expires_in),
     last_used_at: null,
     revoked_at: null,
   };

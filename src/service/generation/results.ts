@@ -76,6 +76,6 @@ export async function findCreation(
   creationId: string,
 ): Promise<Creation | undefined> {
   const task = await findRow(database, 'tasks', { id: creationId.replace(/-\d+$/, '') });
-  if (!task || !canSeeTask(caller, task)) return undefined;
+  if (!task || !(await canSeeTask(database, caller, task))) return undefined;
   return listCreations(task.id, parseResults(task.results)).find(({ id }) => id === creationId);
 }

@@ -23,19 +23,22 @@ export async function getVisibleTask(
   isExpected: (operation: TaskOperation) => boolean = () => true,
 ): Promise<TaskRow> {
   const task = await findRow(database, 'tasks', { id: params.task_id });
-  if (task && isExpected(task.operation) && canSeeTask(caller, task))
+  if (task && isExpected(task.operation) && (await canSeeTask(database, caller, task)))
     return { ...task, results: readLinkedResults(context, task) };
   throw new Refused('not_found', 'Task not found.');
 }
 
 // Decided: a task is visible to its creator and admins, but not to personal access tokens of publishers. An API
-// key sees the tasks that it started.
-export function canSeeTask(
-  { kind, userId, admin, tokenId }: Caller,
+// key sees the tasks of its program: those that keys of its user with its name started.
+export async function canSeeTask(
+  database: Database,
+  { kind, userId, admin, tokenId, keyName }: Caller,
   { creator, key_id }: Pick<TaskRow, 'creator' | 'key_id'>,
-): boolean {
-  if (kind === 'api_key') return key_id === tokenId;
-  return admin || (userId === creator && kind !== 'personal_access_token');
+): Promise<boolean> {
+  if (kind !== 'api_key') return admin || (userId === creator && kind !== 'personal_access_token');
+  if (key_id === null || key_id === tokenId) return key_id !== null;
+  const isOwn = { id: key_id, user_id: userId as string, name: keyName as string };
+  return (await findRow(database, 'api_keys', isOwn)) !== undefined;
 }
 
 /** The results of a task; none once they are too old for new links, which must not outlast the files. */

@@ -93,15 +93,20 @@ const getAccount: Read<'task.get'> = async (call, database) => {
   return viewAccount(database, await getVisibleTask(call, database));
 };
 
-/** Answers `task.list`: of an API key, those that it started. */
+/** Answers `task.list`: of an API key, those of its program. */
 const listTasks: Read<'task.list'> = async ({ query, caller, context }, database) => {
   const { page, limit, key_id, state } = query;
   const offset = requireReachablePage(query);
   const isKey = caller.kind === 'api_key';
+  const keysOfProgram = database
+    .selectFrom('api_keys')
+    .where('user_id', '=', caller.userId as string)
+    .where('name', '=', caller.keyName ?? '')
+    .select('id');
   const own = database
     .selectFrom('tasks')
     .where('creator', '=', caller.userId as string)
-    .$if(isKey, (all) => all.where('key_id', '=', caller.tokenId as string))
+    .$if(isKey, (all) => all.where('key_id', 'in', keysOfProgram))
     .$if(key_id !== undefined, (all) => all.where('key_id', '=', key_id as string))
     .$if(state === 'unfinished', (all) => all.where('status', 'in', ACTIVE_STATUSES))
     // The token of a publisher sees none.

@@ -131,8 +131,9 @@ async function toKeyCaller(context: Context, token: string): Promise<Caller> {
     admin: false,
     operations: parseTokenLimit(row.operations),
     tokenId: row.id,
+    keyName: row.name,
     expiresAt: row.expires_at,
-    key: `key:${row.id}`,
+    key: `key:${row.user_id}:${row.name}`,
   };
 }
 

@@ -26,6 +26,8 @@ export interface Caller {
   readonly operations?: readonly string[] | undefined;
   /** The id of a personal access token, an admin token or an API key. */
   readonly tokenId?: string;
+  /** The name of an API key. Keys of a user with the same name belong to one program, which goes on with its tasks. */
+  readonly keyName?: string;
   /** ISO 8601; absent if the credential does not expire. */
   readonly expiresAt?: string;
   /** Identifies the caller for idempotency keys and rate limits. */

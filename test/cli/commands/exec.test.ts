@@ -140,7 +140,7 @@ it('gives the command a private file with the key, and no other credential', asy
   const seen = JSON.parse(stdout);
   expect(seen).toMatchObject({ modes: ['600', '700'], env: { REGEN_BASE_URL: url, OTHER: 'kept' } });
   const names = Object.keys(seen.env).filter((name) => /^(REGEN|ACTIONS)_/.test(name));
-  expect(names.sort()).toEqual(['REGEN_BASE_URL', 'REGEN_KEY_FILE']);
+  expect(names.sort()).toEqual(['REGEN_BASE_URL', 'REGEN_KEY_FILE', 'REGEN_KEY_NAME']);
   expect(stdout).not.toContain(ownerToken);
   expect(stderr).not.toContain(seen.key);
   expect(existsSync(dirname(seen.path))).toBe(false);

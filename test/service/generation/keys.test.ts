@@ -43,6 +43,32 @@ describe('an API key', () => {
     expect(await registry().ok('bob', 'GET', '/users/keys')).toEqual([]);
   });
 
+  it('sees and repeats what keys of its user with its name started, and nothing else', async () => {
+    const [first, second, other] = [
+      await createKey({ name: 'night' }),
+      await createKey({ name: 'night' }),
+      await createKey({ name: 'day' }),
+    ];
+    const start = (token: string) =>
+      ask(registry().url + startPaths['image.relight'], {
+        ...{ method: 'POST', token, json: createSmallestBody('image.relight') },
+        headers: { 'idempotency-key': 'the same job' },
+      });
+    const id = unwrapTask((await start(first.token)).body).task_id;
+    await registry().ok('eve', 'DELETE', `/users/keys/${first.id}`);
+    expect(unwrapTask((await start(second.token)).body).task_id).toBe(id);
+    expect(unwrapTask((await start(other.token)).body).task_id).not.toBe(id);
+    const read = async (token: string) => {
+      const { status } = await ask(registry().url + formatStatusPath('image.relight', id), { token });
+      const list = await ask(`${registry().url}/users/tasks`, { token });
+      return [status, list.body.tasks.some((one: Answered) => one.task_id === id)];
+    };
+    expect(await read(second.token)).toEqual([200, true]);
+    expect(await read(other.token)).toEqual([404, false]);
+    const ofBob = await registry().ok('bob', 'POST', '/users/keys', { name: 'night' });
+    expect(await read(ofBob.token)).toEqual([404, false]);
+  });
+
   it('starts only the operations that it is for', async () => {
     const { token } = await createKey({ operations: ['image.upscaler'] });
     expect((await startWithToken(token, 'image.upscaler')).status).toBe(200);
@@ -61,7 +87,7 @@ describe('an API key', () => {
 
   it('sees its own tasks, but not those that its user or another key started', async () => {
     const { url, tokens } = registry();
-    const [one, other] = [await createKey(), await createKey()];
+    const [one, other] = [await createKey(), await createKey({ name: 'other' })];
     const seen = async (token: string, id: string) =>
       (await ask(url + formatStatusPath('image.relight', id), { token })).status;
     const task = await startTask({ url, token: one.token });
@@ -179,7 +205,7 @@ describe('an API key', () => {
   it('lists the tasks of one key, and those that have not ended', async () => {
     const { url } = registry();
     const { id, token } = await createKey();
-    const other = await createKey();
+    const other = await createKey({ name: 'other' });
     const task = await startTask({ url, token });
     await waitForTask({ url, token }, task);
     const read = async (query: string, caller = registry().tokens.eve) =>
