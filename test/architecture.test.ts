@@ -75,7 +75,7 @@ describe('the rooms of src', () => {
     // Descriptions of operations: trusts, statements, tasks, sign-in to pages, public changes, limits of keys, tools; why a
     // task failed, and what is only previewed; why a list is not complete, the secrets that still sign, flags and positionals in messages, and what an API
     // key can use.
-    contract: 5_785,
+    contract: 5_790,
     // Addresses of engines that an operator names, the port that is written once, and the protocol of agents;
     // tokens that no message and no log shows.
     wire: 745,
@@ -91,7 +91,8 @@ describe('the rooms of src', () => {
     // Installing, locking and auditing packs, with what happened to a pinned version since; checking workflows, with
     // placeholders and links to nothing; verifying what a service signed. What a resumed command still costs; the tasks of an
     // API key. Checking against what is locked, and what it keeps whole; what is in place although the lock file has another version.
-    flows: 5_785,
+    // Older versions that fit, programs that go on under another key, and tasks that another credential started.
+    flows: 5_900,
     // Input that programs without types leave out.
     library: 246,
     preview: 1_790,
@@ -104,11 +105,12 @@ describe('the rooms of src', () => {
     // and whether an uplink answers. What continues after a lost response, how long a busy service is waited for, and what is
     // around a token. What agents read, in the names of their tools.
     // What is locked and was withdrawn, and an address that another service has now.
-    cli: 21_450,
+    // Own versions that only a publishing token shows, and what an interrupted run leaves to pay.
+    cli: 21_625,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage; lists of what is
     // kept while an uplink gives none, and why it does not; which tools an API key can use, and temporary folders that go with their process.
-    service: 26_020,
+    service: 26_050,
   };
 
   test('have no more lines than what they do is worth', () => {

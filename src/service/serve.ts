@@ -83,8 +83,8 @@ export interface RunningService {
    * call ends the first of these times.
    */
   stop(): Promise<void>;
-  /** Resolves once the service has stopped, by `stop`, the owner's request or idleness. */
-  readonly ended: Promise<void>;
+  /** Resolves once the service has stopped: by `stop`, the owner's request or idleness, or to what it ended for. */
+  readonly ended: Promise<Error | undefined>;
 }
 
 /**
@@ -177,21 +177,27 @@ async function startInFolder(
     warnAboutPlaces(context, listening.url);
     const running = { folder, context, app, socketServer, state, closeDatabase: opened.close };
     const { stop, ended } = createStop(running, () => stopWatch());
-    const endSoon = () =>
-      void stop().catch((error) => log('error', 'The service did not stop cleanly.', { error: `${error}` }));
+    const endSoon = (trouble?: Error) =>
+      void stop(trouble).catch((error) =>
+        log('error', 'The service did not stop cleanly.', { error: `${error}` }),
+      );
     const stopWatch = configuration.idleMs
-      ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
+      ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: () => endSoon() })
       : () => {};
     await moveTasks(context);
     queue.start(kinds);
     await schedulePruning(context);
 
     const service = { url: listening.url, socket: folder.socketPath, pid: process.pid, version, instance };
-    folder.announce({
+    const announced = {
       ...service,
       ...(configuration.database && { database: maskPassword(configuration.database) }),
       ...(configuration.storage && { storage: configuration.storage }),
       previews: listPreviews(configuration),
+    };
+    folder.announce(announced, (error) => {
+      log('error', error.message);
+      endSoon(error);
     });
     state.ready = true;
     log('info', 'The service is ready.', { url: baseUrl(), data: path, version, instance });
@@ -203,7 +209,7 @@ async function startInFolder(
       instance,
       context,
       signFor: (subject) => signToken(context, subject),
-      stop,
+      stop: () => stop(),
       ended,
     };
   } catch (error) {

@@ -2,6 +2,7 @@ import {
   chmodSync,
   closeSync,
   copyFileSync,
+  existsSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -11,12 +12,13 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { DataUnusable } from '../../src/service/database/data-unusable.js';
 import { openSqlite } from '../../src/service/database/sqlite.js';
 import { startService } from '../../src/service/serve.js';
+import { emptyFolder } from '../../src/service/storage/data-folder.js';
 import { createZip } from '../support/create-zip.js';
 import {
   ask,
@@ -44,7 +46,6 @@ async function serviceWithArchive(data: string) {
 
 describe('a database that is lost under a running service', () => {
   const losses: [string, (file: string) => void][] = [
-    ['removed', (file) => rmSync(file)],
     [
       'replaced',
       (file) => {
@@ -53,7 +54,6 @@ describe('a database that is lost under a running service', () => {
       },
     ],
     ['without its log', (file) => rmSync(`${file}-wal`)],
-    ['moved with its folder', (file) => renameSync(dirname(file), `${dirname(file)}-moved`)],
   ];
 
   it.each(losses)('is noticed if it is %s: nothing is ready, and nothing written', async (_, lose) => {
@@ -70,6 +70,27 @@ describe('a database that is lost under a running service', () => {
       expect(answer.body.message).toContain('lost its data folder');
     }
   });
+
+  const removals: [string, (folder: string) => void][] = [
+    ['alone', (folder) => rmSync(join(folder, 'regen.db'))],
+    ['with its folder', (folder) => rmSync(folder, { recursive: true })],
+    ['with all in its folder', (folder) => emptyFolder(folder)],
+    ['by moving its folder', (folder) => renameSync(folder, `${folder}-moved`)],
+  ];
+
+  it.each(removals)(
+    'ends the service if it is removed %s, and leaves the place to a backup',
+    async (how, lose) => {
+      const data = join(folderForTest(), 'data');
+      const service = await serviceForTest({ data });
+      lose(data);
+      expect(await service.ended).toMatchObject({ code: 'data_unusable' });
+      await expect(ask(`${service.url}/ready`)).rejects.toThrow();
+      const left = existsSync(data) ? readdirSync(data) : [];
+      expect(left).toEqual(how === 'alone' ? left : []);
+      expect(left).not.toContain('service.json');
+    },
+  );
 });
 
 describe('a start', () => {

@@ -16,16 +16,12 @@ const findSetting = (line: string) =>
 const readAt = (value: unknown, path: readonly string[]) =>
   path.reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], value);
 
-/** The lines of the file that can be uncommented, each with its table, and whether it is an example. */
+/** The lines of the file that can be uncommented, and whether each is an example. */
 function readLines(): { readonly line: string; readonly isExample: boolean }[] {
   const lines = writeConfigurationFile().split('\n');
-  let table = '';
-  return lines.flatMap((line, at) => {
-    const [, header] = /^#\[(.+)\]$/.exec(line) ?? [];
-    if (header !== undefined) table = `${header}.`;
-    if (header !== undefined || !/^#[^ ]/.test(line)) return [];
-    return [{ line: table + line.slice(1), isExample: lines[at - 1] === '# Not set. Example:' }];
-  });
+  return lines.flatMap((line, at) =>
+    /^#[^ ]/.test(line) ? [{ line: line.slice(1), isExample: lines[at - 1] === '# Not set. Example:' }] : [],
+  );
 }
 
 async function findProblems(document: object): Promise<string[]> {
@@ -57,22 +53,25 @@ describe('the file of serve init', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('explains every setting, and has those of the top level before any table', () => {
+  it('explains every setting', () => {
     const text = writeConfigurationFile();
     expect(
       text.split('\n').filter((line, at, all) => /^#[a-z"]/.test(line) && !/^# /.test(all[at - 1] ?? '')),
     ).toEqual([]);
     expect(settings.filter(({ field }) => !field.description)).toEqual([]);
-    const [top = ''] = text.split('\n#[');
-    expect(top.match(/^#\w+ = /gm)).toHaveLength(settings.filter(({ path }) => path.length === 1).length);
   });
 
-  it.each(['before', 'after'])('takes the tables of the documentation %s what it uncomments', (place) => {
+  it('takes each line alone, and the tables of the documentation after what it uncomments', () => {
+    const text = writeConfigurationFile();
+    for (const { line } of lines) {
+      const { path } = findSetting(line);
+      const { [path[0] as string]: _, ...others } = parse(text.replace(`\n#${line}\n`, `\n${line}\n`));
+      expect(others, line).toEqual({});
+    }
     const pasted = '[generation.image]\nengine = "upstream"\n[prices]\nimage.relight = 3\n';
-    const text = writeConfigurationFile().replace('#[limits]', '[limits]').replace('#bulkPairs', 'bulkPairs');
-    const whole = place === 'before' ? `${pasted}${text}` : `${text}${pasted}`;
-    expect(parse(whole)).toEqual({
-      generation: { image: { engine: 'upstream' } },
+    const uncommented = text.replace(/^#(limits.bulkPairs|generation.video.atOnce)/gm, '$1');
+    expect(parse(`${uncommented}${pasted}`)).toEqual({
+      generation: { image: { engine: 'upstream' }, video: { atOnce: 2 } },
       prices: { image: { relight: 3 } },
       limits: { bulkPairs: 1000 },
     });

@@ -51,10 +51,10 @@ test('the first command starts the service, says so in one line, and answers', a
   }
 });
 
-test('what is not found without a named service says that only the service of this machine was asked', async () => {
+test('what is not found without a named service says that only the service of this account was asked', async () => {
   const home = homeWithService();
   const hint =
-    'hint: This was looked for only in the service of this machine. To use another one, pass --profile';
+    'hint: This was looked for only in the service of your account on this machine. To use another one, pass --profile';
   const commands = [
     ['node', 'get', 'film-grain'],
     ['version', 'list', 'film-grain'],

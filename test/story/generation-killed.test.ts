@@ -202,6 +202,22 @@ test('a command that failed in part pays only for the rest when it is run again'
   expect(readdirSync(join(cwd, 'out')).sort()).toEqual(['a.png', 'b.png', 'late.png']);
 });
 
+test('what is left costs at most the price of all that got no response, in a dry run, too', async () => {
+  const prices = { video_per_second: {}, image: { relight: 10 }, is_rec: 10, off_peak: 0.5 };
+  const { double, begin, run } = await createDesk({
+    prices,
+    onStart: (_, count) => count !== 2,
+  });
+  const words = ['image', 'relight', 'a.png', 'b.png', 'c.png', '--prompt', 'x'];
+  expect((await begin(...words).ended).exit).toBe(9);
+  const preview = await run(...words, '--dry-run');
+  expect(preview.stderr).toContain('1 of 3 jobs left: at most 10 credits in total.');
+  const second = await run(...words);
+  expect(second.exit, second.stderr).toBe(0);
+  expect(second.stderr).toContain('The rest costs at most 10 credits');
+  expect(double.tasks.size).toBe(3);
+});
+
 test('a task that its service does not show to this credential is not started again without --again', async () => {
   const { double, begin, run } = await createDesk(waiting);
   await killAfter(begin(...relight), 'Relighting the image');

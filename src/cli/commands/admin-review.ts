@@ -20,7 +20,8 @@ export const view = (): View => ({
     '--approve': 'Make the versions Active',
     '--flag': 'Flag the versions',
     '--ban': 'Ban the versions',
-    '--reason <text>': 'Reason for the verdict, shown to everyone with the findings; --ban needs one',
+    '--reason <text>':
+      'Reason for the verdict, shown with the findings to whoever sees the version; --ban needs one',
   },
   shape: {
     items: 'versions',
@@ -61,7 +62,7 @@ export async function run(context: Context): Promise<void> {
   await setStatuses(context, named.map(parseVersion), body);
 }
 
-/** Everyone who has a version installed reads why it was banned. */
+/** The publisher reads why a version was banned. */
 async function requireReason({ mayAsk, system }: Context, given: string | undefined): Promise<string> {
   if (given?.trim()) return given;
   if (!mayAsk) throw usage('--ban needs a reason.', 'Write why with --reason.');
@@ -81,8 +82,13 @@ async function setStatuses(
   }
   const { client } = await context.services.reach();
   // One that does not exist is found before any is changed.
-  for (const { nodeId, version } of versions as { nodeId: string; version: string }[])
-    await client.version.get({ nodeId, version }, { signal: context.signal });
+  for (const { nodeId, version } of versions as { nodeId: string; version: string }[]) {
+    await client.version.get({ nodeId, version }, { signal: context.signal }).catch(async (error) => {
+      // Whoever may not review is told that, and not that the version does not exist.
+      await client.admin.review({ pageSize: 1 }, { signal: context.signal });
+      throw error;
+    });
+  }
   const reviewed: unknown[] = [];
   for (const params of versions) {
     reviewed.push((await client.requestNamed(name, { ...params, body }, { signal: context.signal })).body);

@@ -13,7 +13,7 @@ import { printRequests } from '../command/dry-run.js';
 import { runInParallel } from '../command/parallel.js';
 import type { Needs } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
-import { confirmPrice, previewPrice, readPrices } from '../generation/price.js';
+import { confirmPrice, describeRest, previewPrice, readPrices } from '../generation/price.js';
 import { createExtensionCheck } from '../generation/run-tasks.js';
 import { exitCodes } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
@@ -177,7 +177,8 @@ async function agreeOnPrice(
   const prices = await readPrices(context);
   const budget = openBudget(context, journal, most, prices);
   const jobs = [...unsent.values()];
-  const subject = jobs.length < lines.size ? 'The rest costs' : undefined;
+  const isUnsure = [...unsent.keys()].some((key) => journal.get(key).entry !== undefined);
+  const subject = describeRest(jobs.length < lines.size, isUnsure);
   await confirmPrice(context, jobs, prices, { subject, most: budget?.left });
   return { budget, prices };
 }

@@ -1,14 +1,14 @@
 import { getTaskFacts } from '../../contract/index.js';
 import { regen, say, type Text } from '../../contract/schema/message.js';
 import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
-import { findStarted, type Job, startTask } from '../../flows/tasks/start-task.js';
+import { findEarlierRun, type Job, startTask } from '../../flows/tasks/start-task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { printRequest, printRequests } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
 import { createResume, finishTask, planFinish, type TaskOutcome } from '../generation/finish-task.js';
 import { lacksVideo, parseSource, planJobs } from '../generation/plan.js';
 import { previewJob } from '../generation/preview.js';
-import { checkPrice, findPrice, previewPrice, requireLimit } from '../generation/price.js';
+import { checkPrice, findPrice, NO_EARLIER_RUN, previewPrice, requireLimit } from '../generation/price.js';
 import { runAll, shortenPath, Watch } from '../generation/run-tasks.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
@@ -20,11 +20,14 @@ type Context = ParsedCommand &
 export async function run(context: Context): Promise<number | undefined> {
   const jobs = await planJobs(await askForInputs(context), context);
   if (!context.flags['dry-run']) return runJobs(context, jobs);
-  openResults(context, new Watch(context.output, jobs.length), jobs);
+  const watch = new Watch(context.output, jobs.length);
+  openResults(context, watch, jobs);
   const [job] = jobs;
   if (job && jobs.length === 1) await printRequest(context, await previewJob(context.system, job));
   else await printRequests(context, jobs, (one) => previewJob(context.system, one));
-  requireLimit(context.flags, jobs, await previewPrice(context, jobs));
+  const isNew = chooseEntries(context.flags) === 'new';
+  const earlier = isNew ? NO_EARLIER_RUN : await findEarlierRun(toStartContext(context, watch), jobs);
+  requireLimit(context.flags, jobs, await previewPrice(context, jobs, earlier));
   return undefined;
 }
 
@@ -80,6 +83,15 @@ function openResults(
 
 const chooseEntries = ({ again }: FlagValues): EntryChoice => (again === true ? 'new' : 'unfinished');
 
+function toStartContext({ services, ledger, signal, system, output }: Context, watch: Watch) {
+  return {
+    ...{ services, ledger, signal, target: services.target },
+    readStdin: () => readBytes(system.stdin),
+    say: createSayOnce(watch),
+    warn: (text: string) => output.warn(text),
+  };
+}
+
 /** Starts tasks and, without `--no-wait`, waits for them and saves their results. */
 export async function runJobs(
   context: Context,
@@ -92,16 +104,11 @@ export async function runJobs(
   const awaiting = openResults(context, watch, jobs, choice);
   const { destination } = awaiting;
   const entries = new Set<string>();
-  const starting = {
-    ...{ services, ledger, signal, target },
-    readStdin: () => readBytes(system.stdin),
-    say: createSayOnce(watch),
-    warn: (text: string) => output.warn(text),
-  };
+  const starting = toStartContext(context, watch);
   const resume = new Resume(context, jobs.length, () => describeRepeat(choice, context.flags, entries));
   // Connects before the first job, so that a problem of all jobs is reported once.
   const prices = await checkPrice(context, jobs, async () =>
-    choice === 'unfinished' ? findStarted(starting, jobs) : new Set(),
+    choice === 'unfinished' ? findEarlierRun(starting, jobs) : NO_EARLIER_RUN,
   );
 
   const run = async (job: Job, number: number): Promise<TaskOutcome> => {

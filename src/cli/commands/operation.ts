@@ -43,7 +43,10 @@ export async function run(context: Context): Promise<void> {
   const file = command.secret ? readText(context.flags, 'output-file') : undefined;
   if (command.secret && !flags['dry-run'] && file === undefined)
     requireShow(context, 'token', 'Save it to a file with --output-file');
-  if (isImplied) request.params[implied] = await findPublisher(context, request.params.nodeId as string);
+  const { nodeId } = request.params;
+  if (command.words[0] === 'version' && !command.changes && typeof nodeId === 'string' && !flags['dry-run'])
+    await context.services.readAsPublisher(nodeId);
+  if (isImplied) request.params[implied] = await findPublisher(context, nodeId as string);
   await completeIds(context, request);
   if (flags['dry-run']) return printDryRun(context, getOutline(name), request);
   await confirmDestruction(context, request.params);

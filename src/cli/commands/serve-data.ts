@@ -39,7 +39,7 @@ export function view(): View[] {
       explain: { path: 'The folder or .zip archive to create' },
       flags: { ...dataFlag, ...configFlag },
       notes: [
-        'A backup from PostgreSQL is an embedded database, too. To put it back, run serve restore, then serve copy.',
+        'A backup from PostgreSQL is an embedded database, too.',
         'The copy holds the signing keys and the hashes of tokens: keep it as safe as the data folder. It leaves out the token of the embedded owner.',
       ],
       examples: [
@@ -53,8 +53,14 @@ export function view(): View[] {
       local: true,
       summary: 'Copy a backup into a data folder that is new or empty, and check it',
       explain: { path: 'A folder or .zip archive that serve backup wrote' },
-      flags: { ...dataFlag },
-      examples: ['regen serve restore backups/monday.zip --data ./registry'],
+      flags: { ...dataFlag, ...configFlag },
+      notes: [
+        'To put a backup back into PostgreSQL, restore it with --data into another folder, then run serve copy.',
+      ],
+      examples: [
+        'regen serve restore backups/monday.zip --data ./registry',
+        'regen serve restore /backups/monday.zip --config /etc/regen/regen.toml',
+      ],
       answer: Report,
     },
     {
@@ -135,6 +141,11 @@ async function runOnFolder(context: Context): Promise<void> {
   };
   const word = command.words.at(-1) as string;
   if (word === 'backup') requireBackupPath(path, data);
+  if (word === 'restore' && configuration.database !== undefined)
+    throw usage(
+      'A backup is restored into a data folder, and the configuration names a PostgreSQL database.',
+      say`Restore it without --config, into another folder with --data. Then copy that to the database with: ${regen('serve copy')}`,
+    );
   if (word === 'backup') await announceStore(context, 'Backing up', configuration);
   if (word === 'check') await announceStore(context, 'Checking', configuration);
   const { problems, ...counts } = await (works[word] as () => Promise<StoreReport>)();
@@ -144,8 +155,11 @@ async function runOnFolder(context: Context): Promise<void> {
     problems,
   });
   if (word === 'restore' && problems.length === 0) {
+    const config = readText(context.flags, 'config');
     await output.note(
-      say`Next: name this folder as data in the configuration of the service. Without a configuration, run: ${regen('serve', `--data ${shellWord(data)}`)}`,
+      config === undefined
+        ? say`Next: name this folder as data in the configuration of the service. Without a configuration, run: ${regen('serve', `--data ${shellWord(data)}`)}`
+        : say`Next: ${regen('serve', `--config ${shellWord(config)}`)}`,
     );
   }
   if (problems.length === 0) return;

@@ -24,7 +24,7 @@ import { capitalize, shellWord, toJson } from '../terminal/text.js';
 import { configFlag, dataFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
 
-type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'folders' | 'connect'>;
+type Context = Needs<'flags' | 'system' | 'output' | 'signal' | 'folders' | 'connect' | 'settings'>;
 
 export const view = (): View => ({
   usage: 'serve',
@@ -82,7 +82,8 @@ export async function run(given: Context): Promise<void> {
   if (service.metricsUrl !== undefined) await output.note(`Metrics are at ${service.metricsUrl}.`);
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
-  await service.ended;
+  const trouble = await service.ended;
+  if (trouble) throw trouble;
 }
 
 /** What the service loads at its start. */
@@ -138,9 +139,14 @@ function requireFileHandles(): void {
 }
 
 /** The command that signs in the owner of a service, from the machine that it runs on. */
-function formatOwnerSignIn({ folders }: Needs<'folders'>, { url, context }: RunningService): Part {
+function formatOwnerSignIn(
+  { folders, settings }: Needs<'folders' | 'settings'>,
+  { url, context }: RunningService,
+): Part {
   const token = join(context.configuration.data ?? folders.data, 'owner.token');
-  return regen('auth login', `--profile own --base-url ${url} --with-token < ${shellWord(token)}`);
+  const known = settings.get('profiles.own.base_url')?.value ?? url;
+  const profile = known === url ? 'own' : `own-${new URL(url).port}`;
+  return regen('auth login', `--profile ${profile} --base-url ${url} --with-token < ${shellWord(token)}`);
 }
 
 /** Says what makes images and videos, so that previews are not mistaken for the work of a vendor. */

@@ -84,7 +84,8 @@ async function listEntries(context: Context): Promise<void> {
   const all = [...ledger.entries()];
   const entries = all.filter(isWanted).slice(0, limit);
   if (!output.isTable) {
-    await output.answer(entries, command.shape);
+    const toRow = (entry: Entry) => ({ state: 'unanswered', ...entry });
+    await output.answer(output.mode.json ? entries : entries.map(toRow), command.shape);
   } else {
     const ids = shortenIds(all.flatMap(({ task_id = [] }) => task_id));
     const toRow = (entry: Entry) => ({
@@ -97,9 +98,12 @@ async function listEntries(context: Context): Promise<void> {
     const columns = ['task', 'operation', 'state', 'created_at', 'name', 'credits', 'result', 'service'];
     await output.answer(entries.map(toRow), { ...command.shape, columns });
   }
-  const spent = entries.reduce((sum, { credits = 0 }) => sum + credits, 0);
+  const tasks = entries.filter(({ task_id }) => task_id !== undefined);
+  const spent = tasks.reduce((sum, { credits = 0 }) => sum + credits, 0);
+  const unanswered = entries.length - tasks.length;
   if (entries.length > 0) {
-    const count = formatCount(entries.length, 'task');
+    const lost = unanswered > 0 ? `, ${formatCount(unanswered, 'request')} without a response` : '';
+    const count = `${formatCount(tasks.length, 'task')}${lost}`;
     const isLocal = entries.every(({ service }) => service === 'local');
     const previews = isLocal ? ' (previews on this machine are not billed)' : '';
     await output.note(spent > 0 ? `${count}, ${formatCount(spent, 'credit')}${previews}.` : `${count}.`);

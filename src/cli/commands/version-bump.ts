@@ -88,8 +88,9 @@ async function findNextVersion(context: Context, folder: string, current: string
   // Nothing is sent.
   const flags = { ...context.flags, 'allow-secrets': true };
   const { manifest, files } = await readFolder({ ...context, flags }, folder);
-  const { client, name } = await services.reach();
   const { id: nodeId } = manifest.node;
+  await services.readAsPublisher(nodeId);
+  const { client, name } = await services.reach();
   const latest = await readLatestRelease({ client, nodeId, signal });
   if (!latest) {
     const free = await findUnusedNumber(context, nodeId, current);

@@ -44,9 +44,9 @@ function showMessages(context: Context): Context {
 /** `version get` and `version list`; with `--reasons` why a registry flagged or banned the versions. */
 export async function run(context: Context): Promise<void> {
   const { args, flags, output, signal } = context;
-  const nodeId = args.nodeId as string;
-  if (!flags['dry-run']) await context.services.readAsPublisher(nodeId);
   if (!flags.reasons) return runOperation(showMessages(context));
+  const nodeId = args.nodeId as string;
+  await context.services.readAsPublisher(nodeId);
   const version = args.version as string | undefined;
   const { client } = await context.services.reach();
   const { statuses } = flags;

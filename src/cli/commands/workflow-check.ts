@@ -187,7 +187,7 @@ async function writeLock(
   const { system, output } = context;
   const { lockPacks } = await import('../workflow/lock-packs.js');
   const chosen = packs.filter((pack) => !regressions.includes(pack));
-  const missing = await lockPacks(context, path, chosen);
+  const { missing, isComplete } = await lockPacks(context, path, chosen);
   for (const { node_id, version } of regressions)
     await output.warn(
       `${node_id} ${version} is not locked, because it has problems that the version in ${relative(system.cwd, path)} does not have.`,
@@ -197,7 +197,7 @@ async function writeLock(
   await output.note(
     `Locked ${formatCount(chosen.length - missing.length, 'pack')} in ${relative(system.cwd, path)}.`,
   );
-  if (chosen.length > missing.length)
+  if (!isComplete)
     await output.note(
       say`Before you share it, install from it, which completes it: ${regen('node sync', '--into <folder>')}`,
     );

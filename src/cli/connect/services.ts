@@ -11,7 +11,7 @@ import { version } from '../command/version.js';
 import { Failure, usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
-import { type Credential, chooseCredential, fixedCredential } from './choose-credential.js';
+import { type Credential, chooseCredential } from './choose-credential.js';
 import type { Connect } from './clients.js';
 import { CredentialStore, type SignIn } from './credentials.js';
 import type { Folders } from './folders.js';
@@ -49,7 +49,7 @@ export interface ServicesContext {
 
 /** Ends a sentence about what was asked although the user has named no service. */
 export const IN_EMBEDDED =
-  'in the service of this machine. To use another one, pass --profile or --base-url.';
+  'in the service of your account on this machine. To use another one, pass --profile or --base-url.';
 
 /** Connects a command to its service. Nothing is opened or started until it is needed. */
 export class ServiceConnector {
@@ -154,19 +154,10 @@ export class ServiceConnector {
     const { connect, signal } = this.#context;
     const service = await this.reach(target);
     const kept = service.credential ? {} : await service.store.read();
-    const tokens = kept.publish_tokens ?? {};
-    if (Object.keys(tokens).length === 0) return;
-    const node = await service.client.node.get({ nodeId }, { signal }).catch(() => undefined);
-    const token = tokens[node?.publisher?.id ?? ''];
-    if (token === undefined) return;
-    const credential = fixedCredential(token, service.store.describeStorage(kept));
-    const client = await connect(service.url, credential, target);
-    // One that expired is left out, because anyone may read what is public.
-    const isValid = await client.user.me({}, { signal }).then(
-      () => true,
-      () => false,
-    );
-    if (isValid) this.#services.set(toKey(target), Promise.resolve({ ...service, client, credential }));
+    if (kept.publish_tokens === undefined) return;
+    const { connectAsPublisher } = await import('./connect-as-publisher.js');
+    const changed = await connectAsPublisher(service, { nodeId, target, kept, connect, signal });
+    if (changed) this.#services.set(toKey(target), Promise.resolve({ ...service, ...changed }));
   }
 
   /** Connects to the service of this command, unless that would start the embedded one. */

@@ -2,7 +2,7 @@ import { ResponseError, ServiceError } from '../../client/errors.js';
 import { getTaskFacts } from '../../contract/index.js';
 import { Prices } from '../../contract/prices.js';
 import { regen, say } from '../../contract/schema/message.js';
-import type { Job } from '../../flows/tasks/start-task.js';
+import type { EarlierRun, Job } from '../../flows/tasks/start-task.js';
 import { type FlagValues, readNumber } from '../command/command.js';
 import { confirm } from '../command/confirm.js';
 import type { Needs } from '../connect/context.js';
@@ -16,27 +16,40 @@ export type PricedJob = Pick<Job, 'operation' | 'body'>;
 
 /**
  * Reports what jobs cost before they start, and asks for confirmation above the limit in the settings.
- * @param findStarted finds the jobs that are paid for; called only if they cost anything
+ * @param findEarlierRun finds the jobs that are paid for; called only if they cost anything
  * @returns the prices, if the service publishes them
  * @throws Failure if it is more than `--max-credits`, if that is unknown, or if the answer is no
  */
 export async function checkPrice<One extends PricedJob>(
   context: PriceContext,
   jobs: readonly One[],
-  findStarted: () => Promise<ReadonlySet<One>>,
+  findEarlierRun: () => Promise<EarlierRun<One>>,
 ): Promise<Prices | undefined> {
   const most = readNumber(context.flags, 'max-credits');
   const prices = await readPrices(context);
-  const started = sumPrices(prices, jobs) === 0 ? new Set() : await findStarted();
-  const left = jobs.filter((job) => !started.has(job));
+  const earlier = sumPrices(prices, jobs) === 0 ? NO_EARLIER_RUN : await findEarlierRun();
+  const left = jobs.filter((job) => !earlier.started.has(job));
   if (left.length === 0) return prices;
-  const subject = started.size > 0 ? 'The rest costs' : undefined;
+  const subject = describeRest(earlier.started.size > 0, earlier.unanswered > 0);
   const price = sumPrices(prices, left);
   if (most !== undefined && price === undefined)
     throw createUnknownPriceFailure(`${context.services.target.name} does not publish this price`);
   requireLimit(context.flags, left, price, subject);
   await confirmPrice(context, left, prices, { subject });
   return prices;
+}
+
+/** An earlier run that did nothing of the jobs. */
+export const NO_EARLIER_RUN: EarlierRun<never> = { started: new Set(), unanswered: 0 };
+
+/**
+ * Begins the sentence on the price of what is left after an earlier run.
+ * @param isUnsure whether some of it may be paid for, because its response was lost
+ * @returns undefined if all is left
+ */
+export function describeRest(isResumed: boolean, isUnsure: boolean): string | undefined {
+  if (isUnsure) return 'The rest costs at most';
+  return isResumed ? 'The rest costs' : undefined;
 }
 
 /** @throws Failure if jobs cost more than `--max-credits` */
@@ -152,12 +165,14 @@ async function reportUnknownPrice(
 
 /**
  * Reports what jobs cost whose requests are only shown. A service that is not running is not started for it.
- * @returns the price, if it is known
+ * @returns the price of those that an earlier run did not start, if it is known
  */
-export async function previewPrice(
+export async function previewPrice<One extends PricedJob>(
   context: Needs<'output' | 'signal' | 'services' | 'folders' | 'connect'>,
-  jobs: readonly PricedJob[],
+  all: readonly One[],
+  { started, unanswered }: EarlierRun<One> = NO_EARLIER_RUN,
 ): Promise<number | undefined> {
+  const jobs = all.filter((job) => !started.has(job));
   const { services, folders, connect, signal, output } = context;
   let prices: Prices | undefined;
   try {
@@ -168,8 +183,12 @@ export async function previewPrice(
     signal.throwIfAborted();
   }
   const price = sumPrices(prices, jobs);
-  if (price !== undefined && jobs.length > 0)
-    await output.note(`${formatCount(jobs.length, 'job')}: ${formatCount(price, 'credit')} in total.`);
+  const count = formatCount(all.length, 'job');
+  const left = started.size > 0 ? `${jobs.length} of ${count} left` : count;
+  if (price !== undefined && all.length > 0)
+    await output.note(
+      `${left}: ${unanswered > 0 ? 'at most ' : ''}${formatCount(price, 'credit')} in total.`,
+    );
   return price;
 }
 

@@ -200,6 +200,7 @@ export class Watch {
   readonly #begun: number;
   readonly #checkExtension: (saved: Saved) => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
+  #wasQueued = false;
   /** Saved files and their sizes, which the answer shows on a terminal. */
   readonly files = new Map<string, number>();
 
@@ -253,6 +254,15 @@ export class Watch {
 
   #tick(): void {
     this.#progress.update(`(${[...this.#countStates(), this.formatElapsed()].join(', ')})`);
+    const states = [...this.#states.values()];
+    const isQueued = states.length > 0 && states.every((state) => formatState(state) === 'queued');
+    if (this.#wasQueued || !isQueued || this.output.system.now() - this.#begun < QUEUED_MS) return;
+    this.#wasQueued = true;
+    // A spinner shows the states.
+    if (!this.#progress.isShown)
+      void this.say(
+        `Still queued after ${this.formatElapsed()}; the service has not begun ${this.total === 1 ? 'the task' : 'any of the tasks'}.`,
+      );
   }
 
   formatElapsed(): string {
@@ -274,6 +284,9 @@ export class Watch {
     return shown.map(([word, count]) => `${count}${word === 'done' ? ` of ${this.total}` : ''} ${word}`);
   }
 }
+
+/** How long a task may be queued before a log says so. */
+const QUEUED_MS = 10_000;
 
 const COUNTED: readonly string[] = ['done', 'failed', 'running', 'queued'];
 

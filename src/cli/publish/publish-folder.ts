@@ -46,8 +46,9 @@ export async function readFolder(
 export async function tryFolder(context: PublishContext, pack: Pack, code: CodeReport): Promise<void> {
   const { services, system, signal, output } = context;
   try {
-    const service = await services.reachRunning();
-    if (!service) return;
+    if (!(await services.reachRunning())) return;
+    await services.readAsPublisher(pack.manifest.node.id);
+    const service = await services.reach();
     const choices = { ...readChoices(context.flags, code), progress: UNSEEN, changelog: undefined };
     await withScratch(system.now(), (scratch) =>
       tryPack({ ...choices, scratch, signal, report: output }, pack, service.client),

@@ -19,7 +19,7 @@ export class Progress implements Stages {
   async stage(text: string): Promise<void> {
     if (this.output.isQuiet || text === this.#stage) return;
     this.#stage = text;
-    if (!this.#isShown()) return this.output.note(text);
+    if (!this.isShown) return this.output.note(text);
     await this.#open();
     this.#show(text);
   }
@@ -48,7 +48,7 @@ export class Progress implements Stages {
   }
 
   readonly #fitToColumns = (): void => {
-    if (this.#isShown()) this.#show(this.#shown);
+    if (this.isShown) this.#show(this.#shown);
     else this.end();
   };
 
@@ -64,7 +64,8 @@ export class Progress implements Stages {
     this.end();
   }
 
-  #isShown(): boolean {
+  /** Whether there is a spinner. */
+  get isShown(): boolean {
     const { stderr, env } = this.output.system;
     // A terminal without a size has 0 columns, and ora divides by the number of columns.
     return stderr.isTTY === true && stderr.columns !== 0 && !isPlain(env) && !env.CI;

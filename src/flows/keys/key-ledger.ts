@@ -1,4 +1,4 @@
-import { createHiddenError, type Entry, type EntryChoice, Ledger, type NewEntry } from '../tasks/ledger.js';
+import { type Entry, type EntryChoice, Ledger, type NewEntry } from '../tasks/ledger.js';
 
 export type KeyEntry = Entry & { readonly key?: string };
 
@@ -29,6 +29,7 @@ class KeyLedger extends Ledger {
     const other = choice === 'unfinished' && !opened.repeats && this.#all.findUnfinished(opened.entry);
     if (!other) return opened;
     this.remove(opened.entry.id);
+    const { createHiddenError } = await import('../tasks/hidden-task.js');
     throw createHiddenError(other);
   }
 }

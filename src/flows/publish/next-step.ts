@@ -36,9 +36,19 @@ export async function findNextStep(
   }
   const uploaded = await compareUploaded(subject, version.downloadUrl, archive, scratch);
   if (uploaded === 'nothing') return { step: 'register' };
-  if (uploaded === 'other')
+  if (uploaded === 'other') {
+    await requirePublisher(subject);
     throw new FlowError('version_exists', `${name} is already published with other files.`);
+  }
   return isSettled(version) ? { step: 'done', version } : { step: 'wait', version };
+}
+
+/** @throws FlowError if the node is of another publisher than the manifest says */
+async function requirePublisher({ client, nodeId, publisherId, signal }: VersionContext): Promise<void> {
+  const { publisher } = await client.node.get({ nodeId }, { signal });
+  if (publisherId === undefined || publisher?.id === undefined || publisher.id === publisherId) return;
+  const message = `${nodeId} is a node of the publisher ${publisher.id}, and PublisherId in pyproject.toml is ${publisherId}.`;
+  throw new FlowError('invalid_pack', message);
 }
 
 /** What the checks found in other files than those of the archive would mislead. */

@@ -85,7 +85,8 @@ export async function tryArchive(
 }
 
 export function toSubject(client: Client, { manifest }: Pack, signal: AbortSignal): VersionContext {
-  return { client, nodeId: manifest.node.id, version: manifest.version.version, signal };
+  const { node, version, publisher } = manifest;
+  return { client, nodeId: node.id, publisherId: publisher, version: version.version, signal };
 }
 
 async function buildRegistration(

@@ -15,6 +15,8 @@ export type NodeVersion = z.output<typeof NodeVersionSchema>;
 export interface VersionContext {
   readonly client: Client;
   readonly nodeId: string;
+  /** The publisher of the manifest, if there is one. */
+  readonly publisherId?: string;
   readonly version: string;
   readonly signal: AbortSignal;
 }

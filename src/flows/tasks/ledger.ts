@@ -3,7 +3,6 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 import { hasEndedProcess, type ProcessIdentity } from '../../disk/process-identity.js';
-import { FlowError } from '../flow-error.js';
 import { isImageReference } from './image-reference.js';
 
 /** A task that was started from this machine, or is about to be. */
@@ -146,19 +145,19 @@ export class Ledger {
   }
 
   /**
-   * Whether `open` would resume a task that an earlier run started, in the order of the requests.
+   * Finds what `open` would resume of an earlier run, in the order of the requests.
    * @param counted how many tasks of equal requests were found so far, by their digest
    */
-  isStarted(draft: NewEntry, counted: Map<string, number>): boolean {
+  findEarlier(draft: NewEntry, counted: Map<string, number>): Entry | undefined {
     const digest = computeDigest(draft);
     this.#untried ??= groupByDigest(this.#removeOld());
     const ids = this.#listReusable(digest, 'unfinished');
     for (let at = counted.get(digest) ?? 0; at < ids.length; at++) {
       counted.set(digest, at + 1);
       const entry = this.read(ids[at] as string);
-      if (entry && this.#isUnfinished(entry) && this.#isRecent(entry)) return entry.task_id !== undefined;
+      if (entry && this.#isUnfinished(entry) && this.#isRecent(entry)) return entry;
     }
-    return false;
+    return undefined;
   }
 
   #isRecent({ created_at }: Entry): boolean {
@@ -289,15 +288,6 @@ export class Ledger {
       throw error;
     }
   }
-}
-
-/** The error for a task that must not be paid for again, although it cannot be resumed. */
-export function createHiddenError({ id, task_id, service }: Entry): FlowError {
-  const name = task_id === undefined ? `The request ${id}` : `The task ${task_id}`;
-  return new FlowError(
-    'task_hidden',
-    `${name} of an earlier run is not shown to this credential: another one started it, or ${service} no longer has it.`,
-  );
 }
 
 function isOwn(owner: ProcessIdentity, identity: ProcessIdentity): boolean {

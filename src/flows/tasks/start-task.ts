@@ -6,8 +6,9 @@ import { detectFileType } from '../../disk/file-type.js';
 import { readGivenFile } from '../../disk/folder-file.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { FlowError } from '../flow-error.js';
+import { createHiddenError } from './hidden-task.js';
 import { type ImageReference, toReference } from './image-reference.js';
-import { createHiddenError, type Entry, type EntryChoice, type NewEntry, serviceKey } from './ledger.js';
+import { type Entry, type EntryChoice, type NewEntry, serviceKey } from './ledger.js';
 import {
   cannotRead,
   findTask,
@@ -128,14 +129,23 @@ function toDraft({ target }: StartContext, { operation, name }: Job, request: En
   return { service: serviceKey(target), ...(profile !== undefined && { profile }), operation, request, name };
 }
 
-/** Finds the jobs whose tasks an earlier run started, so that they are not paid for again. */
-export async function findStarted<One extends Job>(
+/** What an earlier run did of some jobs. */
+export interface EarlierRun<One> {
+  /** Those whose tasks it started, so that they are not paid for again. */
+  readonly started: ReadonlySet<One>;
+  /** How many of the others it sent without getting a response; their tasks may be paid for. */
+  readonly unanswered: number;
+}
+
+/** Finds what an earlier run did of some jobs. */
+export async function findEarlierRun<One extends Job>(
   context: StartContext,
   jobs: readonly One[],
-): Promise<ReadonlySet<One>> {
+): Promise<EarlierRun<One>> {
   const started = new Set<One>();
+  let unanswered = 0;
   const operations = new Set(jobs.map(({ operation }) => operation));
-  if (!context.ledger.hasUnfinished(operations)) return started;
+  if (!context.ledger.hasUnfinished(operations)) return { started, unanswered };
   const counted = new Map<string, number>();
   for (const job of jobs) {
     // It can be read only once.
@@ -145,10 +155,12 @@ export async function findStarted<One extends Job>(
     // What is wrong with it is reported when it is started.
     const prepared = isPiped ? undefined : await prepareRequest(context, job).catch(() => undefined);
     context.signal.throwIfAborted();
-    if (prepared && context.ledger.isStarted(toDraft(context, job, prepared.request), counted))
-      started.add(job);
+    const draft = prepared && toDraft(context, job, prepared.request);
+    const entry = draft && context.ledger.findEarlier(draft, counted);
+    if (entry?.task_id !== undefined) started.add(job);
+    else if (entry) unanswered += 1;
   }
-  return started;
+  return { started, unanswered };
 }
 
 /**

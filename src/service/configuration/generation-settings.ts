@@ -114,6 +114,11 @@ export async function checkEngines(generation: GenerationSettings, env: Environm
     return [{ path, message: 'cannot be combined with generation.record' }];
   if (replay !== undefined && !statSync(replay, { throwIfNoEntry: false })?.isDirectory())
     return [{ path, about: replay, message: 'is not a folder of recordings' }];
+  const engines = [generation.image, generation.video, ...Object.values(generation.operation)];
+  if (record !== undefined && engines.every(({ engine }) => engine === 'local')) {
+    const message = 'needs an engine of images or videos other than local, because previews are not recorded';
+    return [{ path: ['generation', 'record'], message }];
+  }
   const kinds = (['image', 'video'] as const).map((kind) => {
     const settings: EngineSettings = generation[kind];
     const operations = listTaskOperations(kind).filter((name) => !generation.operation[name]);

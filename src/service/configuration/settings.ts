@@ -122,37 +122,18 @@ export function mergeSettings(
 /** Writes a configuration file (TOML) in which every setting stands as a comment with its default, or an example. */
 export function writeConfigurationFile(): string {
   const lines = [
-    '# Settings of `regen serve`. A line such as #host = "127.0.0.1" shows a default. To change it, remove its #, and that of',
-    '# the [table] above it. Where a comment says "Not set", the value is an example.',
+    '# Settings of `regen serve`. A line such as #host = "127.0.0.1" shows a default. To change it, remove its #.',
+    '# Where a comment says "Not set", the value is an example.',
     '# Sizes may have units ("500MB", "10GiB"), and so may times ("90s", "15m", "30d").',
     '# Tables from the documentation, such as [generation.image], can be pasted at the end.',
   ];
-  for (const [table, settings] of groupByTable(listSettings())) {
-    if (table !== '') lines.push('', `#[${table}]`);
-    for (const setting of settings) {
-      const { path, field, standard } = setting;
-      lines.push('', ...describeSetting(field).map((line) => `# ${line}`));
-      if (standard === undefined) lines.push('# Not set. Example:');
-      const key = formatPath(path.slice(countTableKeys(path)));
-      lines.push(`#${key} = ${formatStandard(setting) ?? writeExample(field)}`);
-    }
+  for (const setting of listSettings()) {
+    const { path, field, standard } = setting;
+    lines.push('', ...describeSetting(field).map((line) => `# ${line}`));
+    if (standard === undefined) lines.push('# Not set. Example:');
+    lines.push(`#${formatPath(path)} = ${formatStandard(setting) ?? writeExample(field)}`);
   }
   return `${lines.join('\n')}\n`;
-}
-
-/** The settings of the top level come first: below a table they would belong to it. */
-function groupByTable(settings: readonly Setting[]): Map<string, Setting[]> {
-  const tables = new Map<string, Setting[]>([['', []]]);
-  for (const setting of settings) {
-    const table = formatPath(setting.path.slice(0, countTableKeys(setting.path)));
-    tables.set(table, [...(tables.get(table) ?? []), setting]);
-  }
-  return tables;
-}
-
-/** How many keys of a path are its table, as the documentation writes it: `[limits]`, `[generation.image]`. */
-function countTableKeys(path: Setting['path']): number {
-  return Math.min(path.length - 1, path[0] === 'generation' ? 2 : 1);
 }
 
 /** Writes what holds if nothing sets a setting, with its unit; undefined if it is not set then. */

@@ -14,7 +14,8 @@ export async function createEngines(
   const parts = { ...given, isSilent: replay !== undefined };
   const create = async (settings: EngineSettings, operations: readonly TaskOperation[]) => {
     const engine = await createEngine(settings, operations, parts);
-    if (record === undefined && replay === undefined) return engine;
+    // A preview would be replayed as if a vendor had made it.
+    if (replay === undefined && (record === undefined || settings.engine === 'local')) return engine;
     const { createRecordingEngine, createReplayEngine } = await import('./cassette.js');
     if (replay !== undefined) return createReplayEngine(engine, replay);
     return createRecordingEngine(engine, record as string, given.log);

@@ -19,18 +19,21 @@ export interface RunningParts {
   readonly closeDatabase: () => Promise<void>;
 }
 
-/** Creates `stop`, which stops the service once; called again, it serves no further requests. */
+/**
+ * Creates `stop`, which stops the service once; called again, it serves no further requests. `ended` resolves to what the
+ * service ended for, if nobody asked it to.
+ */
 export function createStop(running: RunningParts, before: () => void) {
   let stopping: Promise<void> | undefined;
-  let resolve = () => {};
-  const ended = new Promise<void>((done) => {
+  let resolve = (_?: Error) => {};
+  const ended = new Promise<Error | undefined>((done) => {
     resolve = done;
   });
   const draining = new AbortController();
-  const stop = () => {
+  const stop = (trouble?: Error) => {
     before();
     if (stopping) draining.abort();
-    stopping ??= endService(running, draining.signal).finally(resolve);
+    stopping ??= endService(running, draining.signal).finally(() => resolve(trouble));
     return stopping;
   };
   return { stop, ended };

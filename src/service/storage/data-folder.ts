@@ -22,8 +22,8 @@ export interface DataFolder extends Disposable {
   /** Where the owner's clients reach the service: a socket that only who owns the folder can create or open. */
   readonly socketPath: string;
   setOwnerToken(token: string): void;
-  /** Writes to `service.json` where this service listens. */
-  announce(service: ServiceFile): void;
+  /** Writes to `service.json` where this service listens, and calls `onLost` if the database is removed meanwhile. */
+  announce(service: ServiceFile, onLost: (error: DataUnusable) => void): void;
   /** Removes the announcement and unlocks the folder. */
   release(): void;
 }
@@ -89,12 +89,19 @@ export function openDataFolder(data: string | undefined, holdsDatabase = true): 
       newestToken = newToken;
       writePrivateFile(tokenFile, `${newToken}\n`);
     },
-    announce: (service) => {
+    announce: (service, onLost) => {
       announced = service;
+      const database = join(path, DATABASE);
+      const hasDatabase = existsSync(database);
       const content = `${JSON.stringify(service)}\n`;
       writePrivateFile(announcement, content);
       // Without these files clients cannot find the service. Another token may be meant for the next start.
       announceAgain = keepFiles(() => {
+        // Nothing is written into a folder that was removed or emptied, so that a backup can be restored there.
+        if (hasDatabase && !existsSync(database)) {
+          clearInterval(announceAgain);
+          return onLost(new DataUnusable(`${database} was removed, so the service has ended.`));
+        }
         if (readPrivateFile(announcement) !== content) writePrivateFile(announcement, content);
         if (!existsSync(tokenFile)) writePrivateFile(tokenFile, `${newestToken}\n`);
       });
@@ -106,7 +113,10 @@ export function openDataFolder(data: string | undefined, holdsDatabase = true): 
 
 /** @throws DataUnusable if a folder holds no embedded database */
 export function requireDatabase(folder: string): void {
-  if (!existsSync(join(folder, DATABASE))) throw new DataUnusable(`There is no ${DATABASE} in ${folder}.`);
+  if (existsSync(join(folder, DATABASE))) return;
+  throw new DataUnusable(
+    `There is no ${DATABASE} in ${folder}. Name the data folder of the service with --data, or its configuration with --config.`,
+  );
 }
 
 /** Others could replace the files in it, however private each file is. */

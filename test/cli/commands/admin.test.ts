@@ -305,6 +305,21 @@ test('a user who is not an admin gets a message and exit code 4', async () => {
   }
 });
 
+test('admin review tells who may not review that, and not that the version does not exist', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const review = (token?: string) =>
+    regen(['admin', 'review', 'pack@1.0.0', '--approve'], {
+      env: { REGEN_BASE_URL: service.url, ...(token && { REGEN_TOKEN: token }) },
+    });
+  expect(await review()).toMatchObject({
+    exit: 4,
+    stderr: expect.stringContaining('A credential is required.'),
+  });
+  expect(await review(personalAccessToken)).toMatchObject({ exit: 4 });
+  expect(await review(service.ownerToken)).toMatchObject({ exit: 3 });
+});
+
 test('admin review lists versions that wait for a verdict, and sets the verdict of those that are named', async () => {
   const service = await serviceForTest();
   const publisher = await publisherForTest(service);

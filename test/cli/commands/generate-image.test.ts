@@ -32,6 +32,18 @@ describe('a generation command', () => {
     });
   });
 
+  test('says in a log that its tasks are still queued, once, and not that they run', async () => {
+    const { run } = await generationDeskForTest({ states: ['CREATED'] });
+    let now = Date.now();
+    const clock = { now: () => (now += 1_000), sleep: async () => {} };
+    const watch = ['--interval', '100ms', '--timeout', '2m'];
+    const { exit, stderr } = await run([...relight, ...watch], { clock });
+    expect(exit).toBe(8);
+    expect(stderr.match(/Still queued after \d\d s; the service has not begun the task\./g)).toHaveLength(1);
+    const many = await run([...relight, 'other.png', ...watch, '--again'], { clock });
+    expect(many.stderr).toContain('the service has not begun any of the tasks.');
+  });
+
   test('takes an image from standard input, as data and as a URL', async () => {
     const { double, run } = await generationDeskForTest();
     const data = png.toString('base64');

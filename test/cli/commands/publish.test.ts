@@ -148,6 +148,24 @@ NODE_CLASS_MAPPINGS = {"Greet": Greet}
     expect((await publish('2.0.0', one)).exit).toBe(0);
   });
 
+  test('of another publisher than its node is refused as that, and not for its number', async () => {
+    const service = await serviceForTest();
+    const { env } = await publishFirst(service, '1.2.0');
+    const folder = packForTest({ version: '1.2.0', publisher: 'acne' });
+    for (const argv of [
+      ['version', 'publish', folder],
+      ['version', 'check', folder, '--base-url', service.url],
+    ]) {
+      const { exit, stderr } = await regen(argv, { env });
+      expect([exit, stderr], argv[1]).toEqual([
+        2,
+        expect.stringContaining(
+          'pack is a node of the publisher acme, and PublisherId in pyproject.toml is acne.',
+        ),
+      ]);
+    }
+  });
+
   test('of which the number is taken fails a dry run, too', async () => {
     const service = await serviceForTest();
     const { env, publish } = await publishFirst(service, '1.2.0');
@@ -192,7 +210,8 @@ NODE_CLASS_MAPPINGS = {"Greet": Greet}
     expect(await check()).toMatchObject({ exit: 0 });
     const bump = (...flags: string[]) =>
       startRegen(['version', 'bump', 'auto', ...flags], { home, cwd }).ended;
-    const hint = 'in the service of this machine. To use another one, pass --profile or --base-url.\n';
+    const hint =
+      'in the service of your account on this machine. To use another one, pass --profile or --base-url.\n';
     const unknown = 'pack has no published version in local to compare with; 1.2.0 stays.\n';
     expect((await bump()).stderr).toContain(`${unknown}This was looked for only ${hint}`);
     expect((await bump('--profile', 'local')).stderr).toBe(unknown);

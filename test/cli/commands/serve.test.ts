@@ -45,12 +45,16 @@ test('serve logs prints the log of the service of a data folder, whose starts ha
   expect((await regen(['serve', 'logs', '--json'], { home })).stdout).toBe('[]\n');
 });
 
-test('serve says how to sign in as its owner', async () => {
-  const served = startRegen(['serve', '--port', '0', '--data', folderForTest()]);
-  const said = 'Sign in as its owner: regen auth login --profile own --base-url http://127.0.0.1:';
-  await Promise.race([waitFor(() => expect(served.said()).toContain(said)), served.ended]);
+test.each([
+  ['own', 'http://127.0.0.1:1', /--profile own-(\d+) --base-url http:\/\/127\.0\.0\.1:\1 /],
+  ['other', 'http://127.0.0.1:1', /--profile own --base-url http:\/\/127\.0\.0\.1:\d+ /],
+])('serve says how to sign in as its owner, where there is a profile %s', async (name, url, said) => {
+  const home = homeForTest();
+  await regen(['config', 'set', `profiles.${name}.base_url`, url], { home });
+  const served = startRegen(['serve', '--port', '0', '--data', folderForTest()], { home });
+  await Promise.race([waitFor(() => expect(served.said()).toMatch(said)), served.ended]);
   served.child.kill('SIGTERM');
-  expect((await served.ended).stderr).toContain(said);
+  expect((await served.ended).stderr).toMatch(said);
 });
 
 test('serve on an address of another machine fails with a message', async () => {

@@ -35,14 +35,17 @@ test('task list and task show work offline, by local and remote id', async () =>
   });
 });
 
-test('task list shows on a terminal that a request got no response', async () => {
+test('task list says that a request got no response, and does not count its price', async () => {
   const { run, home } = await startedTaskForTest();
   const folder = join(home, '.local/state/regen/tasks');
   const path = join(folder, readdirSync(folder)[0] as string);
   const { task_id, state, ...entry } = JSON.parse(readFileSync(path, 'utf8'));
-  writeFileSync(path, JSON.stringify(entry));
+  writeFileSync(path, JSON.stringify({ ...entry, credits: 3 }));
   const { stdout } = await run(['task', 'list'], { terminal: true, columns: 80 });
   expect(stdout).toContain('unanswered');
+  const piped = await run(['task', 'list']);
+  expect(piped.stdout).toContain('\tunanswered\t');
+  expect(piped.stderr).toContain('0 tasks, 1 request without a response.');
 });
 
 test('task list asks services about tasks that were last seen queued or running', async () => {

@@ -77,10 +77,20 @@ test('who only stored a publishing token reads the own flagged version, and publ
   const download = `version download pack 1.1.0 --allow flagged -o ${surroundings.home}/`;
   expect((await run(download)).exit).toBe(0);
   expect((await run('version diff pack 1.0.0 1.1.0')).exit).toBe(0);
+  const { id } = JSON.parse((await run('version get pack 1.1.0 --json')).stdout);
+  expect((await run(`version history pack ${id}`)).stdout).toContain('NodeVersionStatusFlagged');
+  // The number is used up, also for who changed the files.
+  const fixed = packForTest({ version: '1.1.0' });
+  const refused = await run(`version publish ${fixed}`);
+  expect([refused.exit, refused.stderr]).toEqual([5, expect.stringContaining('regen version bump auto')]);
+  const bumped = await run(`version bump auto ${fixed}`);
+  expect(bumped.stderr).toContain('1.1.0 is used up: it is flagged.');
+  expect((await run(`version check ${fixed}`)).exit).toBe(0);
+  expect((await run(`version publish ${fixed}`)).exit).toBe(0);
 
   const tokens = `${service.url}/publishers/acme/tokens`;
-  const [{ id }] = (await ask(tokens, { token: service.ownerToken })).body;
-  await ask(`${tokens}/${id}`, { method: 'DELETE', token: service.ownerToken });
+  const [token] = (await ask(tokens, { token: service.ownerToken })).body;
+  await ask(`${tokens}/${token.id}`, { method: 'DELETE', token: service.ownerToken });
   expect((await run('version get pack 1.0.0')).exit).toBe(0);
   expect((await run('version get pack 1.1.0')).exit).toBe(3);
 });

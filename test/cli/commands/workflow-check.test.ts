@@ -392,6 +392,21 @@ describe('workflow check', () => {
       expect(stderr).toMatch(/which completes it: regen node sync .*--into <folder>$/m);
     });
 
+    it('advises to install from the lock file only if it lacks something of these packs', async () => {
+      const { cwd, run } = lockForTest(api);
+      expect((await run('--upgrade', '--lock')).stderr).toContain('which completes it');
+      const path = join(cwd, 'regen.lock');
+      writeFileSync(
+        path,
+        readFileSync(path, 'utf8').replace(/(version = .*\n)/, `$1tree = "${'ab'.repeat(32)}"\n`),
+      );
+      const before = readFileSync(path, 'utf8');
+      const { stderr } = await run('--upgrade', '--lock');
+      expect(stderr).toContain('Locked 1 pack in regen.lock.');
+      expect(stderr).not.toContain('completes');
+      expect(readFileSync(path, 'utf8')).toBe(before);
+    });
+
     it('warns of a locked version that has problems, where none was locked', async () => {
       const { exit, locked, stderr } = await lockForTest(api).run('--lock');
       expect([exit, locked]).toEqual([6, '2.0.0']);

@@ -190,6 +190,7 @@ test('every error code of the sources is explained, in help and in docs/errors.m
     'unknown_placeholder',
     'same_output',
     'task_not_found',
+    'task_hidden',
     'ambiguous_task',
   ];
   for (const code of new Set(codes.filter((one) => !internal.includes(one)))) {

@@ -128,6 +128,10 @@ test('a recording cannot name a file outside of its folder', async () => {
 
 test.each([
   [{ replay: '/no/such/folder' }, '/no/such/folder is not a folder of recordings'],
+  [
+    { record: '/tmp/recordings' },
+    'generation.record needs an engine of images or videos other than local, because previews are not recorded',
+  ],
   [{ replay: '/tmp', record: '/tmp' }, 'generation.replay cannot be combined with generation.record'],
 ])('a mistake in the settings %j is reported', async (generation, message) => {
   await expect(serviceForTest({ generation })).rejects.toThrow(`not valid: ${message}`);

@@ -300,6 +300,28 @@ it('nothing that exists is overwritten, and a folder without data is refused', a
   expect((await ask(`${service.url}/ready`)).status).toBe(200);
 });
 
+it('a backup is restored into the lost data folder of a configuration, but not into PostgreSQL', async () => {
+  const { data } = await folderInUse();
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'regen.toml'), 'data = "data"\nnaming = "comfy"\n');
+  writeFileSync(join(cwd, 'large.toml'), 'data = "data"\ndatabase = "postgres://regen@127.0.0.1:1/regen"\n');
+  expect((await regen(['serve', 'backup', 'copy.zip', '--data', data], { cwd })).exit).toBe(0);
+  const absent = await regen(['serve', 'backup', 'other.zip', '--config', 'regen.toml'], { cwd });
+  expect([absent.exit, absent.stderr]).toEqual([
+    2,
+    expect.stringContaining(
+      'Name the data folder of the service with --data, or its configuration with --config.',
+    ),
+  ]);
+  const restore = (config: string) => regen(['serve', 'restore', 'copy.zip', '--config', config], { cwd });
+  const refused = await restore('large.toml');
+  expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining('regen serve copy')]);
+  const restored = await restore('regen.toml');
+  expect(restored.exit, restored.stderr).toBe(0);
+  expect(restored.stderr).toContain('Next: regen serve --config regen.toml');
+  expect((await regen(['serve', 'check', '--config', 'regen.toml'], { cwd })).exit).toBe(0);
+});
+
 it('serve prune counts and removes beside the service, and serve status says what data takes', async () => {
   const { data, service } = await folderInUse();
   const settings = { REGEN_SERVE_RETENTION__RESULTS: '7', REGEN_SERVE_RETENTION__TASKS: '7' };
