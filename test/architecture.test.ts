@@ -75,12 +75,13 @@ describe('the rooms of src', () => {
     // Descriptions of operations: trusts, statements, tasks, sign-in to pages, public changes, limits of keys, tools; why a
     // task failed, and what is only previewed; why a list is not complete, the secrets that still sign, flags and positionals in messages, and what an API
     // key can use.
-    contract: 5_790,
+    contract: 5_795,
     // Addresses of engines that an operator names, the port that is written once, and the protocol of agents;
     // tokens that no message and no log shows.
     wire: 745,
     // Files that are no images are known before they are sent.
-    disk: 1_170,
+    // Outputs of a script around it.
+    disk: 1_200,
     // How another service writes requests and answers is in one place here; input that programs without types leave out.
     client: 2_360,
     // Unpacking into a host in windows of 64 kB, scaffolding, and packing the source of a version to compare it; keys of a
@@ -92,7 +93,7 @@ describe('the rooms of src', () => {
     // placeholders and links to nothing; verifying what a service signed. What a resumed command still costs; the tasks of an
     // API key. Checking against what is locked, and what it keeps whole; what is in place although the lock file has another version.
     // Older versions that fit, programs that go on under another key, and tasks that another credential started.
-    flows: 5_900,
+    flows: 5_940,
     // Input that programs without types leave out.
     library: 246,
     preview: 1_790,
@@ -106,7 +107,7 @@ describe('the rooms of src', () => {
     // around a token. What agents read, in the names of their tools.
     // What is locked and was withdrawn, and an address that another service has now.
     // Own versions that only a publishing token shows, and what an interrupted run leaves to pay.
-    cli: 21_625,
+    cli: 21_680,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage; lists of what is
     // kept while an uplink gives none, and why it does not; which tools an API key can use, and temporary folders that go with their process.

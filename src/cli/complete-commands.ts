@@ -17,14 +17,18 @@ export function completeCommand(typed: string, rest: string, flags: FlagValues, 
   const [folder, ...others] = [dir ?? []].flat() as string[];
   const command = new BuiltTree().readTyped(typed.split(' '))?.commands[0];
   const isSet = (flag: string) => `${rest} `.includes(`--${flag} `);
-  const given = [...(ADDRESS_FLAGS.some(isSet) ? [] : ADDRESS_FLAGS), 'token-file', 'data', 'config'].flatMap(
-    (flag) => {
-      const value = isSet(flag) ? undefined : readText(flags, flag);
-      return command && value !== undefined && takesFlag(command, flag)
-        ? [`--${flag} ${shellWord(value)}`]
-        : [];
-    },
-  );
+  const given = [
+    ...(ADDRESS_FLAGS.some(isSet) ? [] : ADDRESS_FLAGS),
+    'token-file',
+    'data',
+    'config',
+    'lock-file',
+  ].flatMap((flag) => {
+    const value = isSet(flag) ? undefined : readText(flags, flag);
+    return command && value !== undefined && takesFlag(command, flag)
+      ? [`--${flag} ${shellWord(value)}`]
+      : [];
+  });
   const isRepeated = folder !== undefined && others.length === 0 && command && isFolderCommand(command);
   return ['regen', typed, ...given, rest, isRepeated && shellWord(folder)].filter(Boolean).join(' ');
 }

@@ -269,11 +269,11 @@ async function describeFailure(
 ): Promise<Failure> {
   const { toFailure } = await import('./command/to-failure.js');
   const failure = toFailure(error, asked, { hint: resume, hasBegun, isChanging: services?.isChanging });
-  const { code, hint: given } = failure.facts;
+  const { code, hint: given, exit } = failure.facts;
   // What several packs lack is one failure, and a pack that another service has was not withdrawn.
   const isAbsent = code === 'not_found' || (code === 'install_failed' && !given);
   const other = isAbsent ? services?.absenceHint : undefined;
-  if (other && (services?.isEmbeddedAddress || (code === 'not_found' && !given)))
+  if (other && (services?.isEmbeddedAddress || (exit === exitCodes.notFound && !given)))
     return new Failure(failure.text, { ...failure.facts, hint: other });
   if (!asked || code !== 'unauthenticated') return failure;
   const { credentialSource: source } = services ?? {};

@@ -55,6 +55,8 @@ interface FlowErrorFacts {
   readonly subject?: string;
   /** A code of the service that says more. */
   readonly serviceCode?: string;
+  /** Of several that failed: the code that each one has, if all have the same. */
+  readonly sharedCode?: string | undefined;
   readonly details?: readonly { readonly path: string; readonly message: string }[] | undefined;
 }
 

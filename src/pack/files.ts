@@ -1,9 +1,10 @@
-import { fstatSync, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { DEFAULT_LIMITS, isZipBomb } from '../contract/schema/limits.js';
 import { throwMachineTrouble } from '../disk/machine-trouble.js';
+import { isOwnOutput } from '../disk/own-outputs.js';
 import { listTrackedFiles, listUntrackedFiles } from './git.js';
 import { findCollisions, findPathProblem } from './path.js';
 import type { PackProblem } from './problem.js';
@@ -137,11 +138,6 @@ interface InspectedFile {
   readonly file: PackFile;
   /** Bytes; less than the size if the file has holes. */
   readonly sizeOnDisk: number;
-}
-
-/** Whether the output of this command is redirected to a file, which the shell has created. */
-function isOwnOutput({ dev, ino }: Stats): boolean {
-  return [1, 2].map((stream) => fstatSync(stream)).some((output) => output.dev === dev && output.ino === ino);
 }
 
 /** Inspects a path. Returns a file to pack, a problem, or undefined if git tracks the file but it does not exist. */

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { entry, homeForTest, startRegen } from '../support/cli.js';
@@ -23,8 +23,8 @@ async function createPlace() {
   const run = (...words: string[]) => startRegen(words, surroundings).ended;
   const runWithKey = (...words: string[]) =>
     run('exec', '--credits', '50', '--', process.execPath, entry, ...words);
-  const countCredits = async () => (await ask(`${url}/users/usage`, { token })).body.rows[0].credits;
-  return { cwd, run, runWithKey, countCredits, release };
+  const countCredits = async () => (await ask(`${url}/users/usage`, { token })).body.credits;
+  return { cwd, run, runWithKey, countCredits, release, url };
 }
 
 const relight = ['image', 'relight', 'one.png', '-o', 'r.png', '--timeout', '1s'];
@@ -71,4 +71,51 @@ test('a task that its user started and left unfinished is not started again with
   const last = await run(...relight);
   expect(last.exit, last.stderr).toBe(0);
   expect(await countCredits()).toBe(30);
+});
+
+test('a script with a key of regen exec that failed in a later step does not pay again for the steps before', async () => {
+  const { cwd, run, countCredits, release } = await createPlace();
+  release();
+  writeFileSync(join(cwd, 'two.png'), Buffer.concat([Buffer.from(pixel, 'base64'), Buffer.from('two')]));
+  const regen = `"${process.execPath}" "${entry}"`;
+  const steps = [
+    `${regen} image relight one.png two.png -o made/`,
+    `${regen} image relight made/*.png --prompt again -o end/`,
+  ];
+  writeFileSync(join(cwd, 'steps.sh'), `set -e\n${steps[0]}\n[ -e ready ]\n${steps[1]}\n`);
+  const runScript = () => run('exec', '--credits', '200', '--', 'sh', 'steps.sh');
+  for (let round = 0; round < 2; round += 1) {
+    const first = await runScript();
+    expect(first.exit, first.stderr).toBe(1);
+    expect(await countCredits()).toBe(60);
+    expect(readdirSync(join(cwd, 'made')).sort()).toEqual(['one.png', 'two.png']);
+  }
+  writeFileSync(join(cwd, 'ready'), '');
+  const last = await runScript();
+  expect(last.exit, last.stderr).toBe(0);
+  expect(await countCredits()).toBe(120);
+  expect(readdirSync(join(cwd, 'end')).sort()).toEqual(['one.png', 'two.png']);
+  // It succeeded: what follows is another run.
+  expect((await runScript()).exit).toBe(0);
+  expect(await countCredits()).toBe(240);
+});
+
+test('tasks of a program with a key are those of the profile that ran it, and are named without it', async () => {
+  const { run, url, release } = await createPlace();
+  release();
+  expect((await run('config', 'set', 'profiles.paid.base_url', url)).exit).toBe(0);
+  const ran = await run(
+    'exec',
+    '--profile',
+    'paid',
+    '--credits',
+    '50',
+    '--',
+    process.execPath,
+    entry,
+    ...relight,
+  );
+  expect(ran.exit, ran.stderr).toBe(0);
+  const { stdout } = await run('task', 'list', '--jq', '.[0].profile');
+  expect(stdout).toBe('paid\n');
 });

@@ -96,6 +96,29 @@ function listParts(path: string, seen = new Set<string>()): ReadonlySet<string> 
   return seen;
 }
 
+test('the built program names each wrong setting, its choices and its line', async () => {
+  const lines = [
+    'logLevel = "debug"',
+    'prot = 1',
+    'registry.read = "authenticate"',
+    'publish.bearer = "maybe"',
+  ];
+  const cwd = filesForTest({ 'regen.toml': `${lines.join('\n')}\n` });
+  for (const flags of [['--check'], []]) {
+    const argv = ['serve', '--config', 'regen.toml', ...flags];
+    const { exit, stderr } = await startRegen(argv, { cwd }).ended;
+    expect(exit, stderr).toBe(2);
+    for (const [at, words] of ['logLevel', 'did you mean port', 'authenticated', 'required'].entries())
+      expect(stderr).toMatch(new RegExp(`${words}.*\\(regen\\.toml, line ${at + 1}\\)`));
+  }
+  const { stdout, stderr } = await startRegen(['serve', '--check', '--config', 'regen.toml', '--json'], {
+    cwd,
+  }).ended;
+  expect(JSON.parse(stderr || stdout)).toMatchObject({
+    error: { details: expect.arrayContaining([expect.objectContaining({ path: 'prot' })]) },
+  });
+});
+
 test('the built service starts, answers and stops with each setting that loads another part of it', async () => {
   const bucket = await listenOn((_, response) => void response.end('<ListBucketResult/>'));
   onTestFinished(bucket.close);

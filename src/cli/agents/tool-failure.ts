@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '../../client/errors.js';
-import { Message, type Names, type Part, render, type Text } from '../../contract/schema/message.js';
+import { isMessage, type Names, type Part, render, type Text } from '../../contract/schema/message.js';
 import { toInvalidFailure } from '../command/request.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Failure } from '../terminal/failure.js';
@@ -71,5 +71,5 @@ function toNamedFailure(error: unknown, inputs: readonly string[]): Failure {
 }
 
 function toParts(text: Text): readonly Part[] {
-  return text instanceof Message ? text.parts : [text];
+  return isMessage(text) ? text.parts : [text];
 }

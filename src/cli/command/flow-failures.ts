@@ -120,18 +120,23 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   still_running: { hint: (id) => say`Wait for it with: ${regen('task wait', shellWord(id))}` },
 };
 
+/** The code that the command line has for one of a flow or of the service. */
+function nameCode(code: string): string {
+  return (FLOW_FAILURES as Readonly<Record<string, FlowFailure>>)[code]?.code ?? code;
+}
+
 /** Adds to the error of a flow what the command line knows: its exit code, and what to do. */
 export function toFlowFailure(
   { code, message, facts }: FlowError,
   parsed: ParsedCommand | undefined,
 ): Failure {
-  const { subject = '', serviceCode, details } = facts;
+  const { subject = '', serviceCode, sharedCode, details } = facts;
   const { code: shown = code, hint: given } = FLOW_FAILURES[code] ?? {};
   const words = parsed?.command.words.join(' ') ?? 'version publish';
   const hint = typeof given === 'function' ? given(subject, words) : given;
   return new Failure(message, {
     code: serviceCode ?? shown,
-    exit: findExit(shown),
+    exit: findExit(sharedCode === undefined ? shown : nameCode(sharedCode)),
     ...(hint && { hint }),
     ...(details && { details }),
   });

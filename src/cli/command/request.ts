@@ -1,7 +1,7 @@
 import type { Operation } from '../../contract/operation.js';
 import { checkValue, describeChoices } from '../../contract/schema/check.js';
 import { describeFields } from '../../contract/schema/fields.js';
-import { Message, say, type Text, translate } from '../../contract/schema/message.js';
+import { isMessage, say, type Text, translate } from '../../contract/schema/message.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { shortenStatus } from '../../contract/status-names.js';
 import { findNearest } from '../../wire/nearest.js';
@@ -32,7 +32,7 @@ export function findRequestProblems(
     const isTyped = isOfValue && !(bodyGiven && part === 'body');
     const { choices } = (isTyped && findInput([part, ...path], parsed)) || {};
     // A command may accept fewer values than its request.
-    const broken = choices && message instanceof Message ? describeChoices({ values: choices }) : message;
+    const broken = choices && isMessage(message) ? describeChoices({ values: choices }) : message;
     const given = isTyped ? describeGiven(readField(values, [part, ...path].join('.')), choices) : '';
     return {
       path: formatPath([String(part), ...path.map(String)]),

@@ -90,6 +90,7 @@ function toServiceFailure(
       ? (suggestOrder(error, parsed) ??
         suggestSearch(error, parsed) ??
         suggestKey(error) ??
+        suggestAdmin(error, parsed) ??
         suggestPublisher(error, parsed) ??
         HINTS[error.code as ErrorCode])
       : (exit === exitCodes.unreachable && resume?.hint) || EXIT_HINTS[exit];
@@ -116,6 +117,11 @@ function suggestOrder({ code }: ServiceError, parsed: ParsedCommand | undefined)
 function suggestPublisher({ code }: ServiceError, parsed: ParsedCommand | undefined): Text | undefined {
   if (code !== 'not_found' || parsed?.command.words.join(' ') !== 'publisher token create') return undefined;
   return say`Create it with: ${regen('publisher create', `${parsed.args.publisherId} --name <name>`)}`;
+}
+
+function suggestAdmin({ code }: ServiceError, parsed: ParsedCommand | undefined): Text | undefined {
+  if (code !== 'unauthenticated' || parsed?.command.words[0] !== 'admin') return undefined;
+  return say`Only an admin may do this. ${SIGN_IN_HINT}`;
 }
 
 /** The limits of an API key are not those of the operator. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { splitNodeVersion } from '../../contract/schema/node-id.js';
 import type { BulkItem } from '../../contract/version.js';
+import { combineExits } from '../command/parallel.js';
 import { toInvalidFailure } from '../command/request.js';
 import type { Needs } from '../connect/context.js';
 import { exitCodes, usage } from '../terminal/failure.js';
@@ -49,8 +50,13 @@ export async function run(context: Context): Promise<number> {
   }
   const missed = all.filter(({ status }) => status !== 'success').length;
   if (missed > 0) await output.note(`${missed} of ${all.length} could not be read.`);
-  return missed > 0 ? exitCodes.someFailed : exitCodes.done;
+  return combineExits(all.map(({ status }) => BULK_EXITS[status] ?? exitCodes.someFailed));
 }
+
+const BULK_EXITS: Readonly<Record<string, number>> = {
+  success: exitCodes.done,
+  not_found: exitCodes.notFound,
+};
 
 async function readPairs({ args, system }: Needs<'args' | 'system'>): Promise<string[]> {
   const given = (args.pairs as readonly string[] | undefined) ?? [];

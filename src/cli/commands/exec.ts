@@ -11,12 +11,14 @@ import { printDryRun } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
 import { runChildProgram } from '../terminal/child-program.js';
 import { durationMs } from '../terminal/duration.js';
-import { usage } from '../terminal/failure.js';
+import { exitCodes, usage } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
 import { Count, Row, Text } from '../views/answers.js';
 import type { View } from '../views/view.js';
 
-type Context = Needs<'args' | 'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'services'>;
+type Context = Needs<
+  'args' | 'flags' | 'system' | 'output' | 'interruption' | 'signal' | 'services' | 'ledger'
+>;
 
 export const view = (): View => ({
   usage: 'exec [command...]',
@@ -36,7 +38,7 @@ export const view = (): View => ({
     '--for <duration>': 'How long it can spend, such as 2h (default: until it ends)',
   },
   notes: [
-    'The service refuses what exceeds the credits, so no other client can, either. The key can start and cancel tasks, and sees only those of keys with its name, so that the same command goes on with the tasks of an interrupted run. It is revoked when the command ends; if regen is killed, it ends within an hour.',
+    'The service refuses what exceeds the credits, so no other client can, either. The key can start and cancel tasks, and sees only those of keys with its name, so that the same command goes on with the tasks of a run that was interrupted or failed. It is revoked when the command ends; if regen is killed, it ends within an hour.',
     'The command does not get the tokens and secrets of your environment that regen knows, and regen uses no stored ones in it. It can still read your files: run what you do not trust as another user.',
     'Tasks that run at the end go on, and their cost is in the bill. With --json, stdout is the bill, and what the command prints goes to stderr.',
   ],
@@ -58,7 +60,7 @@ export const view = (): View => ({
 });
 
 export async function run(context: Context): Promise<number | undefined> {
-  const { args, flags, output, system, interruption, services } = context;
+  const { args, flags, output, system, interruption, services, ledger } = context;
   const command = (args.command as readonly string[] | undefined) ?? [];
   const [program] = command;
   const credits = readNumber(flags, 'credits', { max: 1_000_000_000 });
@@ -87,12 +89,16 @@ export async function run(context: Context): Promise<number | undefined> {
     };
     const keepsStdout = output.isForProgram;
     let bill: Bill | undefined;
+    const since = system.now();
     const exit_code = await runChildProgram(
       { system, interruption, command, prepare, keepsStdout },
       async () => {
         bill = await endKey(context, key, credits);
       },
     );
+    const { profile } = services.target;
+    const { endRun } = await import('../../flows/keys/end-run.js');
+    await endRun(ledger, { key: limits.name, since, profile, hasFailed: exit_code !== exitCodes.done });
     if (bill && keepsStdout)
       await output.answer({ key_id: key.id, key_name: limits.name, limit: credits, ...bill, exit_code });
     return exit_code;

@@ -5,7 +5,7 @@ import { findEarlierRun, type Job, startTask } from '../../flows/tasks/start-tas
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { printRequest, printRequests } from '../command/dry-run.js';
 import type { Needs } from '../connect/context.js';
-import { createResume, finishTask, planFinish, type TaskOutcome } from '../generation/finish-task.js';
+import { describeResume, finishTask, planFinish, type TaskOutcome } from '../generation/finish-task.js';
 import { lacksVideo, parseSource, planJobs } from '../generation/plan.js';
 import { previewJob } from '../generation/preview.js';
 import { checkPrice, findPrice, NO_EARLIER_RUN, previewPrice, requireLimit } from '../generation/price.js';
@@ -98,8 +98,7 @@ export async function runJobs(
   jobs: readonly Job[],
   choice: EntryChoice = chooseEntries(context.flags),
 ): Promise<number> {
-  const { services, ledger, output, system, signal } = context;
-  const { target } = services;
+  const { services, ledger, output, system } = context;
   const watch = new Watch(output, jobs.length);
   const awaiting = openResults(context, watch, jobs, choice);
   const { destination } = awaiting;
@@ -227,7 +226,7 @@ export class Resume {
    * @param describeRepeat how to continue while some are not started
    */
   constructor(
-    readonly context: Needs<'interruption' | 'flags'>,
+    readonly context: Needs<'interruption' | 'flags' | 'system'>,
     unsent = 0,
     readonly describeRepeat: () => Text | undefined = () => undefined,
   ) {
@@ -247,11 +246,11 @@ export class Resume {
   }
 
   tell(): void {
-    const { interruption, flags } = this.context;
+    const { interruption, flags, system } = this.context;
     interruption.hasBegun = this.#ids.size > 0;
     interruption.hint =
       this.#unsent > 0 || this.#ids.size === 0
         ? this.describeRepeat()
-        : say`The work continues. Resume with: ${createResume([...this.#ids], flags)}`;
+        : say`The work continues. ${describeResume([...this.#ids], { flags, isInProgram: system.env.REGEN_KEY_NAME !== undefined })}`;
   }
 }

@@ -93,7 +93,7 @@ async function audit(context: Context): Promise<number> {
 
 function readFolder({ args, flags, system }: Context): string {
   const folder = args.folder ?? flags.into;
-  if (folder === undefined) throw usage("Pass the host's folder custom_nodes.");
+  if (folder === undefined) throw usage("Pass the host's folder custom_nodes, such as ComfyUI/custom_nodes.");
   return resolve(system.cwd, folder as string);
 }
 

@@ -163,7 +163,7 @@ async function installWith(
   const { flags, output, signal, folders, command } = context;
   const allowed = new Set(readAllowed(flags));
   const isOther = flags['other-registry'] === true;
-  const service = await reachRegistry(context, { path, lock: isOther ? undefined : lock });
+  const service = await reachRegistry(context, { path, lock: isOther ? undefined : lock }, wanted[0]?.nodeId);
   const source = findLockSource(context);
   if (lock && !isOther) requireSource(basename(path), lock, source);
   const progress = new Progress(output);

@@ -7,7 +7,7 @@ import { confirmDestruction, reportDestruction } from '../command/confirm.js';
 import type { Needs } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import { shellWord } from '../terminal/text.js';
+import { formatCount, shellWord } from '../terminal/text.js';
 import { Count, Row, Text } from '../views/answers.js';
 import { configFlag, dataFlag } from '../views/flags.js';
 import type { View } from '../views/view.js';
@@ -163,7 +163,7 @@ async function runOnFolder(context: Context): Promise<void> {
     );
   }
   if (problems.length === 0) return;
-  throw new Failure(`${problems.length} objects are missing, damaged or unknown.`, {
+  throw new Failure(`${formatCount(problems.length, 'problem')} with stored objects.`, {
     code: 'data_damaged',
     details: problems.slice(0, 100).map(({ object, message }) => ({ path: object, message })),
   });

@@ -63,6 +63,7 @@ export async function run(context: Context): Promise<void> {
 async function verifyVersion(context: Context, scratch: string): Promise<void> {
   const { args, command, output, signal, services, flags } = context;
   const nodeId = args.nodeId as string;
+  await services.readAsPublisher(nodeId);
   const { client, signer, name: registry } = await services.reach();
   const asked = await resolveVersion({ client }, nodeId, (args.version ?? LATEST) as string, signal);
   const found = await readVersion({ client, nodeId, version: asked, signal });

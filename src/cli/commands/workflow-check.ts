@@ -111,7 +111,7 @@ export async function run(context: Context): Promise<number> {
   const asSaved = checkWorkflows(workflows, knowledge, use);
   const listVersions = (nodeId: string) => client.version.list({ nodeId }, { signal });
   const upgrades = flags.upgrade
-    ? await findUpgrades(workflows, knowledge, asSaved.packs, listVersions)
+    ? await findUpgrades(workflows, knowledge, asSaved.packs, listVersions, use)
     : undefined;
   // The exit code is for what is locked.
   const lower = (flags.lock && upgrades?.filter(({ from, to }) => lt(to, from))) || [];

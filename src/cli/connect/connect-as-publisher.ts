@@ -11,7 +11,7 @@ interface ReachedService {
 }
 
 interface PublisherSearch {
-  readonly nodeId: string;
+  readonly nodeId: string | undefined;
   readonly target: Target;
   /** The stored credentials of the service. */
   readonly kept: Credentials;
@@ -19,13 +19,18 @@ interface PublisherSearch {
   readonly signal: AbortSignal;
 }
 
-/** @returns a client with the stored token of a node's publisher; undefined if there is none that is valid */
+/** @returns a client with the only stored token, or that of a node's publisher; undefined if there is none that is valid */
 export async function connectAsPublisher(
   service: ReachedService,
   { nodeId, target, kept, connect, signal }: PublisherSearch,
 ): Promise<{ readonly client: Client; readonly credential: Credential } | undefined> {
-  const node = await service.client.node.get({ nodeId }, { signal }).catch(() => undefined);
-  const token = kept.publish_tokens?.[node?.publisher?.id ?? ''];
+  const tokens = kept.publish_tokens ?? {};
+  const [only, ...others] = Object.values(tokens);
+  const read = async (id: string) => {
+    const node = await service.client.node.get({ nodeId: id }, { signal }).catch(() => undefined);
+    return tokens[node?.publisher?.id ?? ''];
+  };
+  const token = others.length === 0 ? only : nodeId === undefined ? undefined : await read(nodeId);
   if (token === undefined) return undefined;
   const credential = fixedCredential(token, service.store.describeStorage(kept));
   const client = await connect(service.url, credential, target);

@@ -29,17 +29,23 @@ export function readLockPlace({ flags, system }: Needs<'flags' | 'system'>): Loc
 /**
  * Reaches the registry of a command that reads a lock file: the one that a flag, the environment or the project names, or
  * else that of the lock file, or else that of the settings.
+ * @param nodeId a node that is asked for
  * @throws Failure if several profiles have the address of the lock file
  */
 export async function reachRegistry(
   context: Needs<'services' | 'settings' | 'output'>,
   { path, lock }: LockPlace,
+  nodeId?: string,
 ): Promise<Service> {
   const { services, output } = context;
   const target = lock && chooseLocked(context, path, lock);
-  if (!lock || !target) return services.reach();
+  if (!lock || !target) {
+    await services.readAsPublisher(nodeId);
+    return services.reach();
+  }
   services.use(target);
   requireSource(basename(path), lock, findLockSource(context));
+  await services.readAsPublisher(nodeId);
   const service = await services.reach();
   const place = target.profile === undefined ? target.name : `${target.name} (${service.url})`;
   await output.note(`Using the registry of ${basename(path)}: ${place}.`);

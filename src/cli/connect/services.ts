@@ -148,8 +148,11 @@ export class ServiceConnector {
     return reached;
   }
 
-  /** Uses the stored token of a node's publisher where nobody is signed in, because it shows the publisher's own versions. */
-  async readAsPublisher(nodeId: string): Promise<void> {
+  /**
+   * Uses a stored token of a publisher where nobody is signed in, because it shows the publisher's own versions.
+   * @param nodeId whose publisher is meant, if there are several tokens
+   */
+  async readAsPublisher(nodeId?: string): Promise<void> {
     const { target } = this;
     const { connect, signal } = this.#context;
     const service = await this.reach(target);

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { StillRunningError } from '../../client/errors.js';
 import type { TaskKind } from '../../contract/operation.js';
-import { type Message, type Part, regen, say } from '../../contract/schema/message.js';
+import { type Message, regen, say, type Text } from '../../contract/schema/message.js';
 import { checkDigest } from '../../flows/digest.js';
 import type { Saved } from '../../flows/save-file.js';
 import { awaitTask, saveResults } from '../../flows/tasks/await-task.js';
@@ -49,6 +49,8 @@ export interface FinishContext extends TaskContext {
   readonly intervalMs: number;
   /** What the hint how to go on repeats. */
   readonly flags?: FlagValues;
+  /** Whether the credential is a key that ends with the program which has it. */
+  readonly isInProgram?: boolean;
 }
 
 /** Reads from the flags of a command how long to wait and where to save. */
@@ -68,6 +70,7 @@ export function planFinish(
     watch,
     destination,
     flags,
+    isInProgram: system.env.REGEN_KEY_NAME !== undefined,
     ...limits,
     printsBytes: isPrinted,
   };
@@ -135,7 +138,7 @@ export async function finishTask(
   } catch (error) {
     if (error instanceof StillRunningError) {
       const last = error.last as TaskState | undefined;
-      const failure = toStillRunningFailure(task, context.flags, last?.state);
+      const failure = toStillRunningFailure(task, context, last?.state);
       return { lines: [], answer: last?.sent ?? {}, failure };
     }
     if (!cannotRead(error, task)) throw error;
@@ -214,20 +217,28 @@ export async function toTaskFailure(
 /** The flags that the command which goes on with a task needs to end where this one would have. */
 const RESUMED_FLAGS = ['output', 'receipt', 'force', 'base-url', 'profile', 'token-file'];
 
-/** The command that goes on with tasks, with all that was given to this one. */
-export function createResume(ids: readonly string[], flags: FlagValues): Part {
+/** How to go on with tasks: with all that was given to this command, or in a program whose key ends with it. */
+export function describeResume(
+  ids: readonly string[],
+  { flags = {}, isInProgram }: Pick<FinishContext, 'flags' | 'isInProgram'>,
+): Text {
+  if (isInProgram) return 'Run the same command again to go on with it; it is not paid for again.';
   const given = RESUMED_FLAGS.flatMap((name) => {
     const value = flags[name];
     if (value === true) return [`--${name}`];
     return typeof value === 'string' ? [`--${name}`, shellWord(value)] : [];
   });
-  return regen('task wait', [...ids, ...given].join(' '));
+  return say`Resume with: ${regen('task wait', [...ids, ...given].join(' '))}`;
 }
 
-export function toStillRunningFailure({ id, noun }: Task, flags: FlagValues = {}, state?: string): Failure {
+export function toStillRunningFailure(
+  { id, noun }: Task,
+  context: Pick<FinishContext, 'flags' | 'isInProgram'> = {},
+  state?: string,
+): Failure {
   const isQueued = state !== undefined && describeState(state) === 'queued';
   const verb = isQueued ? 'started' : 'ended';
-  const resume = say`Resume with: ${createResume([id], flags)}`;
+  const resume = describeResume([id], context);
   return new Failure(`The ${noun} ${id} has not ${verb} yet; the command stopped waiting for it.`, {
     code: 'still_running',
     hint: isQueued ? say`\`${regen('doctor')}\` shows whether the service can make it. ${resume}` : resume,

@@ -18,7 +18,7 @@ export const nodeViews: readonly View[] = [
     operation: 'node.list',
     shape,
     examples: ['regen node list my-team --all --ndjson'],
-    otherwise: ['To list the installed packs', 'node outdated --all'],
+    otherwise: ['To list the installed packs', 'node outdated <custom_nodes> --all'],
   },
   { usage: 'node search [search]', operation: 'node.search', shape, examples: ['regen node search relight'] },
   {

@@ -37,6 +37,11 @@ export class Message {
   }
 }
 
+/** Whether a text has parts. A message of the built service is of another copy of the class than those of the command line. */
+export function isMessage(text: unknown): text is Message {
+  return typeof text === 'object' && text !== null && 'parts' in text;
+}
+
 /** Writes a message: say`cannot be combined with ${{ field: 'image' }}` */
 export function say(
   texts: readonly string[],
@@ -51,7 +56,7 @@ export function joinTexts(texts: readonly (Part | Text | number)[], separator: s
 }
 
 function toParts(part: Part | Text | number | undefined = ''): readonly Part[] {
-  if (part instanceof Message) return part.parts;
+  if (isMessage(part)) return part.parts;
   return [typeof part === 'number' ? String(part) : part];
 }
 

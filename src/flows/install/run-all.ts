@@ -44,9 +44,12 @@ export async function runAll<Item extends { readonly nodeId: string }, Result>(
     ...listFacts(one).map(({ path, message }) => ({ path: `${one.id}: ${path}`, message })),
   ]);
   const refused = failures.find(({ error }) => error instanceof FlowError && error.code === 'folder_refused');
+  const codes = new Set(failures.map(({ error }) => (error as FlowError | ServiceError).code));
+  const isShared = codes.size === 1 && failures.length === items.length;
+  const [sharedCode] = isShared ? codes : [];
   throw new FlowError(
     'install_failed',
     `${failures.length} of ${items.length} packs failed; nothing was changed.`,
-    { details, ...(refused && { subject: refused.id }) },
+    { details, sharedCode, ...(refused && { subject: refused.id }) },
   );
 }

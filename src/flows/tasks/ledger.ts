@@ -37,7 +37,7 @@ export interface Entry {
   /** Where to save its results: absolute, still with {ext}. Absent if the path depends on the task id. */
   readonly output?: string;
   /** Its command has printed or saved the result, so the same command starts a new task. */
-  readonly closed?: true;
+  readonly closed?: true | undefined;
   /** A job of a batch, which is resumed from the journal of the batch. */
   readonly batch?: true;
 }
@@ -57,7 +57,7 @@ export type EntryChoice =
 const LOCAL_ID = /^[a-z0-9]+-[a-f0-9]+-[a-f0-9]+$/;
 
 // Decided: for 24 hours, the same command resumes what an earlier run left unfinished.
-const RESUME_MS = 24 * 60 * 60_000;
+export const RESUME_MS = 24 * 60 * 60_000;
 
 // Decided: a new entry removes those older than 90 days; no task runs that long.
 const MAX_AGE_MS = 90 * 24 * 60 * 60_000;

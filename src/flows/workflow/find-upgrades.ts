@@ -32,13 +32,15 @@ const VERSIONS_PER_READ = 20;
 
 /**
  * Finds the highest version of each pack that breaks nothing; each one together with those that were found before. It may
- * be a lower one if nothing says which version the workflows were saved with, and the latest one has problems.
+ * be a lower one where the locked or latest one has problems, and neither the workflows nor the user name a version.
+ * @param asked versions that the user named
  */
 export async function findUpgrades(
   workflows: readonly Workflow[],
   knowledge: Knowledge,
   packs: readonly NeededPack[],
   listVersions: (nodeId: string) => Promise<readonly NodeVersion[]>,
+  asked: Replacements = new Map(),
 ): Promise<Upgrade[]> {
   const upgrades: Upgrade[] = [];
   const base = chooseHighest(packs);
@@ -53,7 +55,7 @@ export async function findUpgrades(
         some.map((version) => ({ node_id, version })),
       );
     const listOwn = listProblems(workflows, knowledge, use, pack);
-    const isOpen = !knowledge.locked.has(node_id.toLowerCase()) && !isVersionRecorded(workflows, node_id);
+    const isOpen = !asked.has(node_id.toLowerCase()) && !isVersionRecorded(workflows, node_id);
     const found = await findHighest(newer, read, compareWith(workflows, knowledge, use, pack));
     const lower =
       isOpen && found.to === undefined && listOwn(from).length > 0

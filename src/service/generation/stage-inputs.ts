@@ -139,6 +139,6 @@ function requireUpscalable(
   if (width * factor * height * factor <= imagePixels) return;
   const most = Math.floor(Math.sqrt(imagePixels / (width * height)));
   const sizes = `${width} × ${height} pixels would become ${width * factor} × ${height * factor}`;
-  const fit = most < 2 ? 'this image cannot be upscaled' : `use at most ${most}`;
-  throw invalidField(field, `is too large: ${sizes}, more than ${imagePixels / 1e6} megapixels; ${fit}`);
+  const fit = most < 2 ? '; this image cannot be upscaled' : `, which allow at most ${most}`;
+  throw invalidField(field, `is too large: ${sizes}, more than ${imagePixels / 1e6} megapixels${fit}`);
 }

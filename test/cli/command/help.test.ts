@@ -72,7 +72,7 @@ test.each([
 
 test('names and habits of npm lead to the command for installed packs', async () => {
   expect((await regen(['node', 'list'])).stderr).toBe(
-    'error: <publisherId> is required.\nhint: To list the installed packs: regen node outdated --all\n',
+    'error: <publisherId> is required.\nhint: To list the installed packs: regen node outdated <custom_nodes> --all\n',
   );
   expect((await regen(['node', 'ls'])).stderr).toContain('hint: Did you mean: regen node outdated\n');
   expect((await regen(['node', 'show'])).stderr).toContain('hint: Did you mean: regen node get\n');

@@ -314,7 +314,9 @@ test('admin review tells who may not review that, and not that the version does 
     });
   expect(await review()).toMatchObject({
     exit: 4,
-    stderr: expect.stringContaining('A credential is required.'),
+    stderr: expect.stringMatching(
+      /A credential is required\.\nhint: Only an admin may do this\. Sign in with/,
+    ),
   });
   expect(await review(personalAccessToken)).toMatchObject({ exit: 4 });
   expect(await review(service.ownerToken)).toMatchObject({ exit: 3 });

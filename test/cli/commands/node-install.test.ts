@@ -242,6 +242,19 @@ describe('node install', () => {
     expect(error.details.map(({ path }: { path: string }) => path)).toEqual(['unknown-1', 'unknown-2']);
     expect(readdirSync(customNodes)).toEqual(['.regen.disabled']);
     expect(existsSync(join(cwd, 'regen.lock'))).toBe(false);
+    // What all have in common is their exit code.
+    expect((await change('install', 'unknown-1', 'unknown-2')).exit).toBe(3);
+  });
+
+  test('names another lock file in the commands of its hints', async () => {
+    const { anyone } = await packRegistryForTest([{}]);
+    const { run } = hostForTest(anyone);
+    const into = ['--into', 'custom_nodes', '--lock-file', 'team.lock'];
+    const absent = await run(['node', 'sync', ...into]);
+    expect([absent.exit, absent.stderr]).toEqual([
+      2,
+      expect.stringMatching(/regen node install .*--lock-file team\.lock <node> --into <folder>/),
+    ]);
   });
 
   test('refuses the folder of the host in place of its custom_nodes, as do the other commands', async () => {

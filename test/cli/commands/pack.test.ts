@@ -31,6 +31,22 @@ test('a partial archive of a killed pack is not packed into a later one', async 
   expect(await listPacked(cwd)).toEqual(before);
 });
 
+test.runIf(process.platform === 'linux')('files that a script writes its output to are not packed', () => {
+  const cwd = packForTest();
+  const outside = folderForTest();
+  const script = join(outside, 'script (1).sh');
+  writeFileSync(
+    script,
+    `found=$("${process.execPath}" "${entry}" version pack --list 2> "${outside}/err")\necho "$found"\n`,
+  );
+  const command = `sh "${script}" >> ci.log 2>> ci.err`;
+  for (let round = 0; round < 2; round += 1)
+    execFileSync('sh', ['-c', command], { cwd, env: { PATH: process.env.PATH, HOME: outside } });
+  const said = readFileSync(join(cwd, 'ci.log'), 'utf8');
+  expect(said).toContain('__init__.py');
+  expect(said).not.toMatch(/ci\.(log|err)/);
+});
+
 test('files that a command is writing its output to are not packed, unless git tracks them', () => {
   const cwd = packForTest();
   const list = () => {

@@ -77,6 +77,10 @@ test('who only stored a publishing token reads the own flagged version, and publ
   const download = `version download pack 1.1.0 --allow flagged -o ${surroundings.home}/`;
   expect((await run(download)).exit).toBe(0);
   expect((await run('version diff pack 1.0.0 1.1.0')).exit).toBe(0);
+  const into = `--into ${surroundings.home} --allow flagged`;
+  expect((await run(`node install pack@1.1.0 ${into}`)).exit).toBe(0);
+  const verified = await run('version verify pack 1.1.0');
+  expect([verified.exit, verified.stderr]).toEqual([6, expect.stringContaining('pack 1.1.0 is Flagged')]);
   const { id } = JSON.parse((await run('version get pack 1.1.0 --json')).stdout);
   expect((await run(`version history pack ${id}`)).stdout).toContain('NodeVersionStatusFlagged');
   // The number is used up, also for who changed the files.

@@ -179,7 +179,7 @@ describe('the size of an image request', () => {
     const image = (await sharp({ create }).png().toBuffer()).toString('base64');
     const { status, body } = await startOperation('image.upscaler', { image, scale_factor: 5 });
     const sizes = '2500 × 2500 pixels would become 12500 × 12500';
-    const message = `is too large: ${sizes}, more than 100 megapixels; use at most 4`;
+    const message = `is too large: ${sizes}, more than 100 megapixels, which allow at most 4`;
     expect([status, body.details]).toEqual([400, [{ path: 'scale_factor', message }]]);
     expect((await startOperation('image.upscaler', { image, scale_factor: 4 })).status).toBe(200);
   });
