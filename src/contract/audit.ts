@@ -12,6 +12,10 @@ export const by = {
 const AuditEntry = defineObject('AuditEntry', {
   at: DateTime,
   ...by,
+  token_id: z
+    .string()
+    .optional()
+    .describe('Id of the admin token, personal access token or API key that it was done with, if it was one'),
   action: z.string().meta({ examples: ['node.status', 'publisher.update', 'admin_token.create'] }),
   kind: z.string().describe('What was changed: publisher, node, version, host_node, …'),
   id: z.string().describe('Id of what was changed'),

@@ -15,7 +15,7 @@ export interface ListedDefinition {
 /** One difference of one definition. */
 export interface Change {
   readonly host_node_name: string;
-  /** `node added`, `node removed`, `input added`, `input removed`, `input type`, `choices removed`, `range narrowed`, `output` … */
+  /** `node added`, `node removed`, `input added`, `input removed`, `input type`, `choices removed`, `choices added`, `range narrowed`, `output` … */
   readonly change: string;
   readonly detail: string;
   /** Whether a workflow saved with the old version stops working or behaves differently. */
@@ -99,8 +99,12 @@ function compareInput(
     add('input type', !accepts(is.type, was.type), `${was.type} -> ${is.type}`);
   const gone = was.choices.filter((choice) => !is.choices.includes(choice));
   if (is.choices.length > 0 && !is.isOpen && gone.length > 0) add('choices removed', true, gone.join(', '));
+  const more = is.choices.filter((choice) => !was.choices.includes(choice));
+  if (was.choices.length > 0 && !was.isOpen && more.length > 0) add('choices added', false, more.join(', '));
   if (!is.required && was.required) add('input optional', false, is.type);
-  if (isNarrower(is, was)) add('range narrowed', true, `${describeRange(was)} -> ${describeRange(is)}`);
+  const range = `${describeRange(was)} -> ${describeRange(is)}`;
+  if (isNarrower(is, was)) add('range narrowed', true, range);
+  else if (isNarrower(was, is)) add('range widened', false, range);
   const initial = [was.initial, is.initial].map(formatValue);
   if (is.type === was.type && initial[0] !== initial[1] && !initial.includes(COMPUTED))
     add('default', false, initial.join(' -> '));
@@ -124,7 +128,7 @@ function compareOrder(
   return { change: 'input order', detail: `${before.join(', ')} -> ${after.join(', ')}`, breaks: true };
 }
 
-/** Whether a saved value can now be out of range. A bound that is computed at run time cannot be compared. */
+/** Whether a value that was in range can now be out of it. A bound that is computed at run time cannot be compared. */
 function isNarrower(is: Input, was: Input): boolean {
   if (is.type !== was.type) return false;
   const isLess = (low: Bound | undefined, high: Bound | undefined) =>

@@ -51,12 +51,18 @@ export function chooseNext(from: Release, after: readonly ListedDefinition[], is
   }
   const isMore = changes.some(({ change }) => ADDITIONS.has(change));
   const reason = isMore
-    ? `Since ${from.version}, nodes, inputs or outputs were added`
+    ? `Since ${from.version}, nodes, inputs, outputs or values of inputs were added`
     : `Since ${from.version}, nothing was added and no saved workflow breaks`;
   return { part: isMore && major !== '0' ? 'minor' : 'patch', broken, reason };
 }
 
-const ADDITIONS: ReadonlySet<string> = new Set(['node added', 'input added', 'outputs']);
+const ADDITIONS: ReadonlySet<string> = new Set([
+  'node added',
+  'input added',
+  'outputs',
+  'choices added',
+  'range widened',
+]);
 
 function splitVersion(version: string): { core: string[]; isPreRelease: boolean } | undefined {
   const [, major, minor, patch, preRelease] = SEMANTIC_VERSION.exec(version) ?? [];

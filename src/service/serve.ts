@@ -160,7 +160,7 @@ async function startInFolder(
     };
     const engines = await describeEngines(configuration);
     routeOwner(app, {
-      ...{ keys, instance, version, engines, troubles, rotateKey },
+      ...{ keys, instance, version, engines, troubles, now, rotateKey },
       inspectUplink: () => inspectUplink(context),
       stop: () => endSoon(),
     });

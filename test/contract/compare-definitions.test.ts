@@ -31,6 +31,13 @@ test.each([
     true,
   ],
   [
+    'a choice more',
+    { required: { a: ['INT'], c: [['x', 'z', 'y']], o: ['MASK'] } },
+    ['IMAGE'],
+    'choices added',
+    false,
+  ],
+  [
     'a new required connection',
     { required: { a: ['INT'], c: [['x', 'y']], o: ['MASK'], n: ['MODEL'] } },
     ['IMAGE'],
@@ -106,7 +113,11 @@ test.each([
     [{ change: 'range narrowed', detail: 'a: 0 to 10 -> 0 to 5', breaks: true }],
   ],
   [{}, { min: 1 }, [{ change: 'range narrowed', detail: 'a: any to any -> 1 to any', breaks: true }]],
-  [{ min: 1, max: 5 }, { max: 9 }, []],
+  [
+    { min: 1, max: 5 },
+    { max: 9 },
+    [{ change: 'range widened', detail: 'a: 1 to 5 -> any to 9', breaks: false }],
+  ],
   [{ default: 1 }, { default: 2 }, [{ change: 'default', detail: 'a: 1 -> 2', breaks: false }]],
   [{}, { default: 'x' }, [{ change: 'default', detail: 'a: none -> "x"', breaks: false }]],
   [{ default: { $computed: 'x()' } }, { default: 2 }, []],

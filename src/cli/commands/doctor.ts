@@ -52,7 +52,11 @@ export async function run(context: Context): Promise<number> {
     checkShell(system),
   ];
   if (!output.isTable) {
-    await output.answer(findings, command.shape);
+    const written = findings.map(async ({ advice, ...finding }) => ({
+      ...finding,
+      ...(advice !== undefined && { advice: await output.render(advice) }),
+    }));
+    await output.answer(await Promise.all(written), command.shape);
     return findWorst(findings);
   }
   await output.answer(findings, { ...command.shape, columns: ['check', 'status', 'detail'] });

@@ -34,7 +34,7 @@ export const view = (): View => ({
     ...dirExplain,
   },
   notes: [
-    'auto raises the major version if saved workflows break, the minor version if definitions, inputs or outputs were added, and else the patch version. Below 1.0.0, what breaks raises the minor version.',
+    'auto raises the major version if saved workflows break, the minor version if definitions, inputs, outputs or values of inputs were added, and else the patch version. Below 1.0.0, what breaks raises the minor version.',
   ],
   examples: ['regen version bump minor', 'regen version bump auto', 'regen version bump 2.0.0 packs/light'],
   answer: z.object({ path: Text, from: Text, version: Text }),

@@ -194,6 +194,11 @@ export class Output {
     await this.#say(only && written.length === 1 ? only : written.map(formatLine).join('\n'));
   }
 
+  /** Writes a text with the commands of this command line in it, for an answer. */
+  async render(text: Text): Promise<string> {
+    return render(text, await this.mode.findNames?.());
+  }
+
   async warn(text: Text): Promise<void> {
     const { paint } = await this.#err;
     if (!this.isQuiet) await this.#say(await this.#write(text, toLine, paint.magenta('warning:')));

@@ -4,9 +4,9 @@ import type { View } from './view.js';
 
 export const AUDIT_SHAPE = {
   items: 'events',
-  columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
-  less: ['by_email', 'reason', 'by'],
-  ids: ['id', 'by'],
+  columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason', 'token_id'],
+  less: ['token_id', 'by_email', 'reason', 'by'],
+  ids: ['id', 'by', 'token_id'],
   joined: ['id', 'node_id', 'version'],
 };
 

@@ -96,7 +96,7 @@ export function readAllowed({ allow = [] }: FlagValues): readonly string[] {
 export const dirExplain = { dir: 'Folder with the pyproject.toml (default: the current folder)' };
 export const secretFileFlag: Flags = {
   '--secret-file <path>':
-    'File with the signing secret (default: REGEN_WEBHOOK_SECRET, or the secrets read from the service)',
+    'File with the signing secret (default: REGEN_WEBHOOK_SECRET, or the secret read from the service)',
 };
 
 export const dataFlag: Flags = {

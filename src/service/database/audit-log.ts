@@ -16,18 +16,20 @@ export type AuditAction = AuditSubject & {
   readonly reason?: string | undefined;
 };
 
-/**
- * Appends to histories and audit log. `changeVersionStatus` appends the status changes of versions.
- * @param event `actor` is a user id
- */
+/** Who did something: the id of a user, or `service`; of a token or key with its id. */
+export type Actor = string | { readonly userId: string; readonly tokenId: string | undefined };
+
+/** Appends to histories and audit log. `changeVersionStatus` appends the status changes of versions. */
 export async function recordEvent(
   tx: Tx,
   now: () => number,
-  event: AuditAction & { readonly actor: string },
+  event: AuditAction & { readonly actor: Actor },
 ): Promise<void> {
+  const { userId, tokenId = null } = typeof event.actor === 'string' ? { userId: event.actor } : event.actor;
   await insertRow(tx, 'events', {
     at: new Date(now()).toISOString(),
-    actor: event.actor,
+    actor: userId,
+    token_id: tokenId,
     subject_kind: event.kind,
     subject_id: event.id,
     publisher_id: event.publisherId ?? null,

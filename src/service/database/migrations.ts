@@ -189,6 +189,8 @@ export const migrations: readonly Migration[] = [
   },
   // What a staged version says of its node, which holds once it is approved.
   { number: 25, rolling: true, statements: ['alter table versions add column node_update text'] },
+  // With which token something was done.
+  { number: 26, rolling: true, statements: ['alter table events add column token_id text'] },
 ];
 
 /** Puts a space for each separator of words. */

@@ -134,7 +134,11 @@ async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: readon
   });
   const model = request.model as string | undefined;
   await chargeCredits(tx, context, { ...spender, taskId: id, amount: task.credits, operation, model });
-  await recordTaskStatus(tx, context.now, { taskId: id, status, actor: owner });
+  await recordTaskStatus(tx, context.now, {
+    taskId: id,
+    status,
+    actor: { userId: owner, tokenId: spender.keyId },
+  });
   const { queue, now, configuration } = context;
   const isOffPeak = request.off_peak === true;
   await queue.enqueue(tx, {

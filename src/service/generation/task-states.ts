@@ -1,6 +1,6 @@
 import type { TaskOperation } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
-import { recordEvent } from '../database/audit-log.js';
+import { type Actor, recordEvent } from '../database/audit-log.js';
 import { deleteRows, getRow, type Tx, updateRows } from '../database/database.js';
 import type { TaskStatus } from '../database/task-tables.js';
 import type { Context } from '../operation/context.js';
@@ -49,8 +49,8 @@ export type TaskStep =
       readonly reason: string;
       readonly code: string;
       readonly cause: FailureCause;
-      /** The user who ended it; absent: the service. */
-      readonly actor?: string;
+      /** Who ended it; absent: the service. */
+      readonly actor?: Actor;
       /** Whether its maker began; absent: whether a vendor was asked. */
       readonly isAsked?: boolean;
     };
@@ -103,8 +103,7 @@ export async function advanceTask(
 interface TaskStatusRecord {
   readonly taskId: string;
   readonly status: TaskStatus;
-  /** A user id, or `service`. */
-  readonly actor: string;
+  readonly actor: Actor;
   readonly reason?: string | undefined;
 }
 

@@ -11,6 +11,7 @@ export interface OwnerRoutesOptions {
   /** What makes images and videos. */
   readonly engines: Readonly<Record<string, string>>;
   readonly troubles: EngineTroubles;
+  readonly now: () => number;
   /** Finds out whether the registry behind this one answers. */
   readonly inspectUplink: () => Promise<object | undefined>;
   /** Begins a graceful shutdown. */
@@ -21,7 +22,7 @@ export interface OwnerRoutesOptions {
 
 /** Adds the routes of the embedded owner: what runs, stopping it, and new secrets. */
 export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): void {
-  const { keys, instance, version, engines, troubles } = options;
+  const { keys, instance, version, engines, troubles, now } = options;
   // Before a body is read.
   const onRequest = async ({ headers: { authorization = '' } }: FastifyRequest) => {
     if (keys.owner !== undefined && isSameSecret(authorization, `Bearer ${keys.owner}`)) return;
@@ -29,7 +30,7 @@ export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): v
   };
   app.get('/.well-known/regen-owner', { onRequest }, async () => ({
     ...{ instance, version, engines },
-    vendors: troubles.list(),
+    vendors: troubles.list(now()),
   }));
 
   app.get(

@@ -1,6 +1,11 @@
-import { type AuditAction, recordEvent } from '../database/audit-log.js';
+import { type Actor, type AuditAction, recordEvent } from '../database/audit-log.js';
 import type { Tx } from '../database/database.js';
 import type { OperationCall } from './call.js';
+import type { Caller } from './caller.js';
+
+export function toActor({ userId, tokenId }: Caller): Actor {
+  return { userId: userId as string, tokenId };
+}
 
 /** Appends to the audit log what the caller of an operation did, and logs it once it is committed. */
 export async function recordAction(
@@ -8,7 +13,6 @@ export async function recordAction(
   tx: Tx,
   action: AuditAction,
 ): Promise<void> {
-  const event = { actor: caller.userId as string, ...action };
-  await recordEvent(tx, context.now, event);
-  actions.push(event);
+  await recordEvent(tx, context.now, { actor: toActor(caller), ...action });
+  actions.push({ actor: caller.userId, token: caller.tokenId, ...action });
 }

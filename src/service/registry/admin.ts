@@ -5,7 +5,7 @@ import { countRows, deleteRows, type Tx, updateRows } from '../database/database
 import type { NodeRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import { countPages, limitColumns, readPage, requireReachablePage } from '../operation/paging.js';
-import { recordAction } from '../operation/record-action.js';
+import { recordAction, toActor } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleNode, getVisiblePublisher, getVisibleVersion, openAccess } from './access.js';
 import { type NodeDetails, refuseLargeFields, type VersionDetails } from './details.js';
@@ -83,12 +83,12 @@ const setVersionStatus: Write<'admin.version.setStatus'> = async (call, tx) => {
       versionId: version.id,
       to: body.status,
       right: 'admin',
-      actor: caller.userId as string,
+      actor: toActor(caller),
       ...(body.status_reason && { reason: body.status_reason }),
       now: context.now(),
     });
     if (body.status === 'NodeVersionStatusActive')
-      await applyNodeUpdate(tx, { actor: caller.userId as string, context }, { node, version });
+      await applyNodeUpdate(tx, { actor: toActor(caller), context }, { node, version });
   }
   const now = await getVisibleVersion(access, params);
   return viewVersion(access, now.version, node.publisher_id);

@@ -30,7 +30,14 @@ async function queryAuditPage(
     .leftJoin('versions', (on) =>
       on.on('events.subject_kind', '=', 'version').onRef('versions.id', '=', 'events.subject_id'),
     )
-    .select(['events.at', 'events.actor as by', 'users.email', 'members.role', 'events.action'])
+    .select([
+      'events.at',
+      'events.actor as by',
+      'events.token_id',
+      'users.email',
+      'members.role',
+      'events.action',
+    ])
     .select(['events.subject_kind as kind', 'events.subject_id as id', 'events.status', 'events.reason'])
     .select(['versions.node_id', 'versions.version'])
     .orderBy('events.id', 'desc')

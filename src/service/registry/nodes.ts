@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import type { Node } from '../../contract/node.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
-import { recordEvent } from '../database/audit-log.js';
+import { type Actor, recordEvent } from '../database/audit-log.js';
 import { insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, VersionRow } from '../database/schema.js';
 import type { Handlers, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { requireCountQuota } from '../operation/quota.js';
-import { recordAction } from '../operation/record-action.js';
+import { recordAction, toActor } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { requireValid } from '../operation/validation.js';
 import {
@@ -47,7 +47,7 @@ const createNode: Write<'node.create'> = async (call, tx) => {
     refuseDeletedNode(taken);
     throw duplicateNode(taken.id);
   }
-  const author = { actor: caller.userId as string, byAdmin: caller.admin, context };
+  const author = { actor: toActor(caller), byAdmin: caller.admin, context };
   await insertNode(tx, author, { ...params, nodeId: body.id }, body);
   return viewNode(await openAccess(call, tx), body.id);
 };
@@ -57,7 +57,7 @@ const updateNode: Write<'node.update'> = async (call, tx) => {
   requireSameIds({ path: 'id', given: body.id, expected: params.nodeId });
   const row = await getOwnNode(tx, params.publisherId, params.nodeId);
   refuseClosedNode(row);
-  await patchNode(tx, { actor: caller.userId as string, context }, row, body);
+  await patchNode(tx, { actor: toActor(caller), context }, row, body);
   return viewNode(await openAccess(call, tx), row.id);
 };
 
@@ -74,8 +74,7 @@ const deleteNode: Write<'node.delete'> = async (call, tx) => {
 };
 
 export interface Author {
-  /** A user id. */
-  readonly actor: string;
+  readonly actor: Actor;
   readonly context: Pick<Context, 'configuration' | 'now'>;
 }
 

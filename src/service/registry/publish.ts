@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { findToken, parseTokenLimit, recordUse, refuseOtherNodes } from '../auth/random-tokens.js';
 import { findRestDays } from '../auth/users.js';
+import type { Actor } from '../database/audit-log.js';
 import { findRow, getRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
@@ -30,7 +31,7 @@ const publishVersion: Write<'version.publish'> = async (call, tx) => {
     { path: 'node_version.node_id', given: body.node_version.node_id, expected: params.nodeId },
   );
   const token = await requireToken(call, tx);
-  const actor = getActor(call, token);
+  const actor = { userId: getRegistrant(call, token), tokenId: token.id };
   const isStaged = body.stage || token.stage === 1;
   const { node, node_update } = await createOrPatchNode(call, tx, { actor, isStaged });
   const row = await registerVersion(call, tx, node, {
@@ -81,10 +82,14 @@ async function replayPublish(call: PublishCall, tx: Tx, stored: Published): Prom
 function createSignedUrl(call: PublishCall, versionId: string, token: PersonalAccessTokenRow): string {
   const { params, body, context } = call;
   const name = { ...params, version: body.node_version.version };
-  return createUploadUrl(context, name, { versionId, registrant: getActor(call, token), tokenId: token.id });
+  return createUploadUrl(context, name, {
+    versionId,
+    registrant: getRegistrant(call, token),
+    tokenId: token.id,
+  });
 }
 
-function getActor({ caller }: PublishCall, token: PersonalAccessTokenRow): string {
+function getRegistrant({ caller }: PublishCall, token: PersonalAccessTokenRow): string {
   return caller.userId ?? token.created_by;
 }
 
@@ -115,7 +120,7 @@ async function requireToken({ params, body, context }: PublishCall, tx: Tx): Pro
 async function createOrPatchNode(
   { params, body, caller: { admin: byAdmin }, context }: PublishCall,
   tx: Tx,
-  { actor, isStaged }: { readonly actor: string; readonly isStaged: boolean },
+  { actor, isStaged }: { readonly actor: Actor; readonly isStaged: boolean },
 ): Promise<{ readonly node: NodeRow; readonly node_update: string | null }> {
   const author = { actor, byAdmin, context };
   const fields = { ...body.node, name: body.node.name || undefined };
@@ -133,7 +138,7 @@ const APPROVAL_MS = 14 * 24 * 60 * 60_000;
 
 /** Who registers a version, what the CI job is that does, and until when an owner may approve it. */
 interface Registrant extends Pick<VersionRow, 'provenance' | 'approve_by' | 'node_update'> {
-  readonly actor: string;
+  readonly actor: Actor;
 }
 
 async function registerVersion(
@@ -169,7 +174,7 @@ async function registerVersion(
 async function insertVersion(
   tx: Tx,
   given: Pick<VersionRow, 'node_id' | 'version' | 'details' | Exclude<keyof Registrant, 'actor'>>,
-  actor: string,
+  actor: Actor,
   now: number,
 ): Promise<VersionRow> {
   const row: VersionRow = {

@@ -1,5 +1,5 @@
 import { readStatusWord } from '../../contract/status-names.js';
-import { recordEvent } from '../database/audit-log.js';
+import { type Actor, recordEvent } from '../database/audit-log.js';
 import {
   compileOnce,
   type Database,
@@ -30,8 +30,7 @@ export interface VersionTransition {
   readonly versionId: string;
   readonly to: VersionStatus;
   readonly right: TransitionRight;
-  /** A user id, or `service`. */
-  readonly actor: string;
+  readonly actor: Actor;
   readonly reason?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;

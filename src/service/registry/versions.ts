@@ -8,7 +8,7 @@ import type { NodeRow, Schema, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import { MAX_ANSWER_BYTES } from '../operation/json-limits.js';
 import { MAX_LISTED_ROWS } from '../operation/paging.js';
-import { recordAction } from '../operation/record-action.js';
+import { recordAction, toActor } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import {
   createVersionNotFound,
@@ -122,7 +122,7 @@ const deleteVersion: Write<'version.delete'> = async ({ params, caller, context 
     versionId: version.id,
     to: 'NodeVersionStatusDeleted',
     right: 'owner',
-    actor: caller.userId as string,
+    actor: toActor(caller),
     now: context.now(),
   });
 };
@@ -136,12 +136,12 @@ const approveVersion: Write<'version.approve'> = async (call, tx) => {
     versionId: version.id,
     to: 'NodeVersionStatusActive',
     right: 'approval',
-    actor: caller.userId as string,
+    actor: toActor(caller),
     // What the checks noted stays.
     reason: version.status_reason ?? undefined,
     now: context.now(),
   });
-  await applyNodeUpdate(tx, { actor: caller.userId as string, context }, { node, version });
+  await applyNodeUpdate(tx, { actor: toActor(caller), context }, { node, version });
   const approved = await getOwnVersion(tx, params);
   return viewVersion(await openAccess(call, tx), approved.version, node.publisher_id);
 };

@@ -6,6 +6,7 @@ import { filesForTest } from '../../support/packs.js';
 import { registryForFile } from '../../support/registry.js';
 import {
   ask,
+  folderForTest,
   publisherForTest,
   readVersion,
   registerVersion,
@@ -250,8 +251,8 @@ test('lists who did what, newest first, one page or all', async () => {
   const { stdout } = await runAdmin(['audit', '--limit', '2']);
   const rows = stdout.trimEnd().split('\n');
   expect(rows.map((row) => row.split('\t').slice(2))).toEqual([
-    ['root@example.org', 'publisher.status', 'acme', '', '', 'PublisherStatusActive', ''],
-    ['root@example.org', 'publisher.status', 'acme', '', '', 'PublisherStatusBanned', 'again'],
+    ['root@example.org', 'publisher.status', 'acme', '', '', 'PublisherStatusActive', '', ''],
+    ['root@example.org', 'publisher.status', 'acme', '', '', 'PublisherStatusBanned', 'again', ''],
   ]);
   const all = await runAdmin(['audit', '--all', '--ndjson']);
   const { total } = await registry().ok('admin', 'GET', '/admin/audit');
@@ -293,7 +294,8 @@ test('a terminal of 80 columns shows what was changed in the audit log, and pipe
     'pack',
     '1.0.0',
     'NodeVersionStatusBanned',
-    'Hides its code\n',
+    'Hides its code',
+    '\n',
   ]);
 });
 
@@ -303,6 +305,28 @@ test('a user who is not an admin gets a message and exit code 4', async () => {
     expect([argv, exit]).toEqual([argv, 4]);
     expect(stderr).toContain('Only an admin may do this.');
   }
+});
+
+test('admin audit tells with which token something was done', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken, ...publisher } = await publisherForTest(service);
+  const owner = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const run = (argv: string, env: Record<string, string> = owner) => regen(argv.split(' '), { env });
+  const cwd = folderForTest();
+  await regen(['admin', 'generate-token', '--output-file', 'token.txt'], { env: owner, cwd });
+  const token = readFileSync(join(cwd, 'token.txt'), 'utf8').trim();
+  expect((await run('admin user set owner 900', { ...owner, REGEN_TOKEN: token })).exit).toBe(0);
+  expect((await run('admin user set owner 1000')).exit).toBe(0);
+  await registerVersion({ ...publisher, personalAccessToken });
+  const { events } = JSON.parse((await run('admin audit --json')).stdout);
+  const find = (action: string) =>
+    events
+      .filter((one: { action: string }) => one.action === action)
+      .map((one: { token_id?: string }) => one.token_id);
+  const { id } = events.find((one: { action: string }) => one.action === 'admin_token.create');
+  expect(find('user.budget')).toEqual([undefined, id]);
+  const [pat] = JSON.parse((await run('publisher token list acme --json')).stdout);
+  expect([find('node.create'), find('version.status')]).toEqual([[pat.id], [pat.id]]);
 });
 
 test('admin review tells who may not review that, and not that the version does not exist', async () => {

@@ -113,6 +113,16 @@ test('blames a proxy that is not there, not the service behind it', async () => 
   });
 });
 
+test('names the service in the commands of its advice, in a pipe, too', async () => {
+  const service = await serviceForTest();
+  const home = homeForTest();
+  await regen(['config', 'set', 'profiles.team.base_url', service.url], { home });
+  for (const mode of [[], ['--json']]) {
+    const { stdout } = await regen(['doctor', '--profile', 'team', ...mode], { home });
+    expect(stdout).toContain('regen auth login --profile team --with-token < token.txt');
+  }
+});
+
 test('warns of a clock more than a minute off', () => {
   const now = Date.parse('2026-01-01T00:05:00Z');
   expect(checkClock('Thu, 01 Jan 2026 00:04:01 GMT', now).status).toBe('ok');

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import type { RemoteServer } from '../../../src/service/engines/remote/remote-server.js';
+import { EngineTroubles } from '../../../src/service/engines/remote/troubles.js';
 import { homeForTest, regen } from '../../support/cli.js';
 import { startComfyUi } from '../../support/comfyui.js';
 import { comfyUiServiceForTest } from '../../support/comfyui-service.js';
@@ -105,4 +107,19 @@ test('serve status and doctor name the address at which nothing listens, until i
   await host.start();
   await waitForTask(upscaling, id);
   expect([await readStatus(), await readAdvice()]).toEqual([undefined, undefined]);
+});
+
+test('a silence is forgotten once no waiting task meets it any more, and the trouble of an account is not', () => {
+  const troubles = new EngineTroubles();
+  const vendor = { baseUrl: 'http://127.0.0.1:8188' } as RemoteServer;
+  const reasons = (now: number) => troubles.list(now).map(({ reason, since }) => `${reason} ${since}`);
+  troubles.begin(vendor, 'silence', 'off', 0, 7_500);
+  troubles.begin(vendor, 'silence', 'off', 7_000, 7_500);
+  expect(reasons(40_000)).toEqual(['off 1970-01-01T00:00:00.000Z']);
+  expect(reasons(50_000)).toEqual([]);
+  troubles.begin(vendor, 'silence', 'off', 60_000, 7_500);
+  expect(reasons(60_000)).toEqual(['off 1970-01-01T00:01:00.000Z']);
+  troubles.end(vendor, 'silence');
+  troubles.begin(vendor, 'account', 'no credits', 0);
+  expect(reasons(10 ** 12)).toEqual(['no credits 1970-01-01T00:00:00.000Z']);
 });

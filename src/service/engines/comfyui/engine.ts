@@ -6,6 +6,7 @@ import type { Context } from '../../operation/context.js';
 import { type Engine, EngineFailure, TaskEnded } from '../../operation/engine.js';
 import { Refused } from '../../operation/refused.js';
 import type { ResultLimits } from '../remote/download-results.js';
+import { getLongestPauseMs } from '../remote/pauses.js';
 import { NoAnswer } from '../remote/remote-server.js';
 import type { EngineTroubles } from '../remote/troubles.js';
 import { ComfyUiHost, NotComfyUi } from './host.js';
@@ -51,6 +52,7 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
     checks.set(operation, check);
     return check;
   };
+  const longestPauseMs = getLongestPauseMs(settings.pollMs);
   return {
     name: 'comfyui',
     atOnce: settings.atOnce,
@@ -61,7 +63,7 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
       if (!workflow) return;
       const signal = AbortSignal.timeout(CHECK_MS);
       const check = await checkWorkflow(operation, workflow, signal).catch((error) => {
-        if (error instanceof NoAnswer) troubles.begin(host, 'silence', error.message, now());
+        if (error instanceof NoAnswer) troubles.begin(host, 'silence', error.message, now(), longestPauseMs);
         // Decided: tasks are taken while ComfyUI does not answer, and wait for it.
         if (!(error instanceof NotComfyUi)) return undefined;
         throw new Refused('unavailable', `The ComfyUI of this service does not answer: ${error.message}.`);
@@ -104,7 +106,7 @@ export function createComfyUiEngine<Task extends TaskOperation>(options: ComfyUi
         if (isFailed || isAbsent)
           count('vendor_errors', { vendor, outcome: isFailed ? 'failed' : 'retried' });
         if (isAbsent) {
-          troubles.begin(host, 'silence', error.message, now());
+          troubles.begin(host, 'silence', error.message, now(), longestPauseMs);
           return await waitForHost(task, parseState(await memory.read()), error);
         }
         if (isFailed) troubles.end(host, 'silence');

@@ -6,8 +6,12 @@ export const MIN_FAILURES = 5;
 const GROWTH = 0.5;
 const MAX_GROWTH = 15;
 
+export function getLongestPauseMs(pollMs: number): number {
+  return pollMs * MAX_GROWTH;
+}
+
 /** How long to wait before the next look at a task. */
 export function getPauseMs(pollMs: number, soFarMs: number): number {
-  const maxMs = Math.min(Math.max(soFarMs * GROWTH, pollMs), pollMs * MAX_GROWTH);
+  const maxMs = Math.min(Math.max(soFarMs * GROWTH, pollMs), getLongestPauseMs(pollMs));
   return backoffMs(1, { firstMs: maxMs, maxMs });
 }

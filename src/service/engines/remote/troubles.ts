@@ -11,21 +11,32 @@ interface Trouble {
 /** It does not answer as expected, or it refuses the account or the key of the operator. */
 type TroubleKind = 'silence' | 'account';
 
+/** For how long a trouble is known after the time at which a waiting task should have met it again. */
+const MARGIN_MS = 30_000;
+
 /** What the servers of engines do not do for this service now, for its operator. */
 export class EngineTroubles {
-  readonly #found = new Map<string, Trouble>();
+  readonly #found = new Map<string, Trouble & { readonly until: number }>();
 
-  begin({ baseUrl }: RemoteServer, kind: TroubleKind, reason: string, now: number): void {
+  /** @param againMs how long it takes at most until a waiting task meets it again; without one, nobody knows of it then */
+  begin(
+    { baseUrl }: RemoteServer,
+    kind: TroubleKind,
+    reason: string,
+    now: number,
+    againMs = Number.POSITIVE_INFINITY,
+  ): void {
     const { host } = new URL(baseUrl);
-    const since = this.#found.get(`${kind} ${host}`)?.since ?? new Date(now).toISOString();
-    this.#found.set(`${kind} ${host}`, { vendor: host, reason, since });
+    const known = this.#found.get(`${kind} ${host}`);
+    const since = known && known.until > now ? known.since : new Date(now).toISOString();
+    this.#found.set(`${kind} ${host}`, { vendor: host, reason, since, until: now + againMs + MARGIN_MS });
   }
 
   end({ baseUrl }: RemoteServer, ...kinds: readonly TroubleKind[]): void {
     for (const kind of kinds) this.#found.delete(`${kind} ${new URL(baseUrl).host}`);
   }
 
-  list(): readonly Trouble[] {
-    return [...this.#found.values()];
+  list(now: number): readonly Trouble[] {
+    return [...this.#found.values()].flatMap(({ until, ...trouble }) => (until > now ? [trouble] : []));
   }
 }

@@ -3,7 +3,7 @@ import type { VendorSettings } from '../../configuration/generation-settings.js'
 import type { Context } from '../../operation/context.js';
 import { EngineFailure, type EngineJob, type EngineMemory, type EngineWait } from '../../operation/engine.js';
 import type { ResultLimits } from '../remote/download-results.js';
-import { getPauseMs, MIN_FAILURES } from '../remote/pauses.js';
+import { getLongestPauseMs, getPauseMs, MIN_FAILURES } from '../remote/pauses.js';
 import type { EngineTroubles } from '../remote/troubles.js';
 import type { VendorCallbacks } from './callbacks.js';
 import type { TakeRequest } from './request-window.js';
@@ -66,7 +66,8 @@ export async function waitForRetry(
 ): Promise<EngineWait> {
   const { now, log, count, job, vendor, memory, troubles } = task;
   const { host } = new URL(vendor.baseUrl);
-  troubles.begin(vendor, 'silence', why, now());
+  const longestMs = Math.max(getLongestPauseMs(task.settings.pollMs), Math.min(askedMs, MAX_ASKED_MS));
+  troubles.begin(vendor, 'silence', why, now(), longestMs);
   count('vendor_errors', { vendor: host, outcome: 'retried' });
   const failingSince = state.failingSince ?? now();
   const failures = (state.failures ?? 0) + 1;
