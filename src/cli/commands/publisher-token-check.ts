@@ -4,6 +4,7 @@ import { regen, say } from '../../contract/schema/message.js';
 import { fixedCredential, readTokenVariable } from '../connect/choose-credential.js';
 import type { Needs } from '../connect/context.js';
 import { isNamed } from '../connect/settings.js';
+import { suggestToken } from '../publish/token.js';
 import { Failure } from '../terminal/failure.js';
 import { Text, Texts, Time } from '../views/answers.js';
 import type { View } from '../views/view.js';
@@ -33,9 +34,10 @@ export async function run(context: Context): Promise<void> {
   const token = given || kept.publish_tokens?.[publisherId];
   const source = given ? 'REGEN_PUBLISH_TOKEN' : store.describeStorage(kept);
   if (!token) {
-    throw new Failure(`There is no token of ${publisherId} for ${name}.`, {
+    const where = isNamed(services.target) ? ', and REGEN_PUBLISH_TOKEN is not set' : '';
+    throw new Failure(`No token of ${publisherId} is stored for ${name}${where}.`, {
       code: 'publish_token_missing',
-      hint: say`Create one with: ${regen('publisher token create', `${publisherId} <name>`)}`,
+      hint: await suggestToken(context, publisherId),
     });
   }
   const client = await connect(url, fixedCredential(token, source), services.target);

@@ -76,7 +76,7 @@ export async function findPublishToken(
 }
 
 /** What to do without a token for publishing. */
-async function suggestToken(
+export async function suggestToken(
   { flags, system: { env } }: Pick<PublishContext, 'flags' | 'system'>,
   publisherId: string,
 ): Promise<Text> {

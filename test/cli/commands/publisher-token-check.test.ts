@@ -21,7 +21,7 @@ async function createRegistry() {
 test('publisher token check says whether the token of the environment can publish', async () => {
   const { publisher, run, surroundings } = await createRegistry();
   const check = ['publisher', 'token', 'check', 'acme'];
-  expect((await run(check)).stderr).toContain('There is no token of acme');
+  expect((await run(check)).stderr).toContain('No token of acme is stored for');
   const withToken = (REGEN_PUBLISH_TOKEN: string) => ({ env: { ...surroundings.env, REGEN_PUBLISH_TOKEN } });
   const good = await run(check, withToken(publisher.personalAccessToken));
   expect(good.exit, good.stderr).toBe(0);
