@@ -110,7 +110,7 @@ async function checkEngines({ client, credential }: Reached, isEmbedded: boolean
   const troubles = credential ? listTroubles(await readJson(createGet(client), OWNER_PATH)) : [];
   // Another service has its log where its operator put it.
   const log = isEmbedded ? say`\`${regen('serve logs')}\`` : 'the log of the service';
-  const advice = say`Tasks for it wait. Check its address and account in the configuration of the service; ${log} has more.`;
+  const advice = say`Tasks for it wait until it can be used. Check its settings in the configuration of the service; ${log} has more.`;
   return troubles.map((trouble) => warn('engines', trouble, advice));
 }
 
