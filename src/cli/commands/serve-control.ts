@@ -91,9 +91,12 @@ async function showService(context: Context): Promise<void> {
   const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) {
+    const { config, data } = context.flags;
+    const isBare = config === undefined && data === undefined;
+    const other = isBare ? 'If it runs with a configuration, pass that with --config. ' : '';
     throw new Failure(`No service is running for the data folder ${folder}.`, {
       code: 'not_running',
-      hint: say`Start one with: ${regen('serve', '--detach')}`,
+      hint: say`${other}Start one with: ${regen('serve', '--detach')}`,
     });
   }
   const { owner: _, client: __, ...facts } = service;

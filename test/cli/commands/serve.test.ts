@@ -9,6 +9,10 @@ test('serve status of a stopped service shows how to start it with the given dat
   const data = folderForTest();
   const { stderr } = await regen(['serve', 'status', '--data', data]);
   expect(stderr).toContain(`regen serve --data ${data} --detach`);
+  expect(stderr).not.toContain('--config');
+  expect((await regen(['serve', 'status'])).stderr).toContain(
+    'If it runs with a configuration, pass that with --config.',
+  );
 });
 
 test('serve on a data folder in use shows how to stop the service there', async () => {
