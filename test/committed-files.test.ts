@@ -28,3 +28,36 @@ it('no committed file names the npm registry', () => {
   const files = paths.filter((path) => path !== '' && existsSync(path));
   expect(files.filter((path) => readFileSync(path).includes(registryHost))).toEqual([]);
 });
+
+/** What convention or a tool looks for at the top level; a test that writes there would leave a file in a commit. */
+const TOP_LEVEL = [
+  ...[
+    '.ci',
+    '.github',
+    '.gitignore',
+    '.npmrc',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'Containerfile',
+    'LICENSE',
+  ],
+  ...[
+    'README.md',
+    'SECURITY.md',
+    'action.yml',
+    'bench',
+    'bin',
+    'biome.json',
+    'completions',
+    'docs',
+    'examples',
+  ],
+  ...['knip.json', 'package-lock.json', 'package.json', 'scripts', 'skills', 'src', 'test'],
+  ...['tsconfig.build.json', 'tsconfig.json', 'vitest.config.ts'],
+];
+
+it('the top level has nothing but what belongs there', () => {
+  const paths = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0').filter(Boolean);
+  const names = new Set(paths.map((path) => path.split('/')[0] as string));
+  expect([...names].filter((name) => !TOP_LEVEL.includes(name))).toEqual([]);
+});

@@ -47,7 +47,7 @@ test('a program that ends without stopping its service leaves no temporary folde
 
 /** Thrown in files that the library loads, but not by what it uses of them: tasks in the ledger, and downloads. */
 const ELSEWHERE = [
-  ...['ambiguous_task', 'task_not_found', 'unanswered', 'same_output'],
+  ...['ambiguous_task', 'task_not_found', 'task_hidden', 'unanswered', 'same_output'],
   ...['digest_missing', 'no_active_version'],
 ];
 

@@ -100,7 +100,7 @@ describe('the file of serve init', () => {
           key: { env: 'K', ...(vendor as { key?: object }).key },
         });
       const own = (await findProblems(document)).filter(
-        (problem) => problem.startsWith(`${name} `) && !/needs a database/.test(problem),
+        (problem) => problem.startsWith(`${name} `) && !/needs (a database|an engine)/.test(problem),
       );
       return own.map((problem) => `${line}: ${problem}`);
     });

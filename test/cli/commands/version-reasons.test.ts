@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { homeForTest, regen } from '../../support/cli.js';
 import { packForTest } from '../../support/packs.js';
-import { ask, publisherForTest, serviceForTest } from '../../support/service.js';
+import { ask, folderForTest, publisherForTest, serviceForTest } from '../../support/service.js';
 
 test('the findings of a version are listed one by one, with their rules, wherever they are shown', async () => {
   const service = await serviceForTest();
@@ -55,7 +55,7 @@ test('the findings of a version are listed one by one, with their rules, whereve
 test('who only stored a publishing token reads the own flagged version, and public ones after it was revoked', async () => {
   const service = await serviceForTest();
   const { personalAccessToken } = await publisherForTest(service);
-  const surroundings = { home: homeForTest(), env: { REGEN_BASE_URL: service.url } };
+  const surroundings = { home: homeForTest(), cwd: folderForTest(), env: { REGEN_BASE_URL: service.url } };
   const run = (argv: string, stdin = '') => regen(argv.split(' '), { ...surroundings, stdin });
   const publish = (version: string, code: string) => {
     const folder = packForTest({ version, files: { '__init__.py': `${code}\nNODE_CLASS_MAPPINGS = {}\n` } });
