@@ -79,7 +79,7 @@ test('a script with a key of regen exec that failed in a later step does not pay
   writeFileSync(join(cwd, 'two.png'), Buffer.concat([Buffer.from(pixel, 'base64'), Buffer.from('two')]));
   const regen = `"${process.execPath}" "${entry}"`;
   const steps = [
-    `${regen} image relight one.png two.png -o made/`,
+    `${regen} image relight one.png --prompt later --no-wait\n${regen} image relight one.png two.png -o made/`,
     `${regen} image relight made/*.png --prompt again -o end/`,
   ];
   writeFileSync(join(cwd, 'steps.sh'), `set -e\n${steps[0]}\n[ -e ready ]\n${steps[1]}\n`);
@@ -87,17 +87,17 @@ test('a script with a key of regen exec that failed in a later step does not pay
   for (let round = 0; round < 2; round += 1) {
     const first = await runScript();
     expect(first.exit, first.stderr).toBe(1);
-    expect(await countCredits()).toBe(60);
+    expect(await countCredits()).toBe(90);
     expect(readdirSync(join(cwd, 'made')).sort()).toEqual(['one.png', 'two.png']);
   }
   writeFileSync(join(cwd, 'ready'), '');
   const last = await runScript();
   expect(last.exit, last.stderr).toBe(0);
-  expect(await countCredits()).toBe(120);
+  expect(await countCredits()).toBe(150);
   expect(readdirSync(join(cwd, 'end')).sort()).toEqual(['one.png', 'two.png']);
   // It succeeded: what follows is another run.
   expect((await runScript()).exit).toBe(0);
-  expect(await countCredits()).toBe(240);
+  expect(await countCredits()).toBe(300);
 });
 
 test('tasks of a program with a key are those of the profile that ran it, and are named without it', async () => {

@@ -14,14 +14,14 @@ interface EndedRun {
 
 /**
  * Ends the run of a program with an API key: its tasks are those of the account that the key was of. If it failed, the next
- * run goes on with those that are done, too, because it begins with the first of them.
+ * run goes on with those that its commands have reported, too, because it begins with the first of them.
  */
 export async function endRun(ledger: Ledger, { key, since, profile, hasFailed }: EndedRun): Promise<void> {
   for (const entry of ledger.entries()) {
     if (Date.parse(entry.created_at) < since - RESUME_MS) return;
     // Also what an earlier run started, and this one went on with.
     if ((entry as KeyEntry).key !== key || !entry.owner || entry.owner.seen < since) continue;
-    const isOpen = hasFailed && findEnd(entry.state) === 'well';
+    const isOpen = hasFailed && findEnd(entry.state) !== 'badly';
     await ledger.change(entry.id, {
       ...(profile !== undefined && { profile }),
       ...(isOpen && { closed: undefined }),
