@@ -107,7 +107,7 @@ describe('the rooms of src', () => {
     // around a token. What agents read, in the names of their tools.
     // What is locked and was withdrawn, and an address that another service has now.
     // Own versions that only a publishing token shows, and what an interrupted run leaves to pay.
-    cli: 21_680,
+    cli: 21_710,
     // ComfyUI and vendors as data, trusted publishing, statements, staging, rules of an uplink, pages, the feed; what makes
     // images and what keeps it from doing so, the nearest setting and recording; backups that notice damage; lists of what is
     // kept while an uplink gives none, and why it does not; which tools an API key can use, and temporary folders that go with their process.

@@ -209,13 +209,21 @@ async function checkOne(
 const MAX_SHOWN = 50;
 
 class Problems {
-  #count = 0;
   readonly #hints = new Set<string>();
-  readonly #shown: FailureDetail[] = [];
+  readonly #shown = new Map<
+    string,
+    Omit<FailureDetail, 'path'> & { readonly lines: string[]; readonly rest: string }
+  >();
+  #hidden = 0;
 
-  readonly add = (problem: FailureDetail): void => {
-    this.#count += 1;
-    if (this.#shown.length < MAX_SHOWN) this.#shown.push(problem);
+  /** What several lines have in common, such as a column that does not exist, is one problem. */
+  readonly add = ({ path, message }: FailureDetail): void => {
+    const [, line = '', rest = path] = /^line (\d+)(.*)$/s.exec(path) ?? [];
+    const key = JSON.stringify([rest, message]);
+    const known = this.#shown.get(key);
+    if (known) known.lines.push(line);
+    else if (this.#shown.size < MAX_SHOWN) this.#shown.set(key, { message, lines: [line], rest });
+    else this.#hidden += 1;
   };
 
   addFrom(line: number, error: unknown): void {
@@ -240,19 +248,34 @@ class Problems {
 
   /** @throws Failure with the first of them, if there are any */
   throwIfAny(file: string): void {
-    const [first] = this.#shown;
+    const details = [...this.#shown.values()].map(({ lines, rest, message }) => ({
+      path: nameLines(lines) + rest,
+      message,
+    }));
+    const [first] = details;
     if (!first) return;
-    const hidden = this.#count - this.#shown.length;
+    const count = details.length + this.#hidden;
     const message =
-      this.#count === 1
+      count === 1
         ? `${file}, ${formatDetail(first).replace(/\.$/, '')}; nothing was sent.`
-        : `${this.#count} problems in ${file}; nothing was sent.`;
-    const more = hidden > 0 ? [`${hidden} more are not shown.`] : [];
+        : `${count} problems in ${file}; nothing was sent.`;
+    const more = this.#hidden > 0 ? [`${this.#hidden} more are not shown.`] : [];
     const hint = [...more, ...this.#hints].join(' ');
     throw new Failure(message, {
       code: 'invalid_request',
-      details: this.#shown,
+      details,
       ...(hint && { hint }),
     });
   }
+}
+
+const MAX_NAMED = 3;
+
+/** Such as `line 2`, `lines 2, 5 and 9` or `lines 2, 3, 4 and 21 more`. */
+function nameLines(lines: readonly string[]): string {
+  const [only = ''] = lines;
+  if (lines.length === 1) return only && `line ${only}`;
+  const named = lines.slice(0, lines.length > MAX_NAMED ? MAX_NAMED : -1).join(', ');
+  const last = lines.length > MAX_NAMED ? `${lines.length - MAX_NAMED} more` : lines.at(-1);
+  return `lines ${named} and ${last}`;
 }

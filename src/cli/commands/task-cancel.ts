@@ -54,7 +54,10 @@ export async function run(context: Context): Promise<number> {
       const { client } = await services.reach();
       const answer = await client.task.cancel({ task_id: id }, { signal });
       if (entry)
-        await ledger.change(entry.id, { state: answer.status, credits: answer.credits, closed: true });
+        await ledger.change(entry.id, {
+          ...{ state: answer.status, credits: answer.credits, closed: true },
+          ...(answer.reason && { reason: answer.reason }),
+        });
       answers.push(answer);
       changed.set(serviceKey(target), target);
       exits.push(exitCodes.done);

@@ -199,14 +199,11 @@ export async function saveTask(
   }
 }
 
-export async function toTaskFailure(
-  context: Pick<TaskContext, 'services' | 'signal'>,
-  task: Task,
-  seen: TaskState,
-): Promise<Failure> {
+export async function toTaskFailure(context: TaskContext, task: Task, seen: TaskState): Promise<Failure> {
   const { id, noun } = task;
   const known = (await readAccount(context, task))?.reason;
   const reason = known ?? (seen.reason && `${seen.reason}.`);
+  if (reason && task.entry) await context.ledger.change(task.entry.id, { reason });
   return new Failure(`The ${noun} ${id} failed${reason ? `: ${reason}` : '.'}`, {
     code: 'task_failed',
     ...(reason && { reason }),

@@ -152,6 +152,20 @@ describe('a line of a batch', () => {
     expect(double.asked).toEqual([]);
   });
 
+  test('shares a mistake with other lines, which is one problem', async () => {
+    const { double, cwd, run } = await createDesk();
+    const lines = Array.from({ length: 5 }, (_, at) => `image upscaler,photo.png,${at}`);
+    const check = async (count: number) => {
+      writeFileSync(join(cwd, 'jobs.csv'), ['command,image,promt', ...lines.slice(0, count), ''].join('\n'));
+      return (await run(['batch', 'jobs.csv'])).stderr;
+    };
+    const rest = ': the column "promt" is not an option of image upscaler';
+    expect(await check(1)).toContain(`jobs.csv, line 2${rest}`);
+    expect(await check(3)).toContain(`jobs.csv, lines 2, 3 and 4${rest}`);
+    expect(await check(5)).toContain(`jobs.csv, lines 2, 3, 4 and 2 more${rest}`);
+    expect(double.asked).toEqual([]);
+  });
+
   test('has all its problems reported with those of the other lines, before anything is sent', async () => {
     const { double, cwd, run, write } = await createDesk();
     write([
@@ -209,7 +223,7 @@ describe('a line of a batch', () => {
 
   test('shows the first of very many problems, and the number of the others', async () => {
     const { run, write } = await createDesk();
-    write(Array.from({ length: 1000 }, () => ({ ...relight, image: 'none.png' })));
+    write(Array.from({ length: 1000 }, (_, at) => ({ ...relight, image: `none-${at}.png` })));
     const { exit, stderr } = await run(['batch', 'jobs.jsonl']);
     expect(exit).toBe(2);
     expect(stderr).toContain('1000 problems in jobs.jsonl; nothing was sent.');

@@ -289,6 +289,7 @@ test('task cancel ends tasks on the service and in the list, and skips tasks tha
   const [first = '', second = ''] = ids;
   expect((await run('task', 'cancel', first, '--dry-run')).stdout).toContain(`/users/tasks/${first}/cancel`);
   const both = await run('task', 'cancel', first.slice(0, 10), second, '--json');
+  expect((await run('task', 'show', first)).stdout).toContain('The task was cancelled.');
   expect(both.exit, both.stderr).toBe(0);
   expect(JSON.parse(both.stdout)).toMatchObject([
     { task_id: first, status: 'FAILED', reason: 'The task was cancelled.' },
