@@ -21,7 +21,7 @@ export const view = (): View => ({
     '--flag': 'Flag the versions',
     '--ban': 'Ban the versions',
     '--reason <text>':
-      'Reason for the verdict, shown with the findings to whoever sees the version; --ban needs one',
+      'Reason for the verdict, shown with the findings to those who can see the version; --ban needs one',
   },
   shape: {
     items: 'versions',
@@ -84,7 +84,7 @@ async function setStatuses(
   // One that does not exist is found before any is changed.
   for (const { nodeId, version } of versions as { nodeId: string; version: string }[]) {
     await client.version.get({ nodeId, version }, { signal: context.signal }).catch(async (error) => {
-      // Whoever may not review is told that, and not that the version does not exist.
+      // A caller who may not review is told that, and not that the version does not exist.
       await client.admin.review({ pageSize: 1 }, { signal: context.signal });
       throw error;
     });

@@ -149,7 +149,7 @@ export class ServiceConnector {
   }
 
   /**
-   * Uses a stored token of a publisher where nobody is signed in, because it shows the publisher's own versions.
+   * Uses a stored token of a publisher where no one is signed in, because it shows the publisher's own versions.
    * @param nodeId whose publisher is meant, if there are several tokens
    */
   async readAsPublisher(nodeId?: string): Promise<void> {

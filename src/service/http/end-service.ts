@@ -21,7 +21,7 @@ export interface RunningParts {
 
 /**
  * Creates `stop`, which stops the service once; called again, it serves no further requests. `ended` resolves to what the
- * service ended for, if nobody asked it to.
+ * service ended for, unless it was asked to stop.
  */
 export function createStop(running: RunningParts, before: () => void) {
   let stopping: Promise<void> | undefined;

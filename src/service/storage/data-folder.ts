@@ -22,7 +22,7 @@ export interface DataFolder extends Disposable {
   /** Where the owner's clients reach the service: a socket that only who owns the folder can create or open. */
   readonly socketPath: string;
   setOwnerToken(token: string): void;
-  /** Writes to `service.json` where this service listens, and calls `onLost` if the database is removed meanwhile. */
+  /** Writes to `service.json` where this service listens, and calls `onLost` once the database was removed. */
   announce(service: ServiceFile, onLost: (error: DataUnusable) => void): void;
   /** Removes the announcement and unlocks the folder. */
   release(): void;

@@ -18,7 +18,7 @@ const MARGIN_MS = 30_000;
 export class EngineTroubles {
   readonly #found = new Map<string, Trouble & { readonly until: number }>();
 
-  /** @param againMs how long it takes at most until a waiting task meets it again; without one, nobody knows of it then */
+  /** @param againMs the longest time until a waiting task meets it again; absent: it is known until it ends */
   begin(
     { baseUrl }: RemoteServer,
     kind: TroubleKind,
