@@ -78,6 +78,8 @@ export class Ledger {
    * tasks. Listed once, because one process may start thousands.
    */
   #untried: Map<string, string[]> | undefined;
+  /** Tasks that earlier runs left unfinished, by the digest of their request without its account; listed once. */
+  #unfinished: Map<string, Entry[]> | undefined;
   /** Local ids by remote ones; read once, because a command may be given many. */
   #byTask: Map<string, string> | undefined;
 
@@ -102,7 +104,7 @@ export class Ledger {
     choice: EntryChoice,
   ): Promise<{ readonly entry: Entry; readonly repeats: boolean; readonly stale: Entry | undefined }> {
     const digest = computeDigest(draft);
-    this.#untried ??= groupByDigest(this.#removeOld());
+    this.#untried ??= groupBy(this.#removeOld(), readDigest);
     const ids = this.#listReusable(digest, choice);
     let stale: Entry | undefined;
     for (let id = ids.shift(); id !== undefined; id = ids.shift()) {
@@ -126,22 +128,22 @@ export class Ledger {
 
   /** Whether earlier runs left a task of one of these operations that the same command resumes. */
   hasUnfinished(operations: ReadonlySet<string>): boolean {
-    for (const entry of this.entries()) {
-      if (!this.#isRecent(entry)) return false;
-      if (operations.has(entry.operation) && this.#isUnfinished(entry)) return true;
-    }
+    for (const { operation } of this.#listUnfinished()) if (operations.has(operation)) return true;
     return false;
   }
 
   /** Finds another task of the same request that an earlier run of any account left unfinished. */
   findUnfinished({ id: own, ...draft }: Entry): Entry | undefined {
     const compute = ({ profile: _, ...request }: NewEntry) => computeDigest(request);
-    const digest = compute(draft);
+    this.#unfinished ??= groupBy(this.#listUnfinished(), compute);
+    return this.#unfinished.get(compute(draft))?.find(({ id }) => id !== own);
+  }
+
+  *#listUnfinished(): Generator<Entry> {
     for (const entry of this.entries()) {
-      if (!this.#isRecent(entry)) return undefined;
-      if (entry.id !== own && this.#isUnfinished(entry) && compute(entry) === digest) return entry;
+      if (!this.#isRecent(entry)) return;
+      if (this.#isUnfinished(entry)) yield entry;
     }
-    return undefined;
   }
 
   /**
@@ -150,7 +152,7 @@ export class Ledger {
    */
   findEarlier(draft: NewEntry, counted: Map<string, number>): Entry | undefined {
     const digest = computeDigest(draft);
-    this.#untried ??= groupByDigest(this.#removeOld());
+    this.#untried ??= groupBy(this.#removeOld(), readDigest);
     const ids = this.#listReusable(digest, 'unfinished');
     for (let at = counted.get(digest) ?? 0; at < ids.length; at++) {
       counted.set(digest, at + 1);
@@ -294,12 +296,12 @@ function isOwn(owner: ProcessIdentity, identity: ProcessIdentity): boolean {
   return owner.pid === identity.pid && owner.host === identity.host && owner.started === identity.started;
 }
 
-function groupByDigest(ids: readonly string[]): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  for (const id of ids) {
-    const same = found.get(readDigest(id)) ?? [];
-    same.push(id);
-    found.set(readDigest(id), same);
+function groupBy<Item>(items: Iterable<Item>, toKey: (item: Item) => string): Map<string, Item[]> {
+  const found = new Map<string, Item[]>();
+  for (const item of items) {
+    const same = found.get(toKey(item)) ?? [];
+    same.push(item);
+    found.set(toKey(item), same);
   }
   return found;
 }

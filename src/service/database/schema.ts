@@ -53,7 +53,7 @@ export interface EventTable {
   id: Generated<number>;
   at: Fixed<Time>;
   actor: Fixed<string>;
-  /** The admin token, personal access token or API key that it was done with; null if it was none, and before release 0.1. */
+  /** The admin token, personal access token or API key that it was done with; null if it was none, or in older rows. */
   token_id: Fixed<string | null>;
   subject_kind: Fixed<string>;
   subject_id: Fixed<string>;
