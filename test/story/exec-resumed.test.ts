@@ -58,7 +58,7 @@ test('a batch with a key of regen exec goes on with its tasks in the next run, a
   expect(await countCredits()).toBe(30);
 });
 
-test('a task that its user started and left unfinished is not started again with a key, nor the other way round', async () => {
+test('a task that its user started and left unfinished is not started again with a key, and its user goes on with it', async () => {
   const { run, runWithKey, countCredits, release } = await createPlace();
   const own = await run(...relight);
   expect(own.exit, own.stderr).toBe(8);
@@ -100,7 +100,7 @@ test('a script with a key of regen exec that failed in a later step does not pay
   expect(await countCredits()).toBe(300);
 });
 
-test('tasks of a program with a key are those of the profile that ran it, and are named without it', async () => {
+test('tasks of a program with a key are those of the profile that ran it', async () => {
   const { run, url, release } = await createPlace();
   release();
   expect((await run('config', 'set', 'profiles.paid.base_url', url)).exit).toBe(0);
